@@ -7,8 +7,9 @@ import enum
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.events import End
 from actors.runtime import Record, RuntimeFault, stream
@@ -19,7 +20,6 @@ from sims.scenario.faults import (
     ExponentialFaults,
     ListedFaults,
     NoFaults,
-    SeveralFaults,
     Struck,
     Weibull,
 )
@@ -52,29 +52,27 @@ class InjectedRun:
     length: float
     limit: float
 
-    def injected(self) -> Scenario:
-        """The scenario with the injected failure in it."""
+    def _changed(self) -> dict[str, Any]:
+        """Keys of the scenario that the injected failure changes."""
         if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
-            spans = (*self.scenario.reclaims, span)
-            return self.scenario.model_copy(update={"reclaims": spans})
+            return {"reclaims": (*self.scenario.reclaims, span)}
         strike, faults = (self.time, self.worker), self.scenario.faults
         if isinstance(faults, NoFaults):
-            faults = ListedFaults(strikes=(strike,), downtime=self.length)
-        else:
-            assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
-            strikes = (*faults.strikes, strike)
-            faults = faults.model_copy(update={"strikes": strikes})
-        return self.scenario.model_copy(update={"faults": faults})
+            return {"faults": ListedFaults(strikes=(strike,), downtime=self.length)}
+        assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
+        return {"faults": faults.model_copy(update={"strikes": (*faults.strikes, strike)})}
+
+    def injected(self) -> Scenario:
+        """The scenario with the injected failure in it."""
+        return self.scenario.model_copy(update=self._changed())
 
     def spelt(self) -> str:
         """The options of `holdfast run` that make the same run."""
-        if self.injection is Injection.RECLAIM:
-            spans = [*self.scenario.reclaims, (self.time, self.time + self.length, self.worker)]
-            return f"--set 'reclaims={[list(span) for span in spans]}'"
-        faults = self.injected().faults
-        assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
-        strikes = f"--set 'faults.strikes={[list(strike) for strike in faults.strikes]}'"
+        changed = self._changed()
+        if "reclaims" in changed:
+            return f"--set 'reclaims={[list(span) for span in changed['reclaims']]}'"
+        strikes = f"--set 'faults.strikes={[list(it) for it in changed['faults'].strikes]}'"
         if not isinstance(self.scenario.faults, NoFaults):
             return strikes
         return f"--set faults.kind=list --set faults.downtime={self.length!r} {strikes}"
@@ -82,33 +80,23 @@ class InjectedRun:
 
 @frozen
 class TrialOutcome:
-    """What came of a trial."""
+    """What came of a trial, or of the baseline run."""
 
     makespan: float
     lost: float
     """Processor-time of work that had to be done again."""
     problems: tuple[str, ...]
     """Empty where it ended, and soundly."""
+    instants: tuple[float, ...] = ()
+    """Of the baseline: when something happens, and once between."""
 
 
-@frozen
-class Baseline:
-    """The baseline run."""
-
-    makespan: float
-    lost: float
-    instants: tuple[float, ...]
-    """When something happens, and once between."""
-    problems: tuple[str, ...]
-
-
-def undisturbed(scenario: Scenario, folder: Path) -> Baseline:
+def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
     """Run it once. Raises what `world.run` raises."""
     records: list[Record] = []
     ending = run(scenario, [records.append], folder)
-    whole = scenario.times is Unit.SLOT
-    lost = _lost(records, scenario)
-    return Baseline(ending.time, lost, moments(records, whole), _problems(records))
+    instants = moments(records, scenario.times is Unit.SLOT)
+    return evolve(_judged(ending.time, records, scenario), instants=instants)
 
 
 def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
@@ -125,7 +113,7 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 
 
 def trials(
-    scenario: Scenario, folder: Path, baseline: Baseline, length: float, most: int
+    scenario: Scenario, folder: Path, baseline: TrialOutcome, length: float, most: int
 ) -> list[InjectedRun]:
     """Every (injected failure, worker, moment), or `most` of them, drawn at random."""
     limit = PATIENCE * (baseline.makespan + length)
@@ -144,10 +132,11 @@ def trials(
 
 def _takes_more(faults: AnyFaults) -> bool:
     """Whether one more fault of a worker can be listed beside them."""
-    return not isinstance(faults, SeveralFaults) and faults.of is Struck.WORKERS
+    listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
+    return isinstance(faults, listing) and faults.of is Struck.WORKERS
 
 
-def usual_length(scenario: Scenario, baseline: Baseline) -> float:
+def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
     """How long a failed worker stays away by default: as faults keep it, or a tenth of the run."""
     if not isinstance(scenario.faults, NoFaults) and scenario.faults.downtime:
         return scenario.faults.downtime
@@ -163,15 +152,13 @@ def attempt(trial: InjectedRun) -> TrialOutcome:
         ending = run(scenario, [records.append], trial.folder, until=trial.limit)
     except RuntimeFault as fault:
         return TrialOutcome(trial.limit, 0, (f"it does not end: {fault}",))
-    problems = _problems(records)
-    if ending.end is not End.COMPLETED and ending.time >= trial.limit:
-        problems = (f"it has not ended at {trial.limit:g}", *problems)
-    return TrialOutcome(ending.time, _lost(records, scenario), problems)
+    found = _judged(ending.time, records, scenario)
+    if ending.end is End.COMPLETED or ending.time < trial.limit:
+        return found
+    problem = f"it has not ended at {trial.limit:g}"
+    return evolve(found, problems=(problem, *found.problems))
 
 
-def _problems(records: Sequence[Record]) -> tuple[str, ...]:
-    return tuple(str(violation) for violation in audit(iter(records)))
-
-
-def _lost(records: Sequence[Record], scenario: Scenario) -> float:
-    return float(account(records, scenario.full_platform.size).total[Use.LOST])
+def _judged(end: float, records: Sequence[Record], scenario: Scenario) -> TrialOutcome:
+    lost = float(account(records, scenario.full_platform.size).total[Use.LOST])
+    return TrialOutcome(end, lost, tuple(map(str, audit(iter(records)))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,7 +14,7 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.idle import idle
-from sims.scenario.keys import toml
+from sims.scenario.keys import sections, toml
 from sims.scenario.platform import WorkerFields
 from sims.scenario.policies import given, located
 from sims.scenario.scenario import Scenario
@@ -130,23 +130,10 @@ def _steady(section: Workers) -> Workers:
 def as_toml(scenario: Scenario) -> str:
     """All that it says, defaults included; keys that are unset are left out."""
     table = scenario.model_dump(mode="json", exclude_none=True, warnings=False)
-    heads = [f"{key} = {toml(it)}" for key, it in table.items() if not _is_section(it)]
-    sections = ("\n".join(_section(key, it)) for key, it in table.items() if _is_section(it))
-    return "\n\n".join(["\n".join(heads), *sections]) + "\n"
-
-
-def _is_section(value: Any) -> bool:
-    return isinstance(value, dict) or _is_list_of_tables(value)
-
-
-def _is_list_of_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(it, dict) for it in value)
-
-
-def _section(key: str, value: Any) -> Iterator[str]:
-    for table in value if isinstance(value, list) else [value]:
-        yield f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
-        within = {name: it for name, it in table.items() if _is_list_of_tables(it)}
-        yield from (f"{name} = {toml(it)}" for name, it in table.items() if name not in within)
-        for name, tables in within.items():
-            yield from ("", *_section(f"{key}.{name}", tables))
+    lines, last = [], ""
+    for _, heading, own in sections(table):
+        if heading:
+            lines += [heading] if heading == last else ["", heading]
+        lines += [f"{key} = {toml(it)}" for key, it in own.items()]
+        last = heading
+    return "\n".join(lines) + "\n"

@@ -3,20 +3,20 @@ policy for each decision point."""
 
 from __future__ import annotations
 
-import re
 import shutil
 import textwrap
+import tomllib
 from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sims.errors import COMMAND_LINE, InputError
 from sims.writing import refusing
 
 if TYPE_CHECKING:
-    from sims.scenario.keys import Key, KeyTable
+    from sims.scenario.keys import Key
 
 FOLDER = Path(__file__).parent / "scenarios"
 CELLS: Mapping[str, str] = MappingProxyType(
@@ -29,8 +29,6 @@ CELLS: Mapping[str, str] = MappingProxyType(
 )
 """What a kind of job is begun with: what its paper has."""
 CAMPAIGNS = FOLDER.parent / "campaigns"
-HEADING = re.compile(r"\[+([a-z_.]+)\]+")
-KIND = re.compile(r'^kind = "(.*)"$', re.MULTILINE)
 WIDTH = 100
 HAZARD = "hazard"
 STARTERS = Path(__file__).parent / "docs" / "starters"
@@ -112,16 +110,17 @@ HEAD = """\
 
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
-    from sims.matrix import cell_named, text
+    from sims.matrix import text
     from sims.scenario.jobs.section import KINDS
     from sims.scenario.schema import FILE, LINE
 
     try:
-        plain = text(cell_named(CELLS.get(what, what)), seed)
+        plain = text(CELLS.get(what, what), seed)
     except ValueError as error:
         accepted = f"{', '.join(KINDS)}, or {error}"
         raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None
-    return HEAD.format(line=LINE, file=FILE) + "\n".join(_explained(f"{plain}\n[policy]\n"))
+    lines = _explained(tomllib.loads(plain) | {"policy": {}})
+    return HEAD.format(line=LINE, file=FILE) + "\n".join(lines)
 
 
 def policy_file(point: str) -> str:
@@ -135,50 +134,31 @@ def policy_file(point: str) -> str:
     return (STARTERS / f"{point}.py.txt").read_text(encoding="utf-8")
 
 
-def _explained(plain: str) -> Iterator[str]:
-    from sims.scenario.keys import tables
+def _explained(file: dict[str, Any]) -> Iterator[str]:
+    """Its lines; where a table comes first, what each of its keys means, and the keys that are not
+    set."""
+    from sims.scenario.keys import sections, tables, toml
 
-    listed = tables()
-    job = plain.partition("[job]")[2]
-    kind = (KIND.search(job) or [""])[1]
-    seen: set[KeyTable] = set()
-    for part in plain.split("\n\n"):  # a heading and its keys; first the file's own
-        lines = part.splitlines()
-        table = _table(lines, kind, listed)
-        yield from (lines if table in seen else _told(lines, table, listed))
+    listed, job = tables(), file["job"]["kind"]
+    places, seen = {it.place for it in listed}, set()
+    for place, heading, own in sections(file):
+        here = [table for table in listed if table.place == place]
+        kinds = own.get("kind"), job, None
+        table = next((it for kind in kinds for it in here if it.kind == kind), here[0])
+        about = {} if table in seen else {key.name: key for key in table.keys}
+        if about and heading:
+            yield from _comment(table.about)
+        yield from filter(None, [heading])
+        for name, value in own.items():
+            if name in about:
+                yield from _comment(_about(about[name]))
+            yield f"{name} = {toml(value)}"
+        for key in about.values():
+            inner = f"{place}.{key.name}" if place else key.name
+            if key.name not in own:
+                yield from _unset(key, inner if inner in places else "")
         yield ""
         seen.add(table)
-
-
-def _table(lines: list[str], job: str, listed: list[KeyTable]) -> KeyTable:
-    """The table whose heading and kind the lines have."""
-    heading = HEADING.fullmatch(lines[0])
-    place = heading[1] if heading else ""
-    here = [table for table in listed if table.place == place]
-    own = KIND.search("\n".join(lines))
-    for kind in (own[1] if own else None, job, None):
-        for table in here:
-            if table.kind == kind:
-                return table
-    return here[0]
-
-
-def _told(lines: list[str], table: KeyTable, listed: list[KeyTable]) -> Iterator[str]:
-    """The lines, each with its meaning, then the keys that are not set."""
-    keys = {key.name: key for key in table.keys}
-    if table.place:
-        yield from _comment(table.about)
-    for line in lines:
-        name = line.partition(" = ")[0]
-        if name in keys:
-            yield from _comment(_about(keys[name]))
-        yield line
-    given = {line.partition(" = ")[0] for line in lines}
-    places = {it.place for it in listed}
-    for key in table.keys:
-        inner = f"{table.place}.{key.name}" if table.place else key.name
-        if key.name not in given:
-            yield from _unset(key, inner if inner in places else "")
 
 
 def _unset(key: Key, section: str) -> Iterator[str]:

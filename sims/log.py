@@ -70,24 +70,22 @@ class LogWriter:
 
     def __call__(self, record: Record) -> None:
         self._waiting.append(record)
-        if record.t > self._since or len(self._waiting) >= BATCH:
+        if record.t > self._since or (len(self._waiting) >= BATCH and self._file.file is not None):
             # A packed log that is broken off inside a line cannot be read at all.
             self._interrupt.busy = True
             with self._lock:
-                self._write(opens=record.t > 0)
+                self._write()
             if record.t > 0:
                 self._since = math.inf
             self._interrupt.settle()
 
-    def _write(self, opens: bool) -> None:
+    def _write(self) -> None:
         """Write what waits, but for what comes meanwhile. Raises what went wrong, now or before."""
         if self._failed is not None:
             raise self._failed
         records = self._waiting[:]
         try:
             self._lines.write(records)
-            if opens:
-                self._file.open()
         except Exception as error:
             self._failed = error
             raise
@@ -98,7 +96,7 @@ class LogWriter:
             if self._file.file is None and self.path.exists():
                 continue
             with self._lock, suppress(Exception):  # whoever writes next raises it
-                self._write(opens=True)
+                self._write()
                 save(self._file.open())
 
     def __enter__(self) -> LogWriter:
@@ -128,7 +126,7 @@ class LogWriter:
                 if error is None or not isinstance(self._failed, TypeError):
                     raise self._failed
             elif error is None or self._since > 0:
-                self._write(opens=True)
+                self._write()
 
 
 class LogFile:

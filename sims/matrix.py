@@ -1,159 +1,114 @@
 """Every cell of job x hazard x protection x communication, each a small scenario that runs.
 
-A cell is refused only where it has no physical meaning; none is because nobody built it.
+A cell is refused only where it has no physical meaning; none is because nobody built it. Its name
+is a part of each axis, such as `rigid/faults/images/master`; `matrix.toml` has what each part adds
+to the cell's scenario file.
 """
 
 from __future__ import annotations
 
-import enum
+import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import product
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
-from attrs import astuple, frozen
 from numpy.random import Generator
 
-from sims.attribute_docs import attribute_docs
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 
 WORKERS = 4
 LONGEST = 40
 """Time units for which owners' states and speeds are listed."""
+ALL = "all"
+"""The hazard that is all others."""
+
+AXES: Mapping[str, dict[str, Any]] = MappingProxyType(
+    tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+)
+"""Name -> what it is `about`, and its `parts` by name."""
 
 
-class CellKind(enum.Enum):
-    """What a job is."""
-
-    RIGID = "rigid"
-    """It holds as many workers as it asks for."""
-    MOLDABLE = "moldable"
-    """The scheduler chooses how many workers each run holds."""
-    MALLEABLE = "malleable"
-    """A run's workers are redistributed while it goes on, at a cost."""
-    ITERATIVE = "iterative"
-    """Its tasks advance in lockstep on the workers that are enrolled."""
+def cells() -> Iterator[str]:
+    """The names of all, in the order of their axes."""
+    return map("/".join, product(*(axis["parts"] for axis in AXES.values())))
 
 
-class CellHazard(enum.Enum):
-    """What befalls workers, or runs."""
-
-    NONE = "none"
-    """Nothing."""
-    OWNERS = "owners"
-    """Workers are reclaimed, and go DOWN, as their owners will."""
-    FAULTS = "faults"
-    """Workers fail and are DOWN for a while."""
-    SPEEDS = "speeds"
-    """Workers' speeds change."""
-    ERRORS = "errors"
-    """Silent errors: a verification at the end of a run finds them."""
-    ALL = "all"
-    """All of these."""
-
-
-class CellGuard(enum.Enum):
-    """How the job is protected."""
-
-    NONE = "re-execution"
-    """A run that is lost is run again from its beginning."""
-    BUDDIES = "buddies"
-    """Workers in pairs keep each other's checkpoints."""
-    IMAGES = "images"
-    """Checkpoints lie at the master."""
-    COPIES = "copies"
-    """Two copies of the job run at once, from its beginning."""
-    CLONES = "clones"
-    """Copies that begin from the furthest one's state."""
-    BOTH = "copies+images"
-    """Clones, and checkpoints at the master."""
-
-
-class CellLink(enum.Enum):
-    """How program, data and images move."""
-
-    FREE = "free"
-    """At once."""
-    MASTER = "master"
-    """Through the channels of a master."""
-
-
-AXES: tuple[type[enum.Enum], ...] = (CellKind, CellHazard, CellGuard, CellLink)
-
-
-@frozen
-class Cell:
-    """One combination."""
-
-    kind: CellKind
-    hazard: CellHazard
-    guard: CellGuard
-    link: CellLink
-
-    def __str__(self) -> str:
-        return "/".join((self.kind.value, self.hazard.value, self.guard.value, self.link.value))
-
-
-def cells() -> Iterator[Cell]:
-    """All of them, in the order of their axes."""
-    return (Cell(*parts) for parts in product(CellKind, CellHazard, CellGuard, CellLink))
-
-
-def cell_named(name: str) -> Cell:
-    """The cell that `str` calls so. Raises ValueError, with what its parts can be."""
-    words = name.split("/")
+def _parts(cell: str) -> list[dict[str, str]]:
+    """What its parts add. Raises ValueError for another name, with what its parts can be."""
+    known = [axis["parts"] for axis in AXES.values()]
     try:
-        kind, hazard, guard, link = words
-        return Cell(CellKind(kind), CellHazard(hazard), CellGuard(guard), CellLink(link))
-    except ValueError:
-        axes = [" | ".join(it.value for it in axis) for axis in AXES]
-        raise ValueError("/".join(f"({axis})" for axis in axes)) from None
+        return [parts[word] for parts, word in zip(known, cell.split("/"), strict=True)]
+    except (KeyError, ValueError):
+        raise ValueError("/".join(f"({' | '.join(parts)})" for parts in known)) from None
 
 
-def meanings(cell: Cell) -> Iterator[str]:
-    """What each part of its name means."""
-    for part in astuple(cell):
-        yield f"{part.value}: {attribute_docs(type(part))[part.name]}"
+def meanings(cell: str) -> Iterator[str]:
+    """What each part of its name means. Raises ValueError as `text` does."""
+    for word, part in zip(cell.split("/"), _parts(cell), strict=False):
+        yield f"{word}: {part['about']}"
 
 
-def scenario(cell: Cell, seed: int = 0) -> Scenario:
+def scenario(cell: str, seed: int = 0) -> Scenario:
     """The cell's example; another for each seed."""
-    return read(tomllib.loads(text(cell, seed)), str(cell))
+    return read(tomllib.loads(text(cell, seed)), cell)
 
 
-def text(cell: Cell, seed: int = 0) -> str:
-    """The same as a scenario file."""
-    rng = np.random.default_rng([seed, *map(ord, str(cell))])
-    parts = [
-        f'name = "{str(cell).replace("/", "-")}"\nseed = {seed}\nunit = "s"',
-        _workers(cell, rng),
-        *_hazards(cell, rng),
-        *_master(cell, rng),
-        _protection(cell, rng),
-        _job(cell, rng),
+def text(cell: str, seed: int = 0) -> str:
+    """The same as a scenario file. Raises ValueError for what is no cell's name, with what its
+    parts can be."""
+    kind, hazard, guard, link = _parts(cell)
+    hazards = list(AXES["hazard"]["parts"].values()) if f"/{ALL}/" in cell else [hazard]
+    own = [it["worker"] for it in hazards if "worker" in it]
+    heads = ["[[workers]]"] * WORKERS if own else [f"[platform]\nworkers = {WORKERS}"]
+    sections = [
+        f'name = "{cell.replace("/", "-")}"\nseed = {seed}\nunit = "s"',
+        *("\n".join([head, "task_time = {1..4}", *own]) for head in heads),
+        *(it["section"] for it in (*hazards, link, kind) if "section" in it),
+        "\n".join(["[protection]", *_protection(kind, guard)]),
+        f'[job]\nkind = "{cell.partition("/")[0]}"\nverification = 1\n{kind["job"]}',
     ]
-    return "\n\n".join(parts) + "\n"
+    rng = np.random.default_rng([seed, *map(ord, cell)])
+    return "\n\n".join(_filled(it, rng) for it in sections) + "\n"
 
 
-def _has(cell: Cell, hazard: CellHazard) -> bool:
-    return cell.hazard in (hazard, CellHazard.ALL)
+def _protection(kind: Mapping[str, str], guard: Mapping[str, str]) -> Iterator[str]:
+    if "checkpoints" in guard:
+        yield f'kind = "{guard["checkpoints"]}"'
+        yield "period = {3..6}\ncost = 1\nrecovery = 1\nverified = {flag}"
+        if "checkpoints" in kind:
+            yield kind["checkpoints"]
+    if "copies" in guard:
+        yield guard["copies"]
 
 
-def _workers(cell: Cell, rng: Generator) -> str:
-    if not (_has(cell, CellHazard.OWNERS) or _has(cell, CellHazard.SPEEDS)):
-        return f"[platform]\nworkers = {WORKERS}\ntask_time = {_some(rng, 1, 4)}"
-    return "\n\n".join(_worker(cell, rng) for _ in range(WORKERS))
+# --- what is drawn ----------------------------------------------------------------------------
+
+BLANKS = tuple(
+    re.compile(rf"{begin}(?:(\d+)\.\.(\d+)|([a-z]+)){end}") for begin, end in ((r"\{", r"\}"), "<>")
+)
+"""Those of the second kind are filled last."""
 
 
-def _worker(cell: Cell, rng: Generator) -> str:
-    lines = ["[[workers]]", f"task_time = {_some(rng, 1, 4)}"]
-    if _has(cell, CellHazard.OWNERS):
-        lines.append(f'availability = {{ kind = "letters", states = "{_states(rng)}" }}')
-    if _has(cell, CellHazard.SPEEDS):
-        changes = ", ".join(f"[{t}, {v}]" for t, v in _speeds(rng))
-        lines.append(f'speed = {{ kind = "list", changes = [{changes}] }}')
-    return "\n".join(lines)
+def _filled(text: str, rng: Generator) -> str:
+    """The text with what is drawn for its blanks."""
+
+    def drawn(found: re.Match[str]) -> str:
+        low, high, name = found.groups()
+        return DRAWN[name](rng) if name else str(_some(rng, int(low), int(high)))
+
+    for blank in BLANKS:
+        text = blank.sub(drawn, text)
+    return text
+
+
+def _some(rng: Generator, low: int, high: int) -> int:
+    """A whole number from `low` to `high`."""
+    return int(rng.integers(low, high, endpoint=True))
 
 
 def _states(rng: Generator) -> str:
@@ -162,75 +117,31 @@ def _states(rng: Generator) -> str:
     return "".join(stays) + "u"
 
 
-def _speeds(rng: Generator) -> list[tuple[int, float]]:
+def _speeds(rng: Generator) -> str:
     times = sorted(rng.choice(np.arange(1, LONGEST), 3, replace=False).tolist())
     values = rng.choice([0, 0.5, 1, 2], 3).tolist()
-    return [(0, 1.0), *zip(times, values, strict=True), (LONGEST, 1.0)]
+    return str([[0, 1.0], *map(list, zip(times, values, strict=True)), [LONGEST, 1.0]])
 
 
-def _hazards(cell: Cell, rng: Generator) -> Iterator[str]:
-    if _has(cell, CellHazard.FAULTS):
-        struck = sorted((_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)) for _ in range(5))
-        strikes = ", ".join(f"[{time}, {worker}]" for time, worker in struck)
-        yield f'[faults]\nkind = "list"\ndowntime = 3\nstrikes = [{strikes}]'
-    if _has(cell, CellHazard.ERRORS):
-        yield "[errors]\nrate = 0.01"
+def _strikes(rng: Generator) -> str:
+    return str(sorted([_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)] for _ in range(5)))
 
 
-def _master(cell: Cell, rng: Generator) -> Iterator[str]:
-    if cell.link is CellLink.MASTER:
-        sizes = f"program = {_some(rng, 1, 3)}\ndata = {_some(rng, 1, 2)}\nimage = 2"
-        yield f"[master]\nchannels = {_some(rng, 1, 2)}\n{sizes}"
-    if cell.kind is CellKind.MALLEABLE:
-        yield "[link]\nunit = 0.05"
-
-
-def _protection(cell: Cell, rng: Generator) -> str:
-    guard, lines = cell.guard, ["[protection]"]
-    if guard in (CellGuard.BUDDIES, CellGuard.IMAGES, CellGuard.BOTH):
-        kind = "buddies" if guard is CellGuard.BUDDIES else "images"
-        lines += [f'kind = "{kind}"', f"period = {_some(rng, 3, 6)}", "cost = 1", "recovery = 1"]
-        lines.append(f"verified = {str(bool(rng.integers(2))).lower()}")
-        if cell.kind is CellKind.MALLEABLE:
-            lines.append('fatal = "possible"')
-    if guard in (CellGuard.COPIES, CellGuard.CLONES, CellGuard.BOTH):
-        lines.append("copies = 2")
-        if guard is not CellGuard.COPIES:
-            lines += ["cloning = true", "delay = 1"]
-    return "\n".join(lines)
-
-
-def _job(cell: Cell, rng: Generator) -> str:
-    lines = ["[job]", f'kind = "{cell.kind.value}"', "verification = 1"]
-    if cell.kind is CellKind.ITERATIVE:
-        lines += ["tasks = 6", "iterations = 3", "processors = 2"]
-    elif cell.kind is CellKind.MALLEABLE:
-        lines += [_application(footprint, rng) for footprint in (12, 9)]
-    else:
-        lines += [_listed(cell.kind, rng) for _ in range(2)]
-    return "\n".join(lines)
-
-
-def _listed(kind: CellKind, rng: Generator) -> str:
-    head = f"\n[[job.jobs]]\nrelease = {_some(rng, 0, 5)}\n"
-    if kind is CellKind.RIGID:
-        return f"{head}processors = {_some(rng, 1, 2)}\ntime = {_some(rng, 8, 20)}"
-    return f"{head}{_speedup(rng)}"
-
-
-def _application(footprint: int, rng: Generator) -> str:
-    return f"\n[[job.jobs]]\nfootprint = {footprint}\n{_speedup(rng)}"
-
-
-def _speedup(rng: Generator) -> str:
-    return f'speedup = {{ kind = "table", times = {_table(rng)} }}'
-
-
-def _table(rng: Generator) -> list[float]:
+def _times(rng: Generator) -> str:
     whole = _some(rng, 16, 40)
-    return [round(whole / p + p / 2, 1) for p in range(1, WORKERS + 1)]
+    return str([round(whole / p + p / 2, 1) for p in range(1, WORKERS + 1)])
 
 
-def _some(rng: Generator, low: int, high: int) -> int:
-    """A whole number from `low` to `high`."""
-    return int(rng.integers(low, high, endpoint=True))
+def _flag(rng: Generator) -> str:
+    return str(bool(rng.integers(2))).lower()
+
+
+DRAWN: Mapping[str, Callable[[Generator], str]] = MappingProxyType(
+    {
+        "states": _states,
+        "speeds": _speeds,
+        "strikes": _strikes,
+        "times": _times,
+        "flag": _flag,
+    }
+)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -17,7 +18,7 @@ from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.audit.law import Violation
-from sims.errors import InputError
+from sims.errors import InputError, visible
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile, LogWriter
 from sims.plots.figure import Framing
@@ -25,7 +26,6 @@ from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
-from sims.telling import title_of
 from sims.trace.read import Trace, find_life
 
 Records = Callable[[], Iterable[Record]]
@@ -80,7 +80,7 @@ class Result:
     @property
     def unit(self) -> str:
         """Of all times: `s` or `slot`."""
-        return self.summary.started.unit if self.summary.started else ""
+        return self.summary.unit
 
     @property
     def numbers(self) -> dict[str, object]:
@@ -154,15 +154,13 @@ def not_kept() -> Iterable[Record]:
     raise InputError("result", "", "the run kept no events", "run(..., keep=True), or a log")
 
 
-def chosen(kind: type[Any], word: Any) -> Any:
+def chosen(kind: type[Enum], word: Any) -> Any:
     """The member of an enum that `word` is or names. Raises InputError for another."""
-    if isinstance(word, kind):
-        return word
-    known: Mapping[object, Any] = {member.value: member for member in kind}
-    if word not in known:
-        accepted = ", ".join(map(str, known))
-        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted)
-    return known[word]
+    try:
+        return kind(word)
+    except ValueError:
+        accepted = ", ".join(str(it.value) for it in kind)
+        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted) from None
 
 
 # --- as a notebook shows it ---------------------------------------------------------------------
@@ -170,15 +168,17 @@ def chosen(kind: type[Any], word: Any) -> Any:
 
 def _as_html(report: Report, records: Records) -> str:
     """What was run, its picture where there can be one, and its numbers."""
-    started = report.summary.started
-    title = escape(title_of(started)) if started else "?"
-    return f"<b>{title}</b>{_picture(report, records)}{_table(_rows(report))}"
+    cells = (
+        f"<tr><th>{_indented(name)}</th><td>{escape(visible(text.strip()))}</td></tr>"
+        for name, text in report.rows()
+    )
+    title, table = escape(report.summary.title), f"<table>{''.join(cells)}</table>"
+    return f"<b>{title}</b>{_picture(report, records)}{table}"
 
 
-def _table(rows: Iterable[tuple[str, str]]) -> str:
-    """Names and what they are."""
-    cells = (f"<tr><th>{escape(name)}</th><td>{escape(text)}</td></tr>" for name, text in rows)
-    return f"<table>{''.join(cells)}</table>"
+def _indented(name: str) -> str:
+    indent = "\u2003" if name.startswith(" ") else ""
+    return indent + name.strip()
 
 
 def _picture(report: Report, records: Records) -> str:
@@ -191,11 +191,3 @@ def _picture(report: Report, records: Records) -> str:
     return (
         f'<p><img style="max-width:100%" src="data:image/png;base64,{b64encode(png).decode()}"></p>'
     )
-
-
-def _rows(report: Report) -> Iterator[tuple[str, str]]:
-    """The lines for people, split as they are laid out: two blanks, a name, what it is."""
-    for line in report.lines()[1:]:
-        name, _, text = line.strip().partition(" ")
-        indent = "\u2003" if line.startswith("    ") else ""
-        yield indent + name, text.strip()

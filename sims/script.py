@@ -1,14 +1,24 @@
-"""How the scripts beside `holdfast` run: errors and Ctrl-C are one line, tables are never cut."""
+"""How commands, and the scripts beside them, run: errors and Ctrl-C are one line; tables are never
+cut."""
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sims.errors import COMMAND_LINE, FAILED, INTERRUPTED, MISUSED, InputError, show, visible
+from sims.cli.signals import Terminated
+from sims.errors import (
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    TERMINATED,
+    InputError,
+    note,
+    show,
+    visible,
+)
 from sims.options import call, command_of
 
 if TYPE_CHECKING:
@@ -20,12 +30,49 @@ UNCUT = 10_000
 
 
 def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
-    """Run what the function's signature and docstring declare; returns the exit code.
-
-    What a user got wrong is one line and 2, a run that failed 1, Ctrl-C 130.
-    """
+    """Run what the function's signature and docstring declare; returns the exit code."""
     command, given = command_of(run, program), sys.argv[1:] if words is None else words
-    return guarded(program, lambda: call(command, program, given))
+    return guarded(lambda: call(command, program, given))
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """Run `body`; the exit code, and one line on stderr where it is not 0.
+
+    What a user got wrong is 2, a run that failed 1, Ctrl-C 130; a reader who leaves is no error.
+    """
+    try:
+        return body()
+    except KeyboardInterrupt as interrupt:
+        more = str(interrupt) or "; what was logged so far is readable"
+        ended = isinstance(interrupt, Terminated)
+        note(f"{'terminated' if ended else 'interrupted'}{more}")
+        return TERMINATED if ended else INTERRUPTED
+    except BrokenPipeError:
+        return 0
+    except MemoryError:
+        note("this takes more memory than there is")
+    except InputError as error:
+        note(error)
+    except Exception as error:
+        return _failed(error)
+    return MISUSED
+
+
+def _failed(error: Exception) -> int:
+    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
+    from actors.decisions import BadDecision
+    from actors.runtime import RuntimeFault
+
+    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
+        note(InputError(str(error.filename), "", str(error.strerror)))
+    elif isinstance(error, BadDecision):
+        note(error)
+    elif isinstance(error, RuntimeFault):
+        note(f"the run failed: {error}")
+        return FAILED
+    else:
+        raise error
+    return MISUSED
 
 
 def prepare_pictures(folder: Path) -> None:
@@ -39,30 +86,6 @@ def prepare_pictures(folder: Path) -> None:
     except OSError as error:
         problem = f"cannot be made: {error.strerror}"
         raise InputError(str(folder), "", problem, "a folder of yours") from None
-
-
-def guarded(program: str, body: Callable[[], object]) -> int:
-    """Run `body`; the exit code, and one line on stderr where it is not 0."""
-    from actors.runtime import RuntimeFault
-
-    try:
-        body()
-    except InputError as error:
-        # Errors of the command line name the program themselves.
-        named = error.source == COMMAND_LINE
-        return _told(str(error) if named else f"{program}: {error}", MISUSED)
-    except RuntimeFault as error:
-        return _told(f"{program}: the run failed: {error}", FAILED)
-    except KeyboardInterrupt as interrupt:
-        # Whoever presses again while all is tidied up would only see a traceback.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return _told(f"{program}: interrupted{interrupt}", INTERRUPTED)
-    return 0
-
-
-def _told(line: str, code: int) -> int:
-    print(line, file=sys.stderr)
-    return code
 
 
 def show_table(table: RenderableType) -> None:

@@ -9,8 +9,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
-from actors.decisions import BadDecision
-from actors.runtime import ActorFailed, Record, Sink
+from actors.runtime import Record
 from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
 from sims.given import FaultLaw, with_given
@@ -78,51 +77,30 @@ def run(
     Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
     the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for another object.
     """
+    file = Path(source) if isinstance(source, str | Path) else None
     where = Path(folder) if folder is not None else folder_of(source)
     objects = (policy, order, allocation, hazard, service)
     scenario = with_given(load(source, changes, seed, where), *objects)
-    with naming(Path(source)) if isinstance(source, str | Path) else nullcontext():
+    report, records = Report(), list[Record]()
+    with naming(file) if file else nullcontext():
         warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))
         if writer is not None:
-            own = [Path(source)] if isinstance(source, str | Path) else []
+            own = [file] if file else []
             refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
-        return _run(scenario, where, until, writer, keep, debug)
-
-
-def folder_of(source: Source) -> Path:
-    """Where a source's files are sought."""
-    return Path(source).parent if isinstance(source, str | Path) else Path()
-
-
-def _run(
-    scenario: Scenario,
-    folder: Path,
-    until: float | None,
-    log: LogWriter | None,
-    keep: bool,
-    debug: bool,
-) -> Result:
-    records: list[Record] = []
-    report = Report()
-    sink: Sink = log or (records.append if keep else report)
-    with log or nullcontext():
-        try:
-            simulate(scenario, [sink], folder, debug, until)
-        except ActorFailed as failed:
-            if not isinstance(failed.error, BadDecision):
-                raise
-            # One line that names the policy, and not how an actor came to ask it.
-            raise failed.error from None
-    if log is not None:
-        return _logged(scenario, log)
+        with writer or nullcontext():
+            sink = writer or (records.append if keep else report)
+            simulate(scenario, [sink], where, debug, until)
+    if writer is not None:
+        if writer.note is not None:
+            warnings.warn(writer.note, stacklevel=2)
+        return Result(lambda: LogFile(writer.path), writer.path, scenario)
     if keep:
         return Result(lambda: records, None, scenario)
     report.close()
     return Result(not_kept, None, scenario, report)
 
 
-def _logged(scenario: Scenario, log: LogWriter) -> Result:
-    if log.note is not None:
-        warnings.warn(log.note, stacklevel=4)
-    return Result(lambda: LogFile(log.path), log.path, scenario)
+def folder_of(source: Source) -> Path:
+    """Where a source's files are sought."""
+    return Path(source).parent if isinstance(source, str | Path) else Path()

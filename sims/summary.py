@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator
 
 from attrs import define, field
 
@@ -21,11 +21,8 @@ from actors.events import (
     ScenarioEnded,
     ScenarioStarted,
 )
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from sims.telling import counted, in_units, title_of, units
-
-WHEN: dict[type, str] = {JobSubmitted: "submitted", JobCompleted: "completed", JobKilled: "killed"}
-"""Where it is noted when a job had such an event."""
 
 
 @define
@@ -54,30 +51,33 @@ class Summary:
 
     wants = frozenset(
         (
-            *(*WHEN, RunEnded, CopiesSettled, IterationCompleted),
+            *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
             *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded),
         )
     )
 
     def __call__(self, record: Record) -> None:
         self.time, self.events = record.t, record.seq + 1
-        event: Any = record.event
-        when = WHEN.get(type(event))
-        if when is not None:
-            getattr(self, when)[event.job] = record.t
-        elif isinstance(event, RunEnded):
-            self.outcomes[event.outcome] += 1
-        else:
-            self._tell(event)
+        match event := record.event:
+            case JobSubmitted():
+                self.submitted[event.job] = record.t
+            case RunEnded():
+                self.outcomes[event.outcome] += 1
+            case JobCompleted():
+                self.completed[event.job] = record.t
+            case JobKilled():
+                self.killed[event.job] = record.t
+            case _:
+                self._tell(event)
 
-    def _tell(self, event: Any) -> None:
+    def _tell(self, event: Event) -> None:
         match event:
+            case IterationCompleted():
+                self.iterations += 1
             case CopiesSettled():
                 completed = sum(run is not None for run in event.completed)
                 self.outcomes[Outcome.COMPLETED] += completed
                 self.outcomes[Outcome.CANCELLED] += sum(event.copies) - completed
-            case IterationCompleted():
-                self.iterations += 1
             case JobsLeftOut():
                 self.left_out[event.reason] = event.jobs
             case JobsChanged():
@@ -119,27 +119,39 @@ class Summary:
             "events": self.events,
         }
 
+    @property
+    def unit(self) -> str:
+        """Of all times: `s` or `slot`; empty where the log does not tell."""
+        return self.started.unit if self.started else ""
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """The summary for people: names, and what they are."""
+        yield "end", self.end.value if self.end else "interrupted: the log stops early"
+        makespan = self.makespan
+        yield "makespan", "not reached" if makespan is None else _exactly(makespan, self.unit)
+        killed = f", {len(self.killed):,} killed" if self.killed else ""
+        yield "jobs", f"{len(self.completed):,} of {len(self.submitted):,} completed{killed}"
+        if self.iterations:
+            yield "iterations", f"{self.iterations:,}"
+        runs = (f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
+        yield "runs", ", ".join(runs) or "none ended"
+        yield "events", f"{self.events:,}"
+        yield from (("left out", f"{jobs:,}: {why}") for why, jobs in self.left_out.items())
+        yield from (("changed", f"{jobs:,}: {how}") for how, jobs in self.changed.items())
+
+    @property
+    def title(self) -> str:
+        """What was run, in a line."""
+        return title_of(self.started) if self.started else "?"
+
     def lines(self) -> list[str]:
         """The summary for people."""
-        started = self.started
-        unit = started.unit if started else ""
-        title = title_of(started) if started else "?"
-        makespan = "not reached" if self.makespan is None else _exactly(self.makespan, unit)
-        killed = f", {len(self.killed):,} killed" if self.killed else ""
-        runs = ", ".join(f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
-        lines = [
-            title,
-            f"  end         {self.end.value if self.end else 'interrupted: the log stops early'}",
-            f"  makespan    {makespan}",
-            f"  jobs        {len(self.completed):,} of {len(self.submitted):,} completed{killed}",
-            f"  runs        {runs or 'none ended'}",
-            f"  events      {self.events:,}",
-        ]
-        if self.iterations:
-            lines.insert(4, f"  iterations  {self.iterations:,}")
-        lines += [f"  left out    {jobs:,}: {reason}" for reason, jobs in self.left_out.items()]
-        lines += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
-        return lines
+        return [self.title, *map(line_of, self.rows())]
+
+
+def line_of(row: tuple[str, str]) -> str:
+    """A name, and what it is."""
+    return "  {:<12}{}".format(*row)
 
 
 def _exactly(time: float, unit: str) -> str:

@@ -12,6 +12,7 @@ import enum
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -75,23 +76,18 @@ class Field:
 def fields(kind: type[Event]) -> list[Field]:
     """The fields of an event. Raises TypeError for a number without a unit or a field whose
     meaning is told nowhere."""
-    told, hints = attribute_docs(kind), get_type_hints(kind)
-    return [
-        _field(f"{kind.__name__}.{name}", hints[name], hint, told.get(name, ""))
-        for name, hint in get_type_hints(kind, include_extras=True).items()
-        if name in attrs.fields_dict(kind)
-    ]
-
-
-def _field(name: str, plain: Any, hint: Any, told: str) -> Field:
-    known = list(quantities(hint))
-    meaning = told or next((each.meaning for each in known if each.meaning), "")
-    if not meaning:
-        raise TypeError(f"nothing tells what {name} means")
-    if not known and ("int" in str(plain) or "float" in str(plain)):
-        raise TypeError(f"{name} has no unit")
-    units = list(dict.fromkeys(each.unit for each in known)) or [NONE]
-    return Field(name.rpartition(".")[2], _type(plain), ", ".join(units), _told(meaning))
+    told, plain = attribute_docs(kind), get_type_hints(kind)
+    hints, found = get_type_hints(kind, include_extras=True), []
+    for name in attrs.fields_dict(kind):
+        known = list(quantities(hints[name]))
+        meaning = told.get(name) or next((it.meaning for it in known if it.meaning), "")
+        if not meaning:
+            raise TypeError(f"nothing tells what {kind.__name__}.{name} means")
+        if not known and re.search("int|float", str(plain[name])):
+            raise TypeError(f"{kind.__name__}.{name} has no unit")
+        units = ", ".join(dict.fromkeys(it.unit for it in known)) or NONE
+        found.append(Field(name, _type(plain[name]), units, _told(meaning)))
+    return found
 
 
 def quantities(hint: Any) -> Iterator[Quantity]:
@@ -116,24 +112,16 @@ def _told(text: str) -> str:
     return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
 
 
-def modules() -> dict[str, list[type[Event]]]:
-    """Module of `actors.events` -> its events."""
-    found: dict[str, list[type[Event]]] = {}
-    for kind in VOCABULARY:
-        found.setdefault(kind.__module__, []).append(kind)
-    return found
-
-
 def enums() -> list[type[enum.Enum]]:
     """The closed sets that fields choose from, in the order of their first use."""
     hints = (hint for kind in VOCABULARY for hint in get_type_hints(kind).values())
     members = (each for hint in hints for each in (hint, *get_args(hint)))
-    return list(dict.fromkeys(each for each in members if is_enum(each)))
+    return list(dict.fromkeys(filter(is_enum, members)))
 
 
 def lines() -> Iterator[str]:
-    """All of it."""
-    for name, kinds in modules().items():
+    """All of it, by module of `actors.events`."""
+    for name, kinds in groupby(VOCABULARY, lambda kind: kind.__module__):
         about = _told((sys.modules[name].__doc__ or "").partition("\n\n")[0])
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
         for kind in kinds:
@@ -144,20 +132,16 @@ def lines() -> Iterator[str]:
 
 
 def _event(kind: type[Event]) -> Iterator[str]:
-    found = fields(kind)
     debug = " Only written where debugging is asked for." if kind.debug else ""
-    yield f"**`{kind.__name__}`**: {_told(kind.__doc__ or '')}{debug}"
-    yield ""
-    if found:
+    yield from (f"**`{kind.__name__}`**: {_told(kind.__doc__ or '')}{debug}", "")
+    if found := fields(kind):
         yield from ("| field | type | unit | meaning |", "| --- | --- | --- | --- |")
-        yield from (each.row() for each in found)
-        yield ""
+        yield from (*(each.row() for each in found), "")
 
 
 def _values(kind: type[enum.Enum]) -> Iterator[str]:
     told = attribute_docs(kind)
-    yield f"**{kind.__name__}**: {_told(kind.__doc__ or '')}"
-    yield ""
+    yield from (f"**{kind.__name__}**: {_told(kind.__doc__ or '')}", "")
     for member in kind:
         meaning = _told(told.get(member.name, ""))
         yield f"- `{member.value}`: {meaning}" if meaning else f"- `{member.value}`"
@@ -223,18 +207,14 @@ def _value(hint: Any) -> Json:
     if NoneType in arguments:
         [inner] = members_of(hint)
         return {"anyOf": [_value(inner), {"type": "null"}]}
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return {"type": "array", "items": _value(arguments[0])}
     if origin is tuple:
-        return _list(arguments)
+        row = [_value(member) for member in arguments]
+        return {"type": "array", "prefixItems": row, "items": False, "minItems": len(row)}
     if is_enum(hint):
         return {"enum": [member.value for member in hint]}
     return PLAIN[hint]
-
-
-def _list(members: tuple[Any, ...]) -> Json:
-    if members[-1] is Ellipsis:
-        return {"type": "array", "items": _value(members[0])}
-    row = [_value(member) for member in members]
-    return {"type": "array", "prefixItems": row, "items": False, "minItems": len(row)}
 
 
 # --- as a command -------------------------------------------------------------------------------
@@ -255,9 +235,8 @@ def _write(
     if file is None:
         print("\n".join(lines()))
     elif file.suffix == ".json":
-        file.write_bytes(
-            orjson.dumps(schema(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-        )
+        indented = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        file.write_bytes(orjson.dumps(schema(), option=indented))
     else:
         try:
             file.write_text(renewed(file.read_text()))

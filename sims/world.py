@@ -9,8 +9,8 @@ from typing import Protocol
 
 from attrs import frozen
 
+from actors.decisions import BadDecision
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
-from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from sims.errors import InputError
 from sims.scenario.build import populate
@@ -56,8 +56,8 @@ def run(
     comes first; `sinks` get its events; its files are sought in `folder`; `begins` hears of it when
     all is set up; `live`: real processes that carry out what it decides.
 
-    Raises InputError where the scenario cannot be run, and what the runtime raises (ActorFailed,
-    Deadlock).
+    Raises InputError where the scenario cannot be run, BadDecision for what a policy may not do,
+    and what the runtime raises (ActorFailed, Deadlock).
     """
     loop, late = (live.loop, live.lateness) if live is not None else (None, None)
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)
@@ -74,13 +74,16 @@ def run(
         live.attach(system)
     jobs = populate(scenario, system, folder)
     if until is not None:
+        from actors.limit import TimeLimit
+
         system.spawn(TimeLimit("--until", time_limit(until, unit)))
     if begins is not None:
         begins(jobs, lambda: system.loop.now)
     try:
         system.run()
     except ActorFailed as failed:
-        if isinstance(failed.error, InputError):  # of a trace that has ended
+        # Of a trace that has ended; of a policy: how an actor came to ask it is not for its user.
+        if isinstance(failed.error, InputError | BadDecision):
             raise failed.error from None
         raise
     end = system.result if isinstance(system.result, End) else End.COMPLETED

@@ -134,7 +134,7 @@ def _forget_twin(older: Path | None, newer: Path) -> Path | None:
 
 @define(eq=False)
 class Late:
-    """A file that takes an older one's place when it is opened; until then this keeps its parts."""
+    """A file that takes an older one's place when it is first written."""
 
     asked: Path
     path: Path = field(init=False)
@@ -148,8 +148,6 @@ class Late:
     """Whether its folder was made for it."""
     _held: int | None = None
     """While it is open, no other run takes the name."""
-    _parts: list[bytes] = field(init=False, factory=list)
-    """An empty one stands for a flush."""
 
     def __attrs_post_init__(self) -> None:
         self.path = self.asked
@@ -161,25 +159,13 @@ class Late:
             if self.path.is_file() or not self.path.exists():
                 self.path, self.kept, self._held = _claim(self.path)
             self.file = pack(self.path)
-            for part in self._parts:
-                if part:
-                    self.file.write(part)
-                else:
-                    self.file.flush()
-            self._parts.clear()
         return self.file
 
     def write(self, data: bytes) -> None:
-        if self.file is not None:
-            self.file.write(data)
-        elif data:
-            self._parts.append(data)
+        self.open().write(data)
 
     def flush(self) -> None:
-        if self.file is not None:
-            self.file.flush()
-        else:
-            self._parts.append(b"")
+        self.open().flush()
 
     def close(self) -> None:
         try:

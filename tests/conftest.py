@@ -89,3 +89,9 @@ def _causes_are_law() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(system, "Journal", CheckedJournal)
         yield
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals as users have them: for what is timed, and for logs that are derived elsewhere."""
+    monkeypatch.setattr(system, "Journal", Journal)

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 
+from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, system
 from sims.audit.audit import audit
 from tests.conftest import CheckedJournal
@@ -29,7 +30,7 @@ def wrong(table: Table) -> list[str]:
     """What its log breaks."""
     try:
         return [str(violation) for violation in audit(records_of(table))]
-    except (AssertionError, ActorFailed) as broken:
+    except (AssertionError, BadDecision, ActorFailed) as broken:
         return [f"while it ran: {broken}"]
 
 

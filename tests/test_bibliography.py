@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from sims.docs.blocks import PAGES, ROOT
-from sims.docs.citations import BIBLIOGRAPHY, keys, linked
+from sims.docs.blocks import BIBLIOGRAPHY, PAGES, ROOT, keys, linked
 from sims.papers.catalogue import ITEMS
 
 Papers = dict[str, tuple[str, str, str | None]]

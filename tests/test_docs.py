@@ -30,6 +30,8 @@ from sims.docs.blocks import (
 from sims.examples import CAMPAIGNS, examples
 from sims.examples import FOLDER as SCENARIOS
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
 """What a reader may wait for, and a test need not, unless the page shows what is printed."""
 SHIPPED = examples()

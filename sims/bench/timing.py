@@ -18,7 +18,7 @@ from attrs import frozen
 from rich.table import Table
 
 from actors.runtime import System
-from sims.errors import InputError
+from sims.errors import imported
 from sims.script import grid
 
 SIMPY = "SimPy"
@@ -118,11 +118,7 @@ def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Ca
 
 def simpy_loop(workers: int, tasks: Sequence[float]) -> Callable[[], float]:
     """What runs it, and returns the virtual time. Raises InputError without SimPy."""
-    try:
-        import simpy
-    except ImportError:
-        missing = "pip install 'holdfast[bench]'"
-        raise InputError("sims.bench", "", "SimPy is missing", missing) from None
+    simpy = imported("simpy", "sims.bench", "pip install 'holdfast[bench]'")
     environment = simpy.Environment()
     offers, reports = simpy.Store(environment), simpy.Store(environment)
     for _ in range(workers):

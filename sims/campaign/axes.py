@@ -10,6 +10,7 @@ from attrs import frozen
 
 from actors.decisions import name_of
 from sims.errors import COMMAND_LINE, InputError
+from sims.scenario.keys import toml
 from sims.scenario.loader import split_override, value_of
 from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
@@ -148,13 +149,6 @@ def told(settings: Settings) -> str:
 
 def as_toml(value: object) -> str:
     """A value as it may be written on the command line; what a program gave has a name."""
-    match value:
-        case bool():
-            return str(value).lower()
-        case dict():
-            return f"{{{', '.join(f'{key}={as_toml(it)}' for key, it in value.items())}}}"
-        case list():
-            return f"[{', '.join(map(as_toml, value))}]"
-        case str() | int() | float():
-            return str(value)
-    return name_of(value)
+    if isinstance(value, bool | dict | list):
+        return toml(value)
+    return str(value) if isinstance(value, str | int | float) else name_of(value)

@@ -40,14 +40,6 @@ AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 # --- what a file says -------------------------------------------------------------------------
 
 
-def _check_measure(name: str) -> None:
-    try:
-        gauge(name)
-    except ValueError:
-        known = ", ".join(it.value for it in Measure)
-        raise Unacceptable("measures", name, f"{known}, package.module:function") from None
-
-
 class Precision(Section):
     """`[precision]`: replications until means are known well enough.
 
@@ -116,10 +108,6 @@ class PictureSection(Section):
     """What keys, measures and variants are called in the picture."""
 
 
-def _one_variant() -> dict[str, dict[str, Any]]:
-    return {"as it is": {}}
-
-
 class CampaignFile(Section):
     """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
 
@@ -147,20 +135,23 @@ class CampaignFile(Section):
     """Keys of the scenario, for all cells. Tables merge; one that says its `kind` replaces."""
     axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
     """Key of the scenario -> its values: a list, or a range. All combinations are cells."""
-    variants: dict[str, dict[str, Any]] = Field(default_factory=_one_variant)
+    variants: dict[str, dict[str, Any]] = Field({"as it is": {}})
     """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
     baseline: str | None = None
     """The variant that others are compared with in each cell; default: the first."""
     effect: Effect = "ratio"
     """What they are compared by: the ratio of their means, or the difference."""
-    by: Literal["size", "time", "user", "group", "queue"] | None = None
+    by: By | None = None
     """Compare anew for the jobs of each user, say; measures are then those of jobs."""
     picture: PictureSection | None = None
 
     def check(self) -> None:
         for name in self.measures:
-            _check_measure(name)
-            ours = gauge(name).ours
+            try:
+                ours = gauge(name).ours
+            except ValueError:
+                known = ", ".join(it.value for it in Measure)
+                raise Unacceptable("measures", name, f"{known}, package.module:function") from None
             if self.by and not (ours and ours.quantity):
                 known = ", ".join(it.value for it in Measure if it.quantity)
                 raise Unacceptable("measures", name, f"measures of jobs, for `by`: {known}")
@@ -199,12 +190,11 @@ class Campaign(CampaignFile):
     @property
     def gauges(self) -> tuple[Gauge, ...]:
         """The measures."""
-        return tuple(gauge(name, self.higher_is_better) for name in self.measures)
+        return tuple(map(self.gauge, self.measures))
 
-    @property
-    def classes(self) -> By | None:
-        """What jobs are told apart by."""
-        return None if self.by is None else By(self.by)
+    def gauge(self, name: str | None) -> Gauge:
+        """That measure, or the first."""
+        return gauge(name or self.measures[0], self.higher_is_better)
 
     @property
     def reference(self) -> str:

@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from inspect import get_annotations
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 from attrs import field, frozen
 
 from actors.decisions import BadDecision
-from actors.events import End
 from actors.runtime import ActorFailed, Deadlock
 from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError
@@ -46,13 +46,6 @@ class RunStatus(enum.Enum):
     """An error ended it: its policy's, or its worker died."""
 
 
-STATUSES = {
-    End.COMPLETED: RunStatus.COMPLETED,
-    End.CAPPED: RunStatus.CAPPED,
-    End.DIVERGED: RunStatus.DIVERGED,
-}
-
-
 @frozen
 class Gauge:
     """What a run is measured by: one of `Measure`, or a user's function of a `Report`, or of what
@@ -62,21 +55,12 @@ class Gauge:
 
     name: str
     higher_is_better: bool = False
-
-    @property
-    def ours(self) -> Measure | None:
-        """None: it is `package.module:function`."""
-        return None if OWN.fullmatch(self.name) else Measure(self.name)
-
-    @property
-    def wants_all_done(self) -> bool:
-        """Whether a run that left work undone has no value."""
-        return self.ours is None or self.ours.wants_all_done
-
-    @property
-    def timed(self) -> bool:
-        """Whether its unit is the scenario's unit of time."""
-        return self.ours is not None and self.ours.timed
+    ours: Measure | None = None
+    """None: it is `package.module:function`."""
+    wants_all_done: bool = True
+    """Whether a run that left work undone has no value."""
+    timed: bool = False
+    """Whether its unit is the scenario's unit of time."""
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
         """The user's, sought in `home`."""
@@ -102,7 +86,8 @@ def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
     """
     if OWN.fullmatch(name):
         return Gauge(name, name in higher)
-    return Gauge(name, Measure(name).higher_is_better)
+    ours = Measure(name)
+    return Gauge(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
 
 
 @frozen
@@ -188,38 +173,30 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
     kinds = {it: it.fold(batch.home) for it in batch.gauges}
-    folds: dict[type, Any] = {Summary: summary}
-    for kind in set(kinds.values()) - {Summary, Report}:
-        folds[kind] = FlowtimeFold() if kind is Flowtimes else kind()
     report = Report(summary=summary)
+    folds: dict[type, Any] = {it: it() for it in kinds.values() if it is not Flowtimes}
+    folds |= {Summary: summary, Report: report, Flowtimes: FlowtimeFold()}
     whole = Report in kinds.values() or batch.by is not None
-    heard = folds | ({Summary: report} if whole else {})
+    heard = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
     try:
-        ending = run(scenario, list(heard.values()), batch.folder, until=batch.until)
+        ending = run(scenario, [folds[it] for it in heard], batch.folder, until=batch.until)
     except Deadlock as deadlock:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(deadlock.time))
     if whole:
         report.close()
-    end = STATUSES[ending.end]
+    end = RunStatus(ending.end.value)
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
-    if Flowtimes in folds:
-        folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
-    folds[Report] = report
+    folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
     known = of_report(report) if whole else of_summary(summary)
-    values = {
-        it.name: known[it.ours] if it.ours else _value(it.function(batch.home), folds[kind])
-        for it, kind in kinds.items()
-    }
+    values: dict[str, float | None] = {}
+    for it, kind in kinds.items():
+        of = folds[kind]
+        value = known[it.ours] if it.ours else None if of is None else it.function(batch.home)(of)
+        values[it.name] = None if value is None else float(value)
     blocks, speaks = _by_block(batch, scenario, report, whole)
-    return attrs.evolve(
-        result, end=end, time=float(ending.time), values=values, blocks=blocks, speaks=speaks
-    )
-
-
-def _value(function: Callable[[Any], float | None], told: Any) -> float | None:
-    value = None if told is None else function(told)
-    return None if value is None else float(value)
+    time = float(ending.time)
+    return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
 
 
 def _by_block(
@@ -240,18 +217,13 @@ def _by_block(
     of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
     classes += report.jobs.classes(batch.by) if batch.by else []
-    found: dict[str, dict[str, list[float]]] = {}
-    for it in asked:
+    found: dict[str, dict[str, list[float]]] = {it.value: {} for it in asked}
+    for it, (name, members) in product(asked, classes):
         values = quantities[str(it.quantity)]
-        kept = [(name, which & ~np.isnan(values)) for name, which in classes]
-        found[it.value] = {
-            name: [
-                it.summed(values[which]),
-                *by_block(it.summed, values[which], of[which]).tolist(),
-            ]
-            for name, which in kept
-            if which.any()
-        }
+        which = members & ~np.isnan(values)
+        if which.any():
+            each = by_block(it.summed, values[which], of[which])
+            found[it.value][name] = [it.summed(values[which]), *each.tolist()]
     speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
     return found, speaks
 

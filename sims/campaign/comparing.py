@@ -65,10 +65,11 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
     """Where no seed makes a difference to any variant, there is one observation of each: then the
     blocks of its time, as if each were a run. None where seeds do, or there are no blocks."""
-    alike = all(row and len({run.value for run in row}) == 1 for row in runs.values())
-    first = {name: row[0] for name, row in runs.items() if row}
-    many = {len(run.blocks) for run in first.values() if run.value is not None}
-    if not alike or len(many) != 1 or many == {0} or any(it.value is None for it in first.values()):
+    if not all(_once([run.value for run in row]) for row in runs.values()):
+        return None
+    first = {name: row[0] for name, row in runs.items()}
+    many = {len(run.blocks) for run in first.values()}
+    if len(many) > 1 or many == {0}:
         return None
     return {
         name: [Compared(k, run.status, value, run.work) for k, value in enumerate(run.blocks)]
@@ -95,6 +96,10 @@ class Verdict(enum.Enum):
     """Fewer than two seeds pair, or no seed makes a difference."""
     BASELINE = "baseline"
     """It is what others are compared with."""
+
+
+JUDGED = (Verdict.UNKNOWN, Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN)
+"""What a comparison comes to before and after it is judged."""
 
 
 @frozen
@@ -126,11 +131,12 @@ class Line:
     @property
     def tested(self) -> bool:
         """Whether there is an interval to read a verdict off."""
-        return self.verdict is Verdict.UNKNOWN and self.effect is not None and self.effect.size > 1
+        return self.verdict in JUDGED and self.effect is not None and self.effect.size > 1
 
     def judged(self, gauge: Gauge, effect: Effect, level: float) -> Line:
         """The same, its interval and so its verdict at this level."""
-        assert self.effect is not None
+        if not self.tested or self.effect is None:
+            return self
         told, none = self.effect.at(level), NONE[effect]
         verdict = Verdict.NOT_SHOWN
         if not told.low <= none <= told.high:
@@ -220,24 +226,16 @@ def _against(
     return attrs.evolve(line, verdict=verdict, effect=found)
 
 
+def corrected(comparisons: Sequence[Comparison]) -> int:
+    """How many comparisons are judged together."""
+    return sum(line.tested for cell in comparisons for line in cell.lines)
+
+
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
     """The same, of one measure, with intervals, and verdicts, that hold all together at `level`
     (Bonferroni)."""
-    many = sum(line.tested for cell in comparisons for line in cell.lines)
-    each = 1 - (1 - level) / max(many, 1)
-    return [
-        attrs.evolve(
-            cell,
-            lines=tuple(
-                line.judged(cell.gauge, cell.effect, each) if line.tested else line
-                for line in cell.lines
-            ),
-        )
-        for cell in comparisons
-    ]
-
-
-def corrected(comparisons: Sequence[Comparison]) -> int:
-    """How many comparisons were judged together."""
-    known = (Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN)
-    return sum(line.verdict in known for cell in comparisons for line in cell.lines)
+    each = 1 - (1 - level) / max(corrected(comparisons), 1)
+    lines = (
+        tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines) for cell in comparisons
+    )
+    return [attrs.evolve(cell, lines=its) for cell, its in zip(comparisons, lines, strict=True)]

@@ -35,8 +35,6 @@ SHARE = 4
 
 Watch = Callable[[int, int], None]
 """Is told (cells done, cells asked for so far)."""
-Missing = tuple[Case, int, str]
-"""A cell and its key."""
 
 
 def execute(
@@ -92,8 +90,6 @@ class Engine:
     """Cells, so far."""
     _left: int = 0
     """Cells to hand over, about."""
-    _under_way: set[str] = field(factory=set)
-    """Keys of those that were handed over: what is asked for twice is run once."""
     _spent: float = 0.0
     """Seconds, over all cells that were run."""
     _ran: int = 0
@@ -118,21 +114,23 @@ class Engine:
         if self.store is not None:
             self.store.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
-        self._under_way.difference_update(it.key for it in fresh)
         spent = sum(it.seconds for it in fresh)
         self._spent, self._ran = self._spent + spent, self._ran + len(fresh)
         self._each = max(self._spent / self._ran, spent / len(fresh))
 
     def _batches(self) -> Iterator[Batch]:
-        cells = ((*cell, cell[0].key(cell[1])) for cell in self.results.missing())
-        fresh = (it for it in cells if it[2] not in self._under_way)
-        while taken := list(map(self._taken, islice(fresh, self._size()))):
+        fresh = self._fresh()
+        while taken := list(islice(fresh, self._size())):
             self._left -= len(taken)
             yield self._batch(taken)
 
-    def _taken(self, cell: Missing) -> Missing:
-        self._under_way.add(cell[2])
-        return cell
+    def _fresh(self) -> Iterator[tuple[Case, int, str]]:
+        """What is missing, and its key; what is asked for twice is run once."""
+        begun = set[str]()
+        for case, k in self.results.missing():
+            if (key := case.key(k)) not in begun:
+                begun.add(key)
+                yield case, k, key
 
     def _size(self) -> int:
         """Cells of the next batch, by what they took so far."""
@@ -141,12 +139,12 @@ class Engine:
         share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
         return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
 
-    def _batch(self, cells: Sequence[Missing]) -> Batch:
+    def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
         home = Path(campaign.folder).absolute()
         return Batch(
-            listed, campaign.gauges, campaign.classes, campaign.until, plan.folder, home, plan.kit
+            listed, campaign.gauges, campaign.by, campaign.until, plan.folder, home, plan.kit
         )
 
 

@@ -37,6 +37,7 @@ from concurrent.futures import (
 )
 from concurrent.futures import ProcessPoolExecutor as Pool
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from math import inf
 from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from threading import Thread
@@ -44,7 +45,7 @@ from typing import Any, TypeVar
 
 from attrs import define
 
-from sims.errors import InputError
+from sims.errors import InputError, imported
 from sims.writing import HeldBack
 
 T = TypeVar("T")
@@ -66,17 +67,16 @@ class Attendance:
     present: Callable[[], int]
     """How many are connected."""
     patience: float = PATIENCE
-    _since: float | None = None
+    _since: float = inf
     _told: bool = False
 
     def look(self) -> bool:
         """Whether there are any; says so on stderr where there have been none for a while. Raises
         InputError where there have been none for `patience` seconds."""
         if self.present():
-            self._since, self._told = None, False
+            self._since, self._told = inf, False
             return True
-        now = time.monotonic()
-        self._since = now if self._since is None else self._since
+        self._since = min(self._since, now := time.monotonic())
         if now - self._since >= self.patience:
             problem = f"no worker was connected for {self.patience:g} s; what is finished is kept"
             accepted = "workers that connect, and the same command; a longer --patience"
@@ -215,14 +215,10 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     Raises InputError without dask, where nobody answers, and where for `patience` seconds no
     worker is there, then or later.
     """
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError:
-        accepted = "pip install 'holdfast[cluster]'"
-        raise InputError("cluster", "--scheduler", "dask is missing", accepted) from None
+    dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
     address = address_of(scheduler)
     try:
-        client = Client(address, timeout=JOINING, set_as_default=False)
+        client = dask.Client(address, timeout=JOINING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
@@ -234,7 +230,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
             while not attendance.look():
                 time.sleep(GLANCE)
             slots = sum(client.nthreads().values())
-            deaths = (BrokenExecutor, KilledWorker)
+            deaths = (BrokenExecutor, dask.KilledWorker)
             try:
                 yield Workers(executor, slots, deaths=deaths, attendance=attendance)
             except BaseException:

@@ -30,8 +30,7 @@ def draw(results: Results, path: Path) -> Path:
     campaign, picture = results.campaign, results.campaign.picture
     if picture is None:
         raise InputError(campaign.source, "picture", "missing", "[picture] with x")
-    name = picture.measure or campaign.measures[0]
-    gauge = next(it for it in campaign.gauges if it.name == name)
+    gauge = campaign.gauge(picture.measure)
     cells = results.comparisons(gauge, None if picture.show == "mean" else picture.show)
     panels = panels_of(campaign, picture, cells)
     if not panels:
@@ -46,7 +45,7 @@ def draw(results: Results, path: Path) -> Path:
         path,
         picture.title or campaign.name,
         names.get(picture.x, picture.x),
-        names.get(name, name) + told.format(baseline) + unit,
+        names.get(gauge.name, gauge.name) + told.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,
@@ -71,7 +70,7 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
             if base or estimate is None or not estimate.size or line.left_out:
                 continue  # a mean of those runs alone that were short enough to end
             place = dict(cell.point) | {VARIANT: line.variant}
-            curves = found.setdefault(_panel(place, picture), {})
+            curves = found.setdefault(_named(picture.panels, place, picture), {})
             curve = curves.setdefault(_named(picture.lines, place, picture), [])
             at = _number(place[picture.x], campaign.source, picture)
             if any(at == other for other, _ in curve):
@@ -86,22 +85,19 @@ def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, f
     """By panel: formula, and its period in the first cell there."""
     found: dict[str, dict[str, float]] = {}
     for case in results.plan if picture.periods else ():
-        panel = _panel(dict(case.point) | {VARIANT: case.variant}, picture)
+        panel = _named(picture.panels, dict(case.point) | {VARIANT: case.variant}, picture)
         if panel not in found:
-            told = case.scenario(0), case.folder
-            periods = {it: period_by(it, *told) for it in picture.periods}
-            unit = units(results.unit)
-            found[panel] = {
-                f"{it.capitalize()}: {at:,.0f} {unit}": at for it, at in periods.items()
-            }
+            found[panel] = {}
+            for it in picture.periods:
+                at = period_by(it, case.scenario(0), case.folder)
+                found[panel][f"{it.capitalize()}: {at:,.0f} {units(results.unit)}"] = at
     return found
 
 
-def _panel(place: dict[str, Any], picture: PictureSection) -> str:
-    return _named(picture.panels, place, picture) if picture.panels else ""
-
-
-def _named(key: str, place: dict[str, Any], picture: PictureSection) -> str:
+def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> str:
+    """What a line or a panel is called."""
+    if key is None:
+        return ""
     value = as_toml(place[key])
     told = picture.labels.get(value, value)
     return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"

@@ -150,16 +150,12 @@ class Cells(Sequence[Case]):
     @cached_property
     def function(self) -> Callable[..., Any] | None:
         """The user's that makes scenarios. Raises InputError where it is not there."""
-        campaign = self.campaign
-        if not campaign.made:
-            return None
-        found: Callable[..., Any] = imported(campaign.scenario, Path(campaign.folder), "scenario")
-        return found
+        name, folder = self.campaign.scenario, Path(self.campaign.folder)
+        return imported(name, folder, "scenario") if self.campaign.made else None
 
     @cached_property
     def _arguments(self) -> frozenset[str]:
-        function = self.function
-        return frozenset(inspect.signature(function).parameters if function else ())
+        return frozenset(inspect.signature(self.function).parameters if self.function else ())
 
     @property
     def by_seed(self) -> bool:
@@ -169,9 +165,8 @@ class Cells(Sequence[Case]):
     @cached_property
     def folder(self) -> Path:
         """Where scenarios' files are sought."""
-        campaign = self.campaign
-        own = Path(campaign.folder, "" if self.function else Path(campaign.scenario).parent)
-        return own.absolute()
+        own = "" if self.campaign.made else Path(self.campaign.scenario).parent
+        return Path(self.campaign.folder, own).absolute()
 
     @cached_property
     def _base(self) -> dict[str, Any]:
@@ -188,18 +183,15 @@ class Cells(Sequence[Case]):
             kit, first = self.made(number, 0).kit, self.made(number, 0).first
         else:
             first = scenario.seed if campaign.seed is None else campaign.seed
-            _refuse_seed(campaign, first + campaign.most - 1)
+            if (last := first + campaign.most - 1) not in SEEDS:
+                key = "--runs" if campaign.source == COMMAND_LINE else "seed"
+                accepted = "seeds of 0 or above, below 2**64"
+                raise InputError(campaign.source, key, f"{last} is no seed", accepted)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
         own = list(map(id, objects(self[number].settings()).values()))
-        asked = (
-            own,
-            campaign.until,
-            campaign.gauges,
-            campaign.by,
-            kit.code,
-            sorted(kit.digests().values()),
-        )
+        files = kit.code, sorted(kit.digests().values())
+        asked = own, campaign.until, campaign.gauges, campaign.by, files
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
             root = digest(repr((seeded(scenario, 0), *asked)).encode())
         return Made(scenario, root, first, kit)
@@ -207,15 +199,16 @@ class Cells(Sequence[Case]):
     def _scenario(self, given: Settings, index: int) -> Scenario:
         own = objects(given)
         plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
-        scenario = self._told(plain, index)
+        if self.function is None:
+            source = str(Path(self.campaign.folder, self.campaign.scenario))
+            scenario = self._read(self._base, plain, source)
+        else:
+            scenario = self._made(self.function, plain, index)
         return with_given(scenario, **own) if own else scenario
 
-    def _told(self, given: Settings, index: int) -> Scenario:
-        """The scenario that a file, or a function, tells."""
-        campaign, function = self.campaign, self.function
-        if function is None:
-            source = str(Path(campaign.folder, campaign.scenario))
-            return _read(self._base, given, campaign, source, self.folder)
+    def _made(self, function: Callable[..., Any], given: Settings, index: int) -> Scenario:
+        """The scenario that the user's function makes."""
+        campaign = self.campaign
         arguments = {key: value for key, value in given if key in self._arguments}
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
         if self.by_seed:
@@ -223,28 +216,18 @@ class Cells(Sequence[Case]):
         with running("scenario", repr(campaign.scenario), "a function that makes a scenario"):
             made = function(**arguments)
         if isinstance(made, dict):
-            return _read(made, rest, campaign, campaign.scenario, self.folder)
+            return self._read(made, rest, campaign.scenario)
         if not isinstance(made, Scenario) or rest:
             problem = f"{rest[0][0]} is no argument of it" if rest else f"it made {made!r:.60}"
             raise InputError(campaign.source, "scenario", problem, "a scenario file's table")
         return made
 
-
-def _refuse_seed(campaign: Campaign, last: int) -> None:
-    if last not in SEEDS:
-        problem, accepted = f"{last} is no seed", "seeds of 0 or above, below 2**64"
-        key = "--runs" if campaign.source == COMMAND_LINE else "seed"
-        raise InputError(campaign.source, key, problem, accepted)
-
-
-def _read(
-    table: dict[str, Any], given: Settings, campaign: Campaign, source: str, folder: Path
-) -> Scenario:
-    own = deepcopy(table)
-    option = "--vary" if campaign.source == COMMAND_LINE else "set, axes or variants"
-    for key, value in given:
-        try:
-            put(own, key, value, option)
-        except InputError as error:
-            raise attrs.evolve(error, source=campaign.source) from None
-    return read(own, source, folder)
+    def _read(self, table: dict[str, Any], given: Settings, source: str) -> Scenario:
+        own, named = deepcopy(table), self.campaign.source
+        option = "--vary" if named == COMMAND_LINE else "set, axes or variants"
+        for key, value in given:
+            try:
+                put(own, key, value, option)
+            except InputError as error:
+                raise attrs.evolve(error, source=named) from None
+        return read(own, source, self.folder)

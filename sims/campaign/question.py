@@ -72,7 +72,7 @@ def question(
         variants=named,
         baseline=baseline and _baseline(baseline, named),
         effect=effect,
-        by=by and by.value,
+        by=by,
     )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import define, field
 
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Campaign
+from sims.campaign.campaign import Campaign, Precision
 from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of
@@ -99,24 +99,20 @@ class Results:
         return map(self._looked, self.plan.points())
 
     def _looked(self, cases: list[Case]) -> int:
-        assert self.campaign.precision is not None
-        looks = self.campaign.precision.looks()
-        return next((count for count in looks if self._ends(cases, count)), looks[-1])
+        """Up to the look at which they are enough, or some are missing."""
+        precision = self.campaign.precision
+        assert precision is not None
+        for count in precision.looks():
+            missing = (case.key(k) not in self.found for case in cases for k in range(count))
+            if any(missing) or all(self._precise(precision, case, count) for case in cases):
+                return count
+        return precision.most
 
-    def _ends(self, cases: list[Case], count: int) -> bool:
-        """Whether `count` replications are missing, or enough."""
-        if any(case.key(k) not in self.found for case in cases for k in range(count)):
-            return True
-        return all(self._precise(case, count) for case in cases)
-
-    def _precise(self, case: Case, count: int) -> bool:
-        campaign = self.campaign
-        assert campaign.precision is not None
-        name = campaign.precision.measure or campaign.measures[0]
-        gauge = next(it for it in campaign.gauges if it.name == name)
+    def _precise(self, precision: Precision, case: Case, count: int) -> bool:
+        campaign, gauge = self.campaign, self.campaign.gauge(precision.measure)
         runs = (run_of(self.found[case.key(k)], gauge, campaign.until) for k in range(count))
         mean = mean_of([run.value for run in runs if run.value is not None], campaign.level)
-        return mean.size > 1 and campaign.precision.reached(mean.mean, mean.half)
+        return mean.size > 1 and precision.reached(mean.mean, mean.half)
 
     # --- answers ------------------------------------------------------------------------------
 
@@ -137,7 +133,7 @@ class Results:
                 runs = {name: list[Compared]() for name in campaign.variants}
                 for (case, _), result in cells:
                     runs[case.variant].append(run_of(result, gauge, campaign.until, of))
-                at = (*cells[0][0][0].point, *([(campaign.by, of)] if campaign.by else ()))
+                at = (*cells[0][0][0].point, *([(campaign.by.value, of)] if campaign.by else ()))
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return judged(found, level)
 

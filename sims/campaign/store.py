@@ -12,7 +12,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -106,7 +106,7 @@ class Store:
         Raises InputError for a file that holds something else.
         """
         found: dict[str, CellResult] = {}
-        for it in (result for path in self.files() for result in _read(path)):
+        for it in chain.from_iterable(map(_read, self.files())):
             if it.key not in found or found[it.key].end is RunStatus.RAISED:
                 found[it.key] = it
         return found
@@ -121,10 +121,10 @@ class Store:
         path = self.folder / DESCRIPTION
         if not path.exists():
             return []
-        before = json.loads(path.read_text())
-        code = ["code"] if before["code"] != told["code"] else []
-        files: dict[str, str] = told["files"]
-        return code + [it for it, own in files.items() if before["files"].get(it, own) != own]
+        before, now = (
+            {"code": it["code"], **it["files"]} for it in (json.loads(path.read_text()), told)
+        )
+        return [name for name, own in now.items() if before.get(name, own) != own]
 
     def recent(self, seconds: float) -> int:
         """Cells that were finished within the last `seconds`."""

@@ -99,7 +99,7 @@ class Table:
                 rows.append(
                     (*place, *(who if settled else [line.variant]), runs, mean, *whole, *more)
                 )
-        classes, measure = ([asked.by] if asked.by else []), (["measure"] if many else [])
+        classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
         keys = (*asked.axes, *classes, *measure, *(settled or ["variant"]))
         told = (f"{'/'.join(map(str, blocks))} blocks", "all jobs") if blocks else ()
         heads = ("completed", ", ".join(filter(None, (self._figure, *told[:1]))), *told[1:])
@@ -167,7 +167,7 @@ class Table:
         asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
         first = asked.seed or 0
         cells = [self._cell_as_json(it) for it in self.comparisons()]
-        shared = {
+        shared: dict[str, object] = {
             "scenario": asked.name,
             "measure": gauge.name,
             "unit": self.results.unit if gauge.timed else None,
@@ -243,19 +243,19 @@ def _figures(cell: Comparison, line: Line) -> tuple[str, ...]:
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:
-    counts = {"runs": len(line.runs), "as_asked": line.as_asked}
+    row = {"variant": line.variant, "runs": len(line.runs), "as_asked": line.as_asked}
     effect = None if line.verdict is Verdict.BASELINE else line.effect
-    ends = _ends("mean", line.mean) | _ends(cell.effect, effect)
-    return {"variant": line.variant, **counts, **ends, "verdict": line.verdict.value}
+    for name, estimate in (("mean", line.mean), (cell.effect, effect)):
+        told = _estimate_as_json(estimate) or {}
+        row |= {
+            name: told.get("mean"),
+            f"{name}_low": told.get("low"),
+            f"{name}_high": told.get("high"),
+        }
+    return {**row, "verdict": line.verdict.value}
 
 
-def _ends(name: str, it: Estimate | None) -> dict[str, float | None]:
-    values = (it.mean, it.low, it.high) if it else (None,) * 3
-    known = (value if value is not None and isfinite(value) else None for value in values)
-    return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
-
-
-def _estimate_as_json(it: Estimate | None) -> dict[str, object] | None:
+def _estimate_as_json(it: Estimate | None) -> dict[str, Any] | None:
     if it is None or not it.size:
         return None
     ends = {"half": it.half, "low": it.low, "high": it.high}

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,74 +16,12 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from sims.cli.output import printing
-from sims.cli.signals import Terminated, hear
-from sims.errors import FAILED, INTERRUPTED, MISUSED, TERMINATED, InputError, note, visible
+from sims.cli.signals import hear
+from sims.errors import visible
 from sims.options import call, command_of
+from sims.script import guarded
 
-COMMANDS = {
-    "run": ("running", "Simulate a scenario file and write an event log."),
-    "campaign": (
-        "campaigns",
-        "Run a campaign file: many runs of a scenario, a table and a figure.",
-    ),
-    "papers": ("papers", "List, run and check the tables and figures of the five papers."),
-    "compare": (
-        "comparing",
-        "Compare variants of a scenario on the same seeds, with confidence intervals.",
-    ),
-    "new": (
-        "starting",
-        "Print a file to begin with: a scenario, a policy or a hazard.",
-    ),
-    "check": (
-        "running",
-        "Check a scenario file without running it.",
-    ),
-    "check-policy": (
-        "trials",
-        "Test a policy of yours with random questions.",
-    ),
-    "examples": (
-        "starting",
-        "List the scenarios and campaigns that come with Holdfast, or copy some.",
-    ),
-    "summary": (
-        "summary",
-        "Summarise a log: makespan, flowtimes, and where the processor time went.",
-    ),
-    "trace": ("logs", "Print the history of one job, from a log."),
-    "queue": ("logs", "Print the queue and the machine at an instant, from a log."),
-    "why": ("logs", "Print the chain of causes that led to an event of a log."),
-    "live": ("lives", "Run a scenario with real processes of Dask, in real time."),
-    "reality": ("lives", "Predict runs of a scenario, then measure them with real processes."),
-    "matrix": (
-        "trials",
-        "List the combinations of job, hazard, protection and communication.",
-    ),
-    "chaos": (
-        "trials",
-        "Repeat a scenario with injected failures, one in each run.",
-    ),
-    "audit": ("logs", "Check a log against the rules, without the simulator."),
-    "export": ("exporting", "Export a log for other tools: Perfetto, evalys, pandas, polars."),
-    "plot": (
-        "exporting",
-        "Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time.",
-    ),
-    "view": (
-        "exporting",
-        "Make an HTML page of a log, to zoom in and to follow causes. It works offline.",
-    ),
-    "optimum": (
-        "running",
-        "Compute what a clairvoyant scheduler reaches on a small iterative scenario.",
-    ),
-    "policies": ("listing", "List the policies that scenarios can name."),
-    "keys": (
-        "listing",
-        "List the keys of scenario files: type, default and meaning.",
-    ),
-}
+COMMANDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """The module here that each is in, and what its own help begins with."""
 
 COMPLETION = "_HOLDFAST_COMPLETE"
@@ -101,7 +41,7 @@ class Commands(TyperGroup):
 
 def load(name: str) -> Any:
     """The command of this name."""
-    module = import_module(f"sims.cli.{COMMANDS[name][0]}")
+    module = import_module(f"sims.cli.{COMMANDS[name]['module']}")
     declared = getattr(module, name.replace("-", "_"))
     return (
         get_command(declared) if isinstance(declared, typer.Typer) else command_of(declared, name)
@@ -135,8 +75,8 @@ def _command_line() -> Any:
     names = {"help_option_names": ["-h", "--help"]}
     line = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=names)
     line.callback()(_holdfast)
-    for name, (_, about) in COMMANDS.items():
-        line.command(name, help=about, short_help=about)(_unloaded)
+    for name, told in COMMANDS.items():
+        line.command(name, help=told["about"], short_help=told["about"])(_unloaded)
     return get_command(line)
 
 
@@ -146,46 +86,16 @@ def run_command(words: Sequence[str] | None) -> int:
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
-    try:
+
+    def body() -> int:
         with printing(given):
             if COMPLETION in os.environ:
                 _command_line().main([], prog_name="holdfast")
             return call(_command_line(), "holdfast", given)
-    except InputError as error:
-        return _refused(str(error))
-    except KeyboardInterrupt as interrupt:
-        more = str(interrupt) or "; what was logged so far is readable"
-        ended = isinstance(interrupt, Terminated)
-        note(f"{'terminated' if ended else 'interrupted'}{more}")
-        return TERMINATED if ended else INTERRUPTED
-    except BrokenPipeError:
-        return 0
-    except MemoryError:
-        return _refused("this takes more memory than there is")
-    except Exception as error:
-        return _failed(error)
+
+    return guarded(body)
 
 
 def _told(message: Warning | str, *_: object, **__: object) -> str:
     """A warning as one line, without the place in our code."""
     return f"holdfast: {visible(str(message))}\n"
-
-
-def _refused(why: str) -> int:
-    note(why)
-    return MISUSED
-
-
-def _failed(error: Exception) -> int:
-    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
-    from actors.decisions import BadDecision
-    from actors.runtime import ActorFailed, RuntimeFault
-
-    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
-        return _refused(str(InputError(str(error.filename), "", str(error.strerror))))
-    if not isinstance(error, RuntimeFault):
-        raise error
-    if isinstance(error, ActorFailed) and isinstance(error.error, BadDecision):
-        return _refused(str(error.error))
-    note(f"the run failed: {error}")
-    return FAILED

@@ -9,8 +9,10 @@ from typing import Annotated
 import typer
 
 from sims.campaign.axes import axis
+from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
+from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
@@ -33,6 +35,16 @@ from sims.scenario.loader import load, split_override, value_of
 from sims.script import show_table
 
 VALUES = "KEY=V1,V2,..."
+
+
+def finished(asked: Campaign, store: Path | None, title: str) -> Results:
+    """Run what is missing of it, on this machine's cores. Raises InputError where a run raised."""
+    kept = f"what is finished is in {store}: the same command goes on"
+    with interruptible(kept if store else "without --store nothing is kept"), bar(title) as watch:
+        found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
+    for (case, _), result in found.raised():
+        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+    return found
 
 
 def compare(
@@ -120,17 +132,9 @@ def compare(
         seed=seed,
         until=until,
     )
-    kept = f"what is finished is in {store}: the same command goes on"
-    with (
-        naming(file),
-        interruptible(kept if store else "without --store nothing is kept"),
-        bar("simulating") as watch,
-    ):
-        where = None if store is None else Store(store)
-        results = run_campaign(asked, store=where, watch=watch)
-    for (case, _), result in results.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
-    table = Table(results)
+    with naming(file):
+        found = finished(asked, store, "simulating")
+    table = Table(found)
     if as_json:
         print(json.dumps(table.as_json(), default=str))
     else:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from attrs import frozen
 
 from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
@@ -24,18 +23,6 @@ from sims.plots.pictures import plot as drawn
 from sims.telling import counted
 from sims.writing import refuse_inputs, replacing
 
-Write = Callable[[Iterable[Record], Path], int]
-
-
-@frozen
-class Target:
-    """A format."""
-
-    write: Write
-    row: str
-    """What it is made of, one of them."""
-    suffixes: tuple[str, ...]
-
 
 def _chrome(records: Iterable[Record], path: Path) -> int:
     with replacing(path) as new, new.open("wb") as file:
@@ -48,11 +35,12 @@ def _batsim(records: Iterable[Record], path: Path) -> int:
 
 
 TARGETS = {
-    "chrome": Target(_chrome, "trace event", (".json",)),
-    "batsim": Target(_batsim, "run", (".csv",)),
-    "events": Target(write_events, "event", SUFFIXES),
-    "jobs": Target(write_jobs, "job", SUFFIXES),
+    "chrome": (_chrome, "trace event", (".json",)),
+    "batsim": (_batsim, "run", (".csv",)),
+    "events": (write_events, "event", SUFFIXES),
+    "jobs": (write_jobs, "job", SUFFIXES),
 }
+"""Format -> what writes it, what it is made of (one of them), and its suffixes."""
 
 
 def export(
@@ -77,14 +65,14 @@ def export(
     ],
 ) -> None:
     """Export a log for other tools: Perfetto, evalys, pandas, polars."""
-    target = TARGETS[to]
-    if output.suffix not in target.suffixes:
+    write, row, suffixes = TARGETS[to]
+    if output.suffix not in suffixes:
         problem = f"{output.suffix!r} is not written for {to}"
-        raise InputError(str(output), "", problem, " or ".join(target.suffixes))
+        raise InputError(str(output), "", problem, " or ".join(suffixes))
     refuse_inputs(output, "--output", log)
     with reading(log) as file:
-        rows = target.write(file, output)
-    show(f"{output}: {counted(rows, target.row)}")
+        rows = write(file, output)
+    show(f"{output}: {counted(rows, row)}")
 
 
 class Inches(NamedTuple):

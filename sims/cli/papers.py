@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from sims.campaign.axes import axis
-from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import local
-from sims.campaign.results import Results
-from sims.campaign.store import Store
-from sims.cli.progress import bar, interruptible
-from sims.errors import InputError, note, show
+from sims.cli.comparing import finished
+from sims.errors import note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
 from sims.papers import guard
 from sims.papers.catalogue import ITEMS, SIZES, Item, current
@@ -108,42 +104,24 @@ def run(
     item = _named(name)
     folder, found = results or RESULTS / item.name, None
     if item.drawn:
-        asked = _changes(item, changes or (), axes or (), given, evidence)
-        more = {"replications": replications} if replications else {}
-        found = _results(item, size, asked | more, folder)
+        asked = item.given(given) if given else {"set": {}, "axes": {}}
+        if evidence:
+            show(*item.evidence(given))
+        asked["set"] |= {key: value_of(it) for key, it in map(split_override, changes or ())}
+        along = (axis(word, "--axis") for word in axes or ())
+        asked["axes"] |= {it.key: list(it.values) for it in along}
+        if replications:
+            asked["replications"] = replications
+        campaign = item.campaign(size, asked)
+        if campaign.picture is not None:
+            prepare_pictures(folder)
+        found = finished(campaign, folder, campaign.name)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
     show(LEGEND)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")
-
-
-def _changes(
-    item: Item,
-    changes: Sequence[str],
-    axes: Sequence[str],
-    given: Path | None,
-    evidence: bool,
-) -> dict[str, Any]:
-    read = item.given(given) if given else {"set": {}, "axes": {}}
-    if evidence:
-        show(*item.evidence(given))
-    sets = {key: value_of(text) for key, text in map(split_override, changes)}
-    along = {it.key: list(it.values) for it in (axis(word, "--axis") for word in axes)}
-    return {**read, "set": read["set"] | sets, "axes": read["axes"] | along}
-
-
-def _results(item: Item, size: str, changes: dict[str, Any], folder: Path) -> Results:
-    campaign = item.campaign(size, changes)
-    if campaign.picture is not None:
-        prepare_pictures(folder)
-    kept = f"what is finished is in {folder}: the same command goes on"
-    with interruptible(kept), bar(campaign.name) as watch:
-        results = run_campaign(campaign, store=Store(folder), watch=watch)
-    for (case, _), result in results.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
-    return results
 
 
 # --- check ------------------------------------------------------------------------------------
@@ -155,16 +133,15 @@ def check(
     store: Annotated[bool, flag("--store", "store the new values instead")] = False,
 ) -> int:
     """Run all at smoke size, and compare with the stored intervals."""
-    items = [_named(name) for name in names or ()] or [it for it in ITEMS if guard.checked(it)]
+    items = [_named(name) for name in names or ()] or [it for it in ITEMS if not it.needs_input]
     with local() as workers:
         if store:
             guard.store(items, workers)
             return 0
-        wrong = sum(_differs(item, guard.said(item, workers)) for item in items)
+        wrong = 0
+        for item in items:
+            lines = guard.said(item, workers)
+            show(*(f"{item.name}: {line}" for line in lines))
+            wrong += bool(lines)
     show(f"{counted(len(items), 'table or figure', 'tables and figures')}, {wrong} differ")
     return 1 if wrong else 0
-
-
-def _differs(item: Item, lines: Sequence[str]) -> bool:
-    show(*(f"{item.name}: {line}" for line in lines))
-    return bool(lines)

@@ -128,9 +128,9 @@ class ShowProgress(Teller):
 class Count(Teller):
     """Where nobody watches: how many tasks are done, in a line now and then."""
 
-    def __init__(self, title: str, task: str) -> None:
+    def __init__(self, title: str) -> None:
         super().__init__()
-        self._title, self._task, self._done, self._total = title, task, 0, 0
+        self._title, self._done, self._total = title, 0, 0
 
     def __call__(self, done: int, total: int) -> None:
         """So many are, of so many."""
@@ -140,14 +140,14 @@ class Count(Teller):
         """How far it is."""
         if not self._total:
             return f"{self._title}: setting up"
-        return f"{self._title}: {self._done:,} of {counted(self._total, self._task)} done"
+        return f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
 
 
 @contextmanager
-def bar(title: str, task: str = "run") -> Iterator[Watch]:
+def bar(title: str) -> Iterator[Watch]:
     """Told (done, asked for), it shows a progress bar on stderr where that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
-        with Count(title, task) as count:
+        with Count(title) as count:
             yield count
         return
     from rich import progress

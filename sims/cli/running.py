@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import attrs
 
@@ -31,11 +31,7 @@ from sims.scenario.idle import warn_of_idle
 from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
 from sims.scenario.scenario import SEEDS
 from sims.summary import Summary
-from sims.world import Begins
 from sims.world import run as simulate
-
-if TYPE_CHECKING:
-    from sims.log import LogWriter
 
 
 def run(
@@ -62,17 +58,23 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    with naming(file):
-        where = _log_path(scenario, log)
-    writer = None if where is None else _writer(where, [file, *files_of(scenario, file.parent)])
-    summary = Summary()
-    with ExitStack() as stack:
-        stack.enter_context(naming(file))
+    summary, writer = Summary(), None
+    with naming(file), ExitStack() as stack:
+        path = _log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
-        if writer is not None:
-            sinks.append(stack.enter_context(writer))
-        begins = _beginning(scenario, progress)
+        if path is not None:
+            from sims.log import LogWriter
+            from sims.writing import refuse_inputs
+
+            refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
+            writer = stack.enter_context(LogWriter(path))
+            sinks.append(writer)
+
+        def begins(jobs: int, now: Callable[[], float]) -> None:
+            warn_of_idle(scenario)  # told only of what is not refused
+            progress.begins(jobs, now)
+
         simulate(scenario, sinks, file.parent, debug, until, begins)
     written = None if writer is None else str(writer.path)
     if as_json:
@@ -81,14 +83,6 @@ def run(
         show(*summary.lines(), f"  log         {written or 'none'}")
     if writer is not None and writer.note:
         note(writer.note)
-
-
-def _writer(path: Path, inputs: Sequence[Path]) -> LogWriter:
-    from sims.log import LogWriter
-    from sims.writing import refuse_inputs
-
-    refuse_inputs(path, "--log", *inputs)
-    return LogWriter(path)
 
 
 def _log_path(scenario: Scenario, given: str | None) -> Path | None:
@@ -109,16 +103,6 @@ def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgre
     from sims.cli.live import ShowLive
 
     return ShowLive(*asked, scenario.full_platform.size)
-
-
-def _beginning(scenario: Scenario, progress: ShowProgress) -> Begins:
-    """Only of what is not refused is it told what has no effect."""
-
-    def begins(jobs: int, now: Callable[[], float]) -> None:
-        warn_of_idle(scenario)
-        progress.begins(jobs, now)
-
-    return begins
 
 
 def check(

@@ -53,9 +53,8 @@ def new(
     if what == HAZARD:
         name = HAZARD
     if name is None or (what == POLICY and name == HAZARD):
-        raise InputError(
-            COMMAND_LINE, f"new {what}", "lacks what kind of it", "see `holdfast new -h`"
-        )
+        problem = "lacks what kind of it"
+        raise InputError(COMMAND_LINE, f"new {what}", problem, "see `holdfast new -h`")
     text = scenario_file(name, seed) if begun else policy_file(name)
     if output is None:
         print(text, end="")
@@ -64,16 +63,11 @@ def new(
         raise InputError(str(output), "", "is there already", "a new file")
     _write(output, text)
     if begun:
-        _write_schema(output.parent)
+        from sims.scenario.schema import FILE, schema
 
-
-def _write_schema(folder: Path) -> None:
-    from sims.scenario.schema import FILE, schema
-
-    told = json.dumps(schema(), indent=1)
-    path = folder / FILE
-    if not path.exists() or path.read_text(encoding="utf-8") != told:
-        _write(path, told)
+        path, told = output.parent / FILE, json.dumps(schema(), indent=1)
+        if not path.exists() or path.read_text(encoding="utf-8") != told:
+            _write(path, told)
 
 
 def _write(path: Path, text: str) -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import mean
 from typing import Annotated, Any
 
-from sims.attribute_docs import attribute_docs
 from sims.campaign.engine import run_many
 from sims.chaos import (
-    Baseline,
     InjectedRun,
     Injection,
     TrialOutcome,
@@ -20,8 +19,8 @@ from sims.chaos import (
 )
 from sims.cli.progress import tracked
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming, show
-from sims.matrix import AXES, cell_named, meanings, text
+from sims.errors import COMMAND_LINE, InputError, imported, naming, show
+from sims.matrix import AXES, meanings, text
 from sims.options import (
     Overrides,
     Policies,
@@ -99,7 +98,7 @@ def chaos(
     return 0
 
 
-def _show_costs(baseline: Baseline, found: Found) -> None:
+def _show_costs(baseline: TrialOutcome, found: Found) -> None:
     by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
     rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
     heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
@@ -110,17 +109,12 @@ def _show_costs(baseline: Baseline, found: Found) -> None:
         show(f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}")
 
 
-def _row(baseline: Baseline, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
+def _row(baseline: TrialOutcome, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
     count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
-    spans = [
-        verdict.makespan / baseline.makespan if baseline.makespan else 1 for verdict in verdicts
-    ]
-    lost = [verdict.lost - baseline.lost for verdict in verdicts]
-    return (
-        *(f"{count:,}", f"{sound:,}"),
-        *(f"x {sum(spans) / count:.3f}", f"x {max(spans):.3f}"),
-        *(f"{sum(lost) / count:.4g}", f"{max(lost):.4g}"),
-    )
+    spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
+    lost = [it.lost - baseline.lost for it in verdicts]
+    times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
+    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):.4g}", f"{max(lost):.4g}"
 
 
 def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
@@ -143,16 +137,15 @@ def matrix(
     `holdfast matrix rigid/faults/images/master > mine.toml` writes the example of one cell.
     """
     if cell is None:
-        for axis in AXES:
-            rows = ((it.value, attribute_docs(axis)[it.name]) for it in axis)
-            show_table(grid((axis.__doc__ or "", ""), (), rows))
+        for axis in AXES.values():
+            rows = ((name, part["about"]) for name, part in axis["parts"].items())
+            show_table(grid((axis["about"], ""), (), rows))
         show("A cell is one of each: rigid/faults/images/master; every cell runs.")
         return
     try:
-        named = cell_named(cell)
+        print(*(f"# {line}" for line in meanings(cell)), text(cell, seed), sep="\n", end="")
     except ValueError as accepted:
         raise InputError(COMMAND_LINE, "CELL", f"{cell!r} is none", str(accepted)) from None
-    print(*(f"# {line}" for line in meanings(named)), text(named, seed), sep="\n", end="")
 
 
 # --- policies ---------------------------------------------------------------------------------
@@ -188,11 +181,7 @@ def check_policy(
     are), an exception, a change of the view, another answer to the same question, an answer that
     takes too long. Exit code 1 if there is one.
     """
-    try:
-        import hypothesis  # noqa: F401
-    except ImportError:
-        accepted = "pip install 'holdfast[kit]'"
-        raise InputError(COMMAND_LINE, "check-policy", "hypothesis is missing", accepted) from None
+    imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
     from sims.kit.points import recognised
     from sims.kit.trial import Trial, suits
 

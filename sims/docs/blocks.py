@@ -1,4 +1,5 @@
-"""What a page of the documentation shows: its blocks of code, its links, its pictures of runs."""
+"""What a page of the documentation shows: its blocks of code, its links, its pictures of runs, and
+the papers that it cites: the first mention of each leads to the bibliography."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from attrs import frozen
 
 ROOT = Path(__file__).parents[2]
 PAGES = Path(__file__).parent / "pages"
+BIBLIOGRAPHY = PAGES / "bibliography.bib"
 
 FENCE = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?"
@@ -86,3 +88,27 @@ def anchors(page: str) -> set[str]:
 def _slug(heading: str) -> str:
     words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
     return re.sub(r"[-\s]+", "-", words)
+
+
+# --- citations --------------------------------------------------------------------------------
+
+
+def keys() -> list[str]:
+    """Of the papers, as they are cited."""
+    return re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def linked(html: str, bibliography: str) -> str:
+    """The page with links to the entries of `bibliography`, an address relative to the page's own.
+    Code, headings and links stay as they are."""
+    mention = rf"<(a|code|pre|h\d)\b.*?</\1>|<[^>]*>|\b(?P<key>{'|'.join(keys())})\b"
+    cited = set[str | None]({None})
+
+    def link(found: re.Match[str]) -> str:
+        key = found["key"]
+        if key in cited:
+            return found[0]
+        cited.add(key)
+        return f'<a href="{bibliography}#{key}">{key}</a>'
+
+    return re.sub(mention, link, html, flags=re.DOTALL)

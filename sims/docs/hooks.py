@@ -13,11 +13,9 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 from sims.campaign.question import campaign
-from sims.docs.blocks import PICTURE, ROOT, files
-from sims.docs.citations import linked
+from sims.docs.blocks import PICTURE, ROOT, files, linked
 from sims.examples import copy, example, examples
 from sims.plots.figure import Framing
-from sims.result import Result
 from sims.session import run
 
 ROW = 0.16
@@ -45,25 +43,20 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
     return html if page.url == place else linked(html, get_relative_url(place, page.url))
 
 
-def _height(result: Result, what: str) -> float:
-    """Inches: names of many workers want room."""
-    rows = (
-        result.scenario.full_platform.size if result.scenario is not None and what == "gantt" else 0
-    )
-    return max(3.0, 1.5 + ROW * rows)
-
-
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
-    if what == "campaign":
-        with TemporaryDirectory() as place:
-            copy(name.partition("-")[0], Path(place))  # with the files that it names
-            campaign(Path(place, f"{name}.toml")).plot(path := Path(place, "picture.svg"))
-            return path.read_bytes()
-    if f"{name}.toml" in shown:
-        result = run(tomllib.loads(shown[f"{name}.toml"]))
-    else:
-        result = run(example(name)) if name in examples() else run(name)
     with TemporaryDirectory() as folder:
-        path = Path(folder) / "picture.svg"
-        result.plot(what, str(path), framing=Framing(title="", size=(8, _height(result, what))))
+        path = Path(folder, "picture.svg")
+        if what == "campaign":
+            copy(name.partition("-")[0], Path(folder))  # with the files that it names
+            campaign(Path(folder, f"{name}.toml")).plot(path)
+            return path.read_bytes()
+        if f"{name}.toml" in shown:
+            result = run(tomllib.loads(shown[f"{name}.toml"]))
+        else:
+            result = run(example(name) if name in examples() else name)
+        # names of many workers want room
+        scenario = result.scenario if what == "gantt" else None
+        rows = scenario.full_platform.size if scenario else 0
+        framing = Framing(title="", size=(8, max(3.0, 1.5 + ROW * rows)))
+        result.plot(what, str(path), framing=framing)
         return path.read_bytes()

@@ -13,7 +13,8 @@ from actors.events import ScenarioStarted
 from actors.intervals import spans_in
 from actors.runtime import Record
 from sims.exports.batsim import run_id
-from sims.history import History, Job, Key, Listener, Run
+from sims.exports.tables import streamed
+from sims.history import History, Job, Listener, Run
 from sims.ledger import Slice, Slices
 from sims.plots.boxes import Lanes
 
@@ -47,8 +48,6 @@ class _ChromeTrace(Listener):
     told: list[Json] = field(factory=list)
     """Not written yet."""
     lanes: Lanes = field(factory=Lanes)
-    lane_of: dict[Key, int] = field(factory=dict)
-    """Of runs under way."""
     threads: set[tuple[int, int]] = field(factory=set)
     """Those that have a name."""
     ids: Iterator[int] = field(factory=count)
@@ -59,12 +58,7 @@ class _ChromeTrace(Listener):
         history.listen(self)
         history.on(ScenarioStarted, self._begin)
         Slices(history, self._slice)
-        for record in records:
-            history.apply(record)
-            yield from self.told
-            self.told.clear()
-        history.close()
-        yield from self.told
+        return streamed(records, history, self.told)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
@@ -80,11 +74,10 @@ class _ChromeTrace(Listener):
         self._tell("C", JOBS, 0, now, name="jobs", args=levels)
 
     def run_started(self, run: Run, record: Record) -> None:
-        self.lane_of[run.key] = self.lanes.take()
+        self.lanes.take(run.key)
 
     def run_over(self, run: Run, end: float) -> None:
-        lane = self.lane_of.pop(run.key)
-        self.lanes.give(lane)
+        lane = self.lanes.give(run.key)
         it, outcome = run.record, run.outcome and run.outcome.value
         about: Json = {"processors": run.event.processors, "outcome": outcome}
         about |= {"seq": it.seq, "cause": it.cause}

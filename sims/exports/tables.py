@@ -21,8 +21,7 @@ from actors.runtime import Record
 from sims.attribute_docs import members_of
 from sims.errors import InputError, imported
 from sims.history import History, Job, Listener, Run
-from sims.metrics.jobs import BOUND, bounded
-from sims.metrics.stretch import own_time
+from sims.metrics.jobs import BOUND, bounded, own_time
 from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:
@@ -84,6 +83,16 @@ those of its largest run, `stretch` is flowtime over the job's own error-free ti
 `bounded_slowdown` at least 10 s, or the scenario's bound; then what its first events say."""
 
 
+def streamed(records: Iterable[Record], history: History, told: list[Any]) -> Iterator[Any]:
+    """What listeners of `history` put into `told`, as it comes."""
+    for record in records:
+        history.apply(record)
+        yield from told
+        told.clear()
+    history.close()
+    yield from told
+
+
 def write_events(records: Iterable[Record], path: Path) -> int:
     """One row per event; returns how many. Raises as `write_table` does."""
     return write_table(map(_event, records), EVENTS, path)
@@ -116,13 +125,14 @@ def frame(records: Iterable[Record], what: Frame, library: Library | str | None 
 
     Raises InputError where the library is missing.
     """
-    rows, columns = (
-        (map(_event, records), EVENTS) if what is Frame.EVENTS else (_Jobs().told(records), JOBS)
-    )
+    if what is Frame.EVENTS:
+        rows, columns = list(map(_event, records)), EVENTS
+    else:
+        rows, columns = list(_Jobs().told(records)), JOBS
     if library_or_default(library) is Library.POLARS:
-        return _polars().DataFrame(list(rows), columns, orient="row")
+        return _polars().DataFrame(rows, columns, orient="row")
     pandas = imported("pandas", "tables", "pip install pandas")
-    table = pandas.DataFrame.from_records(list(rows), columns=list(columns))
+    table = pandas.DataFrame.from_records(rows, columns=list(columns))
     return table.astype({name: NULLABLE[kind] for name, kind in columns.items()})
 
 
@@ -131,10 +141,11 @@ def library_or_default(library: Library | str | None) -> Library:
     if library is None:
         lacking = find_spec("polars") is None and find_spec("pandas") is not None
         return Library.PANDAS if lacking else Library.POLARS
-    known = [it.value for it in Library]
-    if library not in (*known, *Library):
-        raise InputError("call", "library", f"{library!r} is none", ", ".join(known))
-    return Library(library)
+    try:
+        return Library(library)
+    except ValueError:
+        known = ", ".join(it.value for it in Library)
+        raise InputError("call", "library", f"{library!r} is none", known) from None
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}
@@ -203,31 +214,12 @@ def _event(record: Record) -> Row:
     )
 
 
-@define
-class _Life:
-    """A job's runs so far."""
-
-    started: float | None = None
-    runs: int = 0
-    outcomes: Counter[Outcome | None] = field(factory=Counter)
-    processor_time: float = 0
-    processors: int | None = None
-    own: float = nan
-    """Its error-free time by itself; not a number where it has none."""
-
-    def enter(self, run: Run, end: float) -> None:
-        """A run ended."""
-        members = count_in(run.event.processors)
-        self.started = run.start if self.started is None else min(self.started, run.start)
-        self.runs += 1
-        self.outcomes[run.outcome] += 1
-        self.processor_time += members * (end - run.start)
-        self.processors = max(self.processors or 0, members)
-
-
 @define(eq=False)
 class _Jobs(Listener):
-    lives: dict[str, _Life] = field(factory=dict)
+    runs: dict[str, list[tuple[float, float, int, Outcome | None]]] = field(factory=dict)
+    """Of each job in the system: when each run began and ended, on how many processors, and how."""
+    own: dict[str, float] = field(factory=dict)
+    """Its error-free time by itself; not a number where it has none."""
     bound: float = BOUND
     left: list[Job] = field(factory=list)
     """At this instant: copies end at that of their job's end, some of them after it."""
@@ -239,28 +231,24 @@ class _Jobs(Listener):
         history = History()
         history.listen(self)
         history.on(MeasuresDescribed, self._measure)
-        for record in records:
-            history.apply(record)
-            yield from self.rows
-            self.rows.clear()
-        history.close()
-        yield from self.rows
+        return streamed(records, history, self.rows)
 
     def _measure(self, record: Record, event: MeasuresDescribed) -> None:
         self.bound = event.bound
 
     def job_submitted(self, job: Job, record: Record) -> None:
-        self.lives[job.name] = _Life()
+        self.runs[job.name], self.own[job.name] = [], nan
 
     def job_over(self, job: Job, end: float) -> None:
         self.left.append(job)
 
     def run_started(self, run: Run, record: Record) -> None:
-        life = self.lives[run.job.name]
-        life.own = own_time(run.event.work, run.job.described, life.own)
+        job = run.job
+        self.own[job.name] = own_time(run.event.work, job.described, self.own[job.name])
 
     def run_over(self, run: Run, end: float) -> None:
-        self.lives[run.job.name].enter(run, end)
+        members = count_in(run.event.processors)
+        self.runs[run.job.name].append((run.start, end, members, run.outcome))
 
     def time_passed(self, until: float) -> None:
         self.rows += map(self._row, self.left)
@@ -270,20 +258,22 @@ class _Jobs(Listener):
         self.time_passed(now)
 
     def _row(self, job: Job) -> Row:
-        life = self.lives.pop(job.name)
-        waited = None if life.started is None else life.started - job.submitted
+        runs, own = self.runs.pop(job.name), self.own.pop(job.name)
+        started = min((start for start, *_ in runs), default=None)
+        waited = None if started is None else started - job.submitted
         flowtime = None if job.end is None else job.end - job.submitted
         stretch = slowdown = None
-        if flowtime is not None and life.own > 0:
-            stretch = flowtime / life.own
-            slowdown = float(bounded(flowtime, life.own, self.bound))
+        if flowtime is not None and own > 0:
+            stretch, slowdown = flowtime / own, float(bounded(flowtime, own, self.bound))
+        outcomes = Counter(outcome for *_, outcome in runs)
         said = {} if job.described is None else attrs.asdict(job.described)
         said |= attrs.asdict(job.event)
         return (
-            *(job.name, job.submitted, life.started, job.end),
-            *(job.end is not None and not job.killed, waited, flowtime, life.runs),
-            *(life.outcomes[outcome] for outcome in Outcome),
-            *(life.processor_time, life.processors, stretch, slowdown),
+            *(job.name, job.submitted, started, job.end),
+            *(job.end is not None and not job.killed, waited, flowtime, len(runs)),
+            *(outcomes[outcome] for outcome in Outcome),
+            sum(members * (end - start) for start, end, members, _ in runs),
+            *(max((members for _, _, members, _ in runs), default=None), stretch, slowdown),
             *(_plain(said.get(name)) for name in DESCRIBED),
         )
 

@@ -4,47 +4,34 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from attrs import define, field
 
 from actors.events import (
-    CheckpointStarted,
-    CheckpointStored,
-    CheckpointTaken,
     CopiesPlaced,
     CopiesSettled,
-    IterationCompleted,
     JobCompleted,
     JobDescribed,
     JobKilled,
     JobSubmitted,
-    LinkDescribed,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
     MembersReleased,
-    ProtectionDescribed,
-    RateChanged,
     ReservationDropped,
     ReservationMade,
-    RestartedFromScratch,
     RunEnded,
     RunStarted,
     ScenarioStarted,
-    StageStarted,
-    TransferDropped,
-    TransferEnded,
-    TransferStarted,
-    TransferSuspended,
     WorkerChanged,
-    WorkerSpeedChanged,
 )
 from actors.runtime import Event, Record
-from sims.history.listener import HOOKS, Listener
 from sims.history.runs import Runs
+from sims.history.states import HOOKS, Listener
+from sims.history.workers import Handler
 
-Handler = Callable[[Record, Any], None]
+Hook = Callable[..., None]
 L = TypeVar("L", bound=Listener)
 
 HOLDING: frozenset[type[Event]] = frozenset(
@@ -71,40 +58,11 @@ class History(Runs):
     """How many the log has had."""
     header: ScenarioStarted | None = None
     _on: defaultdict[type, list[Handler]] = field(init=False)
+    _heard: defaultdict[str, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
+    """By hook: the methods that override it."""
 
     def __attrs_post_init__(self) -> None:
-        handlers: dict[type, Handler] = {
-            ScenarioStarted: self._begin,
-            JobSubmitted: self._submit,
-            JobDescribed: self._describe,
-            LinkDescribed: self._link,
-            ProtectionDescribed: self._protect,
-            JobCompleted: self._leave,
-            JobKilled: self._leave,
-            IterationCompleted: self._iterate,
-            ReservationMade: self._promise,
-            ReservationDropped: self._promise,
-            RunStarted: self._start,
-            RunEnded: self._end,
-            CopiesPlaced: self._place,
-            CopiesSettled: self._settle,
-            StageStarted: self._advance,
-            RateChanged: self._advance,
-            CheckpointStarted: self._begin_checkpoint,
-            CheckpointTaken: self._save,
-            CheckpointStored: self._end_checkpoint,
-            RestartedFromScratch: self._restart,
-            MembersReleased: self._release,
-            MembersJoined: self._join,
-            MembersChanged: self._exchange,
-            MemberReplaced: self._replace,
-            WorkerChanged: self._turn,
-            WorkerSpeedChanged: self._pace,
-            TransferStarted: self._transfer,
-            TransferSuspended: self._stop_transfer,
-            TransferEnded: self._stop_transfer,
-            TransferDropped: self._stop_transfer,
-        }
+        handlers = self.handlers() | {ScenarioStarted: self._begin}
         self._on = defaultdict(list, {kind: [handler] for kind, handler in handlers.items()})
 
     @classmethod
@@ -123,7 +81,8 @@ class History(Runs):
         listener.history = self
         for hook in HOOKS:
             if getattr(type(listener), hook) is not getattr(Listener, hook):
-                getattr(self._notify, hook).append(getattr(listener, hook))
+                self._heard[hook].append(getattr(listener, hook))
+                setattr(self._notify, hook, _together(self._heard[hook]))
         return listener
 
     def on(self, kind: type[Event], handler: Handler) -> None:
@@ -131,16 +90,10 @@ class History(Runs):
         It is not called with what a `Compound` stands for."""
         self._on[kind].append(handler)
 
-    @property
-    def wants(self) -> frozenset[type]:
-        """The events that change anything."""
-        return frozenset(self._on)
-
     def apply(self, record: Record) -> None:
         """The log goes on with this record."""
         if record.t > self.now:
-            for notify in self._notify.time_passed:
-                notify(record.t)
+            self._notify.time_passed(record.t)
         self.now = record.t
         self.events = record.seq + 1
         handlers = self._on.get(type(record.event))
@@ -150,15 +103,24 @@ class History(Runs):
 
     def close(self) -> None:
         """The log ends here."""
-        for over in self._notify.run_over:
-            for run in self.runs.values():
-                if run.end is None:
-                    over(run, self.now)
-        for over in self._notify.job_over:
-            for job in self.jobs.values():
-                over(job, self.now)
-        for notify in self._notify.log_ended:
-            notify(self.now)
+        for run in self.runs.values():
+            if run.end is None:
+                self._notify.run_over(run, self.now)
+        for job in self.jobs.values():
+            self._notify.job_over(job, self.now)
+        self._notify.log_ended(self.now)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         self.header, self.processors = event, event.processors
+
+
+def _together(methods: list[Hook]) -> Hook:
+    """One that calls all of them."""
+    if len(methods) == 1:
+        return methods[0]
+
+    def notify(*what: object) -> None:
+        for method in methods:
+            method(*what)
+
+    return notify

@@ -33,9 +33,9 @@ from actors.events import (
     StageStarted,
 )
 from actors.intervals import intervals_of, joined, numbers_in, text
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from sims.history.states import Job, Key, Run
-from sims.history.workers import Workers
+from sims.history.workers import Handler, Workers
 
 OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
 
@@ -46,14 +46,41 @@ class Runs(Workers):
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Those submitted and not over, in that order."""
-    linked: bool = field(init=False, default=False)
-    """Whether there is a master."""
+    link: LinkDescribed | None = field(init=False, default=None)
+    """The master's; None: there is no master."""
     waiting: int = field(init=False, default=0)
     """How many jobs hold nothing."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
     _placed: Record | None = field(init=False, default=None)
     """Copies under way that no one has asked for yet: to make a run of each would take longer than
     simulating them."""
+
+    def handlers(self) -> dict[type[Event], Handler]:
+        return super().handlers() | {
+            JobSubmitted: self._submit,
+            JobDescribed: self._describe,
+            LinkDescribed: self._link,
+            ProtectionDescribed: self._protect,
+            JobCompleted: self._leave,
+            JobKilled: self._leave,
+            IterationCompleted: self._iterate,
+            ReservationMade: self._promise,
+            ReservationDropped: self._promise,
+            RunStarted: self._start,
+            RunEnded: self._end,
+            CopiesPlaced: self._place,
+            CopiesSettled: self._settle,
+            StageStarted: self._advance,
+            RateChanged: self._advance,
+            CheckpointStarted: self._begin_checkpoint,
+            CheckpointTaken: self._save,
+            CheckpointStored: self._end_checkpoint,
+            RestartedFromScratch: self._restart,
+            MembersReleased: self._release,
+            MembersJoined: self._join,
+            MembersChanged: self._exchange,
+            MemberReplaced: self._replace,
+        }
 
     @property
     def runs(self) -> dict[Key, Run]:
@@ -62,7 +89,7 @@ class Runs(Workers):
         if placed is not None:
             assert isinstance(placed.event, CopiesPlaced)
             for part in placed.event.parts():
-                self._enter(placed, part)
+                self._take(self._enter(placed, part), part.processors, placed)
         return self._runs
 
     @property
@@ -80,8 +107,7 @@ class Runs(Workers):
     def _submit(self, record: Record, event: JobSubmitted) -> None:
         job = self.jobs[event.job] = Job(event.job, record.t, record.seq, event, record.t)
         self._count(1, record.t)
-        for notify in self._notify.job_submitted:
-            notify(job, record)
+        self._notify.job_submitted(job, record)
 
     def _describe(self, record: Record, event: JobDescribed) -> None:
         job = self.jobs[event.job]
@@ -90,7 +116,7 @@ class Runs(Workers):
         job.described = JobDescribed(job.name, intern(event.kind), *times)
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
-        self.linked = True
+        self.link = event
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
@@ -98,17 +124,14 @@ class Runs(Workers):
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)
         job.end, job.killed = record.t, isinstance(event, JobKilled)
-        for notify in self._notify.job_ended:
-            notify(job, record)
-        for over in self._notify.job_over:
-            over(job, record.t)
+        self._notify.job_ended(job, record)
+        self._notify.job_over(job, record.t)
         self._count(-1 if not job.holdings else 0, record.t)
 
     def _iterate(self, record: Record, event: IterationCompleted) -> None:
         job = self.jobs[event.job]
         job.saved = None
-        for notify in self._notify.iteration_ended:
-            notify(job, record)
+        self._notify.iteration_ended(job, record)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
         start = event.start if isinstance(event, ReservationMade) else None
@@ -126,8 +149,7 @@ class Runs(Workers):
 
     def _count(self, more: int, now: float) -> None:
         self.waiting += more
-        for notify in self._notify.queue_changed:
-            notify(now)
+        self._notify.queue_changed(now)
 
     # --- runs ---------------------------------------------------------------------------------
 
@@ -137,28 +159,25 @@ class Runs(Workers):
             self._hold(self.jobs[event.job], 1, record.t)
         else:
             kept = self._runs.pop((event.job, event.keeps))
-            self._holders.give(kept)
+            self._give(kept, record)
         run = self._enter(record, event)
-        for notify in self._notify.run_started:
-            notify(run, record)
+        apart = self._take(run, event.processors, record)
+        self._notify.run_started(run, record)
         if kept is not None:
             self._part(kept, record)
-        self._meet(run, event.processors, record)
+        self._meet(run, apart, record)
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
         job, key = self.jobs[event.job], (event.job, event.run)
         run = Run(job, event, record, event.processors, record.t, record.seq, event.begun)
         self._runs[key] = run
-        self._holders.take(run, event.processors)
         return run
 
     def _end(self, record: Record, event: RunEnded) -> None:
         run = self._runs[event.job, event.run]
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
-        for notify in self._notify.run_ended:
-            notify(run, record, event.done)
-        for over in self._notify.run_over:
-            over(run, record.t)
+        self._notify.run_ended(run, record, event.done)
+        self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
         if not event.kept:
             self._let_go(run, record)
@@ -168,7 +187,7 @@ class Runs(Workers):
 
     def _let_go(self, run: Run, record: Record) -> None:
         del self._runs[run.key]
-        self._holders.give(run)
+        self._give(run, record)
         self._part(run, record)
         self._hold(run.job, -1, record.t)
 
@@ -176,12 +195,11 @@ class Runs(Workers):
         """The run's members are not its any more."""
         if run.kept:
             self._span(run, record, run.done)
-        self._forsake(run, record)
-        for notify in self._notify.run_released:
-            notify(run, record)
+        run.apart = {}
+        self._notify.run_released(run, record)
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
-        if any(getattr(self._notify, hook) for hook in OF_RUNS):
+        if any(hook in vars(self._notify) for hook in OF_RUNS):
             for part in event.parts():
                 self._start(record, part)
             return
@@ -209,8 +227,7 @@ class Runs(Workers):
             run.stage = event.stage
 
     def _span(self, run: Run, record: Record, done: float) -> None:
-        for notify in self._notify.run_span:
-            notify(run, record, done)
+        self._notify.run_span(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
 
     def _stop_passing(self, run: Run, record: Record) -> None:
@@ -225,7 +242,7 @@ class Runs(Workers):
         # Through a master there is no time that passes, but messages.
         stored = event.done == run.checkpoint
         kind = run.job.protection.kind if run.job.protection else None
-        run.passing = not self.linked or (kind is ProtectionKind.BUDDIES and not stored)
+        run.passing = self.link is None or (kind is ProtectionKind.BUDDIES and not stored)
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self._runs[event.job, event.run]
@@ -244,8 +261,7 @@ class Runs(Workers):
         run = self._runs[event.job, event.run]
         self._span(run, record, run.done)
         run.processors = joined(run.processors, event.processors)
-        self._holders.take(run, event.processors)
-        self._meet(run, event.processors, record)
+        self._meet(run, self._take(run, event.processors, record), record)
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:
         run = self._runs[event.job, event.run]
@@ -257,8 +273,6 @@ class Runs(Workers):
 
     def _regroup(self, run: Run, record: Record, processors: str) -> None:
         self._span(run, record, run.done)
-        self._holders.give(run)
-        self._forsake(run, record)
-        run.processors = processors
-        self._holders.take(run, processors)
-        self._meet(run, processors, record)
+        self._give(run, record)
+        run.processors, run.apart = processors, {}
+        self._meet(run, self._take(run, processors, record), record)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
-from types import SimpleNamespace
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
 from attrs import define, field
 
 from actors.events import (
@@ -17,16 +17,45 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.intervals import count_in, spans_in
-from actors.runtime import Record
+from actors.intervals import count_in, numbers_in, spans_in, within
+from actors.runtime import Event, Record
 from policies.availability import WorkerState
-from sims.history.holders import Holders
-from sims.history.listener import HOOKS
-from sims.history.states import Key, Run, Worker
+from sims.history.states import Key, Listener, Run, Worker
+
+Handler = Callable[[Record, Any], object]
 
 
-def _silence() -> SimpleNamespace:
-    return SimpleNamespace(**{hook: [] for hook in HOOKS})
+@define(eq=False)
+class Holders:
+    """Runs by worker."""
+
+    _whole: np.ndarray[Any, Any]
+    """By worker: the run that holds all of it, or None."""
+    _shared: list[Run] = field(init=False, factory=list)
+    """Runs that have parts of workers."""
+    _busy: int = field(init=False, default=0)
+    """Workers that a run holds all of."""
+
+    def note(self, run: Run, processors: str, held: bool) -> None:
+        """`run` holds these workers, too; or, not `held`, it does not any more."""
+        if run.event.share != 1:
+            (self._shared.append if held else self._shared.remove)(run)
+            return
+        self._busy += count_in(processors) if held else -count_in(processors)
+        for first, last in spans_in(processors):
+            self._whole[first : last + 1] = run if held else None
+
+    def of(self, worker: int) -> list[Run]:
+        """The runs that hold this worker."""
+        whole = self._whole[worker]
+        shared = [run for run in self._shared if within(run.processors, worker)]
+        return shared if whole is None else [whole, *shared]
+
+    def free(self, away: Iterable[int]) -> int:
+        """How many workers no run holds, those `away` left out."""
+        shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
+        gone = shared.union(worker for worker in away if self._whole[worker] is None)
+        return len(self._whole) - self._busy - len(gone)
 
 
 @define(eq=False)
@@ -39,11 +68,23 @@ class Workers:
     """Those that are not UP, or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Of those whose speed has been told; 1 elsewhere."""
-    _holders: Holders = field(init=False, factory=Holders)
+    _holders: Holders | None = field(init=False, default=None)
+    """Once someone has asked for them: who never asks does not pay."""
     _stalled: set[int] = field(init=False, factory=set)
     """Workers of speed 0."""
-    _notify: Any = field(init=False, factory=_silence)
-    """By hook: the methods that override it."""
+    _notify: Listener = field(init=False, factory=Listener)
+    """Its methods call those of all listeners."""
+
+    def handlers(self) -> dict[type[Event], Handler]:
+        """Event -> what it changes."""
+        return {
+            WorkerChanged: self._turn,
+            WorkerSpeedChanged: self._pace,
+            TransferStarted: self._transfer,
+            TransferSuspended: self._stop_transfer,
+            TransferEnded: self._stop_transfer,
+            TransferDropped: self._stop_transfer,
+        }
 
     @property
     @abstractmethod
@@ -61,8 +102,11 @@ class Workers:
         return self._index().free(away)
 
     def _index(self) -> Holders:
-        if not self._holders.kept:
-            self._holders.keep(self.processors, self.runs.values())
+        if self._holders is None:
+            runs = self.runs.values()
+            self._holders = Holders(np.full(self.processors, None, object))
+            for run in runs:
+                self._holders.note(run, run.processors, True)
         return self._holders
 
     # --- what changes them --------------------------------------------------------------------
@@ -102,64 +146,64 @@ class Workers:
 
     def _cut(self, worker: Worker, record: Record) -> None:
         if record.t > worker.since:
-            for notify in self._notify.worker_span:
-                notify(worker, record.t)
+            self._notify.worker_span(worker, record.t)
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
-        if not worker.apart:
+        if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
-        runs = self._move(worker.number, record)
-        worker.serve(runs[0] if runs else None)
-        for notify in self._notify.worker_changed:
-            notify(worker, record)
+        self._move(worker.number, record)
+        self._notify.worker_changed(worker, record)
 
-    def _move(self, worker: int, record: Record) -> list[Run]:
-        """Notify of a member that has changed; the runs that hold it."""
-        runs = self.holders(worker)
+    def _move(self, worker: int, record: Record) -> None:
+        """Notify of a member that has changed."""
         known = self.workers.get(worker)
         apart = known is not None or worker in self._stalled
         away = known is not None and known.state is not WorkerState.UP
-        for run in runs:
+        for run in self.holders(worker):
             self._stop_passing(run, record)
             (run.away.add if away else run.away.discard)(worker)
             if apart:
                 run.apart[worker] = None
             else:
                 run.apart.pop(worker, None)
-            for notify in self._notify.member_changed:
-                notify(run, worker, record)
-        return runs
+            self._notify.member_changed(run, worker, record)
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
         """What a run that only waits does of its checkpoint is another from now on."""
 
-    def _meet(self, run: Run, processors: str, record: Record) -> None:
-        """Members of a run that starts, or that join it, may be apart already."""
-        for number in self._apart_in(processors):
+    def _take(self, run: Run, processors: str, record: Record) -> list[int]:
+        """`run` holds these, too, from now on; those of them that are apart already."""
+        apart = self._apart_in(processors)
+        self._cut_all(apart, record)
+        if self._holders is not None:
+            self._holders.note(run, processors, True)
+        return apart
+
+    def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
+        """These members of a run that starts, or that join it, are apart already."""
+        for number in apart:
             run.apart[number] = None
-            for notify in self._notify.member_changed:
-                notify(run, number, record)
+            self._notify.member_changed(run, number, record)
+
+    def _give(self, run: Run, record: Record) -> None:
+        """`run` holds nothing any more."""
+        self._cut_all(run.apart, record)
+        if self._holders is not None:
+            self._holders.note(run, run.processors, False)
+
+    def _cut_all(self, members: Iterable[int], record: Record) -> None:
+        for number in members:
             worker = self.workers.get(number)
             if worker is not None:
                 self._cut(worker, record)
-                worker.serve(run)
 
-    def _forsake(self, run: Run, record: Record) -> None:
-        """What members that are apart do is not for the run any more."""
-        for number in run.apart:
-            worker = self.workers.get(number)
-            if worker is not None and worker.holder is run:
-                self._cut(worker, record)
-                worker.serve(None)
-        run.apart = {}
-
-    def _apart_in(self, processors: str) -> Iterator[int]:
+    def _apart_in(self, processors: str) -> list[int]:
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()
         if not apart:
-            return iter(())
+            return []
         spans = spans_in(processors)
         if count_in(processors) < len(apart):
-            return iter([n for a, b in spans for n in range(a, b + 1) if n in apart])
-        return iter([n for n in sorted(apart) if any(a <= n <= b for a, b in spans)])
+            return [n for a, b in spans for n in range(a, b + 1) if n in apart]
+        return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, evolve, field, make_class
 from hypothesis import strategies as st
 
 from actors.deciders.copies.checks import CheckedCopies
@@ -63,42 +63,42 @@ class EnrolmentMoment:
 def enrolments(draw: st.DrawFn) -> AskedCase:
     """Up to five workers, some of them UP, that can hold the tasks or not."""
     workers, tasks = draw(st.integers(1, 5)), draw(st.integers(1, 5))
-    each = range(workers)
+
+    def each(values: st.SearchStrategy[Any]) -> Any:
+        return draw(st.lists(values, min_size=workers, max_size=workers))
+
     enrolment = Enrolment(
-        speeds=tuple(draw(st.integers(1, 6)) for _ in each),
-        bounds=tuple(draw(st.integers(0, tasks)) for _ in each),
+        speeds=tuple(each(st.integers(1, 6))),
+        bounds=tuple(each(st.integers(0, tasks))),
         tasks=tasks,
         channels=2,
         program=draw(st.integers(0, 3)),
         data=draw(st.integers(0, 2)),
-        belief=Belief([draw(st.sampled_from([STEADY, FLEETING])) for _ in each]),
+        belief=Belief(each(st.sampled_from([STEADY, FLEETING]))),
     )
     masks = st.integers(0, (1 << workers) - 1)
     up, programmed, elapsed = draw(masks), draw(masks), draw(st.integers(0, 40))
-    held = {q: draw(st.integers(0, 3)) for q in each if programmed >> q & 1}
+    held = {q: draw(st.integers(0, 3)) for q in range(workers) if programmed >> q & 1}
+    reason, running = draw(st.sampled_from((Reason.START, Reason.FAILURE, Reason.ERROR))), None
     members = _dealt(enrolment, up)
-    runs = members is not None and draw(st.booleans())
-    reasons = (Reason.START, Reason.FAILURE, Reason.ERROR)
-    reason = Reason.PROACTIVE if runs else draw(st.sampled_from(reasons))
-    left, running = draw(st.integers(1, 30)), None
-    if runs and members:
+    if draw(st.booleans()) and members:
+        reason, left = Reason.PROACTIVE, draw(st.integers(1, 30))
         running = DrawnRunning(Configuration(members), left, [0] * len(members))
     view = EnrolmentMoment(enrolment, up, programmed, elapsed, reason, running, held)
     return AskedCase((view, np.random.default_rng(SEED)), _enrolled)
 
 
-def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...] | None:
-    """Members that fit, the lowest first; None: there are none."""
+def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
+    """Members that fit, the lowest first; empty: there are none."""
     left, members = enrolment.tasks, list[tuple[int, int]]()
     for q, bound in enumerate(enrolment.bounds):
         share = min(left, bound) if up >> q & 1 else 0
         left -= share
         members += [(q, share)] if share else []
-    return tuple(members) if not left else None
+    return () if left else tuple(members)
 
 
-def _enrolled(policy: Any, asked: tuple[Any, ...]) -> Any:
-    view, rng = asked
+def _enrolled(policy: Any, view: Any, rng: Any) -> Any:
     chosen = answer(policy, view, rng)
     if chosen is not None:
         check(policy, chosen, view)
@@ -126,38 +126,21 @@ class DrawnCandidate:
         return self.work / size + (self.move if self.size and size != self.size else 0)
 
 
-@define
-class PackMoment:
-    """Satisfies policies.interface.pack.AllocationView."""
-
-    pair: int
-    processors: int
-    applications: list[DrawnCandidate]
-
-
-@define
-class EventMoment:
-    """Satisfies policies.interface.pack.RedistributionView."""
-
-    now: float
-    cause: Cause
-    faulty: int | None
-    pair: int
-    idle: int
-    longest: float
-    candidates: list[DrawnCandidate]
+PackMoment: Any = make_class("PackMoment", ("pair", "processors", "applications"))
+EventMoment: Any = make_class(
+    "EventMoment", ("now", "cause", "faulty", "pair", "idle", "longest", "candidates")
+)
+"""Satisfy policies.interface.pack.AllocationView and RedistributionView."""
 
 
 @st.composite
 def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
     """Applications that run."""
-    found = []
-    for index in range(draw(st.integers(1, 4))):
-        groups = draw(st.integers(1, 3))
-        largest, work = groups + draw(st.integers(0, 4)), float(draw(st.integers(1, 50)))
-        move = float(draw(st.integers(0, 3)))
-        found.append(DrawnCandidate(index, pair * groups, pair * largest, work, move))
-    return found
+    one = st.tuples(*(st.integers(*it) for it in ((1, 3), (0, 4), (1, 50), (0, 3))))
+    return [
+        DrawnCandidate(k, pair * groups, pair * (groups + more), float(work), float(move))
+        for k, (groups, more, work, move) in enumerate(draw(st.lists(one, min_size=1, max_size=4)))
+    ]
 
 
 @st.composite
@@ -166,8 +149,7 @@ def pack_allocations(draw: st.DrawFn) -> AskedCase:
     pair = draw(st.integers(1, 2))
     members = [evolve(it, size=0) for it in draw(_candidates(pair))]
     processors = pair * (len(members) + draw(st.integers(0, 8)))
-    view = PackMoment(pair, processors, members)
-    return AskedCase((view,), lambda policy, asked: allocate(policy, *asked))
+    return AskedCase((PackMoment(pair, processors, members),), allocate)
 
 
 @st.composite
@@ -180,8 +162,7 @@ def redistributions(draw: st.DrawFn) -> AskedCase:
     free = [it for it in members if it.index == faulty or draw(st.booleans())]
     idle, now = pair * draw(st.integers(0, 4)), float(draw(st.integers(0, 20)))
     longest = max(it.finish(it.size) for it in members)
-    view = EventMoment(now, cause, faulty, pair, idle, longest, free)
-    return AskedCase((view,), lambda policy, asked: redistribute(policy, *asked))
+    return AskedCase((EventMoment(now, cause, faulty, pair, idle, longest, free),), redistribute)
 
 
 # --- copies ---------------------------------------------------------------------------------------
@@ -190,49 +171,40 @@ def redistributions(draw: st.DrawFn) -> AskedCase:
 @st.composite
 def copies(draw: st.DrawFn) -> AskedCase:
     """Some jobs present on some workers, which may run several copies at once."""
-    servers, many = draw(st.integers(1, 6)), draw(st.integers(1, 6))
-    sizes = [float(draw(st.integers(1, 20))) for _ in range(many)]
-    left = [size * draw(st.integers(1, 4)) / 4 for size in sizes]
-    since = sorted(float(draw(st.integers(0, 20))) for _ in range(many))
-    jobs = ActiveJobs(servers, np.array(since), np.array(sizes), np.array(left))
+    one = st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 4))
+    jobs = sorted(draw(st.lists(one, min_size=1, max_size=6)))
+    since, sizes, quarters = np.array(jobs, dtype=float).T
+    present = ActiveJobs(draw(st.integers(1, 6)), since, sizes, sizes * quarters / 4)
     return AskedCase(
-        (jobs, np.random.default_rng(SEED)),
-        lambda policy, asked: CheckedCopies(policy, multitasking=True)(*asked),
+        (present, np.random.default_rng(SEED)),
+        lambda policy, *asked: CheckedCopies(policy, multitasking=True)(*asked),
     )
 
 
 # --- the master -----------------------------------------------------------------------------------
 
-
-@define
-class Waiter:
-    """Satisfies policies.interface.service.Waiting."""
-
-    index: int
-    serving: bool
-    started: bool
-    left: float
+Waiter: Any = make_class("Waiter", ("index", "serving", "started", "left"))
+"""Satisfies policies.interface.service.Waiting."""
 
 
 @st.composite
 def services(draw: st.DrawFn) -> AskedCase:
     """Workers that wait for a master's channels."""
-    many, channels = draw(st.integers(0, 5)), draw(st.integers(1, 3))
     one = st.tuples(st.booleans(), st.booleans(), st.integers(1, 9))
-    waiting = [Waiter(k, *draw(one)) for k in range(many)]
-    now = float(draw(st.integers(0, 20)))
-    return AskedCase((waiting, channels, now), lambda policy, asked: choose(policy, *asked))
+    waiting = [Waiter(k, *it) for k, it in enumerate(draw(st.lists(one, max_size=5)))]
+    return AskedCase((waiting, draw(st.integers(1, 3)), float(draw(st.integers(0, 20)))), choose)
 
 
 # --- deadlines ------------------------------------------------------------------------------------
+
+KINDS = ("zone-a", "zone-b", "on-demand")
 
 
 @st.composite
 def deadlines(draw: st.DrawFn) -> AskedCase:
     """A job somewhere on its way, on some kind of worker or none."""
-    kinds = ("zone-a", "zone-b", "on-demand")
     work, saved = draw(st.integers(1, 50)), draw(st.integers(0, 50))
-    offers = tuple(Offer(it, 1.0 + k) for k, it in enumerate(kinds) if draw(st.booleans()))
+    offers = tuple(Offer(it, 1.0 + k) for k, it in enumerate(KINDS) if draw(st.booleans()))
     job = DueJob(
         elapsed=float(draw(st.integers(0, 60))),
         deadline=float(work + draw(st.integers(1, 20))),
@@ -243,4 +215,4 @@ def deadlines(draw: st.DrawFn) -> AskedCase:
         kind=draw(st.sampled_from(("", *(it.kind for it in offers)))),
         offers=offers,
     )
-    return AskedCase((job,), lambda policy, asked: KindAmong(policy, kinds)(*asked))
+    return AskedCase((job,), lambda policy, due: KindAmong(policy, KINDS)(due))

@@ -69,15 +69,16 @@ PROTOCOLS: Mapping[Point, Any] = MappingProxyType(
 def recognised(policy: Any, suits: Callable[[Point], bool], named: str | None = None) -> Point:
     """The point that is `named`, or else the only one whose Protocol has the policy's parameters
     and that `suits`. Raises InputError."""
-    known = [point.value for point in Point]
+    known = ", ".join(point.value for point in Point)
     if named is not None:
-        if named not in known:
-            raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", ", ".join(known))
-        return Point(named)
+        try:
+            return Point(named)
+        except ValueError:
+            raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", known) from None
     found = _alike(policy)
     if not found:
         problem = f"{policy!r} has the signature of no decision point (policies/interface)"
-        raise InputError(COMMAND_LINE, "POLICY", problem, ", ".join(known))
+        raise InputError(COMMAND_LINE, "POLICY", problem, known)
     if len(found) > 1:
         found = [point for point in found if suits(point)] or found
     if len(found) > 1:
@@ -109,8 +110,9 @@ class AskedCase:
     """One question to a policy."""
 
     arguments: tuple[Any, ...]
-    judge: Callable[[Any, tuple[Any, ...]], Any]
-    """Asks a policy and returns its answer. Raises BadDecision where it cannot be carried out."""
+    judge: Callable[..., Any]
+    """Asks a policy, given before the arguments, and returns its answer. Raises BadDecision where
+    that cannot be carried out."""
     stalls: Callable[[Any], str | None] = lambda _: None
     """What is wrong with an answer that can be carried out, but leads nowhere."""
 

@@ -64,29 +64,23 @@ def strategies(draw: st.DrawFn) -> AskedCase:
     past = st.integers(0, int(now)).map(float)
     waiting = st.tuples(st.integers(1, platform), TIMES, past, st.none() | TIMES)
     jobs = [_queued(k, *draw(waiting)) for k in range(draw(st.integers(0, FEW)))]
-    free, taken = platform, list[tuple[float, int, bool]]()
+    free, runs = platform, list[Run]()
     while free and draw(st.booleans()):
-        width = draw(st.integers(1, free))
+        width, end, down = draw(st.integers(1, free)), now + draw(TIMES), draw(st.booleans())
+        index = FEW + len(runs)  # of a copy of a job that is not in the queue; DOWN: of none
+        job = None if down else _queued(index, width, end)
+        runs.append((end, -1 - len(runs) if down else index, width, job, (), index))
         free -= width
-        taken.append((now + draw(TIMES), width, draw(st.booleans())))
     queue = sorted(jobs, key=lambda it: it.key)
     failed = [it for it in queue if draw(st.booleans())]
-    runs = sorted(_run(place, *it) for place, it in enumerate(taken))
 
     def stalls(decision: Decision) -> str | None:
         if runs or not queue or decision.starts or decision.wake is not None:
             return None
         return "starts nothing on an empty platform, and no event will ask it again"
 
-    view = View(now, platform, free, queue, runs, failed)
-    return AskedCase((view,), lambda policy, asked: CheckedStrategy(policy)(*asked), stalls)
-
-
-def _run(place: int, end: float, width: int, down: bool) -> Run:
-    """A copy of a job that is not in the queue, or processors that are DOWN."""
-    index = FEW + place
-    job = _queued(index, width, end)
-    return (end, -1 - place if down else index, width, None if down else job, (), index)
+    view = View(now, platform, free, queue, sorted(runs), failed)
+    return AskedCase((view,), lambda policy, asked: CheckedStrategy(policy)(asked), stalls)
 
 
 # --- orders and allocations -----------------------------------------------------------------------
@@ -102,7 +96,7 @@ def orders(draw: st.DrawFn) -> AskedCase:
     return AskedCase((job, width, time, platform, lot), _ordered)
 
 
-def _ordered(order: Any, asked: tuple[Any, ...]) -> Any:
+def _ordered(order: Any, *asked: Any) -> Any:
     """Its answer, or that of a timed order at the start."""
     return CheckedOrder(order.at(Moment(0.0)) if hasattr(order, "at") else order)(*asked)
 
@@ -118,18 +112,16 @@ class _Lot:
 
 
 @st.composite
-def _profiles(draw: st.DrawFn, platform: int) -> Profile:
-    work = draw(TIMES)
-    if draw(st.booleans()):
-        return amdahl(work, draw(st.integers(0, 4)) / 4)
-    more = [work / p + draw(st.integers(0, 2)) for p in range(2, platform + 1)]
-    return Table((work, *more))
-
-
-@st.composite
 def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
     platform = draw(st.integers(1, 8))
-    profiles = draw(st.lists(_profiles(platform), min_size=1, max_size=FEW))
+    profiles = list[Profile]()
+    for _ in range(draw(st.integers(1, FEW))):
+        work = draw(TIMES)
+        if draw(st.booleans()):
+            profiles.append(amdahl(work, draw(st.integers(0, 4)) / 4))
+        else:
+            more = [work / p + draw(st.integers(0, 2)) for p in range(2, platform + 1)]
+            profiles.append(Table((work, *more)))
     jobs = [BatchJob(k, f"J{k + 1}", it, kind="moldable") for k, it in enumerate(profiles)]
     return jobs, platform
 
@@ -137,14 +129,12 @@ def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
 @st.composite
 def allocations(draw: st.DrawFn) -> AskedCase:
     """Some moldable jobs and a platform."""
-    return AskedCase(draw(_moldable()), lambda policy, asked: CheckedAllocation(policy)(*asked))
+    return AskedCase(draw(_moldable()), lambda policy, *asked: CheckedAllocation(policy)(*asked))
 
 
 @st.composite
 def batch_allocations(draw: st.DrawFn) -> AskedCase:
     """The same, with how many attempts of each are pending."""
     jobs, platform = draw(_moldable())
-    attempts = [draw(st.integers(1, 3)) for _ in jobs]
-    return AskedCase(
-        (jobs, attempts, platform), lambda policy, asked: CheckedBatches(policy).allot(*asked)
-    )
+    asked = jobs, [draw(st.integers(1, 3)) for _ in jobs], platform
+    return AskedCase(asked, lambda policy, *asked: CheckedBatches(policy).allot(*asked))

@@ -8,7 +8,6 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from types import FrameType, MappingProxyType
 from typing import Any
 
@@ -80,7 +79,14 @@ class Trial:
 
     def findings(self) -> list[Finding]:
         """What it does wrong, each kind once."""
-        return [self._smallest(found) for found in self._first().values()]
+        first: dict[Wrong, Finding] = {}
+        for case in self.cases():
+            for found in self.faults(case):
+                shown = first.setdefault(found.wrong, found)
+                first[found.wrong] = min(shown, found, key=lambda it: len(it.view))
+            if Wrong.SLOW in first:  # each more would take as long
+                break
+        return [self._smallest(found) for found in first.values()]
 
     def _settings(self, *phases: Phase) -> settings:
         return settings(
@@ -95,39 +101,23 @@ class Trial:
     def cases(self) -> list[AskedCase]:
         """The questions, the same each time."""
         found: list[AskedCase] = []
-
-        @self._settings(Phase.generate)
-        @given(QUESTIONS[self.point]())
-        def collect(case: AskedCase) -> None:
-            found.append(case)
-
-        collect()
+        collect = given(QUESTIONS[self.point]())(lambda case: found.append(case))
+        self._settings(Phase.generate)(collect)()
         return found
-
-    def _first(self) -> dict[Wrong, Finding]:
-        """The shortest question at which each kind of fault showed, before shrinking."""
-        first: dict[Wrong, Finding] = {}
-        for case in self.cases():
-            for found in self.faults(case):
-                shown = first.setdefault(found.wrong, found)
-                first[found.wrong] = min(shown, found, key=lambda it: len(it.view))
-            if Wrong.SLOW in first:  # each more would take as long
-                break
-        return first
 
     def _smallest(self, found: Finding) -> Finding:
         if found.wrong is Wrong.SLOW:
             return found
-        same = partial(self._fault, wrong=found.wrong)
+
+        def same(case: AskedCase) -> Finding | None:
+            return next((it for it in self.faults(case) if it.wrong is found.wrong), None)
+
         search = self._settings(Phase.generate, Phase.shrink)
         try:
             case = find(QUESTIONS[self.point](), lambda it: same(it) is not None, settings=search)
         except NoSuchExample:  # what depends on more than the question need not show again
             return found
         return same(case) or found
-
-    def _fault(self, case: AskedCase, wrong: Wrong) -> Finding | None:
-        return next((it for it in self.faults(case) if it.wrong is wrong), None)
 
     def faults(self, case: AskedCase) -> Iterator[Finding]:
         """What it does wrong at one question."""
@@ -138,8 +128,7 @@ class Trial:
         arguments = case.make()
         before, began = repr(arguments), time.perf_counter()
         try:
-            with _within(self.patience):
-                answer = case.judge(self.policy, arguments)
+            answer = self._answer(case, arguments)
         except TooLong:
             yield Wrong.SLOW, f"no answer within {self.patience:g} s"
             return
@@ -157,17 +146,19 @@ class Trial:
             yield Wrong.MUTATES, f"afterwards it reads\n  {_changed(before, repr(arguments))}"
         if stalled := case.stalls(answer):
             yield Wrong.STALLS, stalled
-        again = self._again(case)
-        if again != repr(answer):
+        if (again := self._again(case)) != repr(answer):
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
     def _again(self, case: AskedCase) -> str:
         """What it answers now, as text; what it raises, by name."""
         try:
-            with _within(self.patience):
-                return repr(case.judge(self.policy, case.make()))
+            return repr(self._answer(case, case.make()))
         except (Exception, TooLong) as error:
             return f"{type(error).__name__}: {error}"
+
+    def _answer(self, case: AskedCase, arguments: tuple[Any, ...]) -> Any:
+        with _within(self.patience):
+            return case.judge(self.policy, *arguments)
 
 
 def suits(policy: Any, point: Point) -> bool:

@@ -6,8 +6,17 @@ know nothing of events.
 
 from __future__ import annotations
 
-from sims.ledger.accountant import Slices
-from sims.ledger.ledger import Account, Ledger, account
-from sims.ledger.slices import Slice, Use
+from sims.ledger.accountant import Slices, account
+from sims.ledger.ledger import AWAY, UNHELD, Account, Ledger, Slice, Use, length
 
-__all__ = ["Account", "Ledger", "Slice", "Slices", "Use", "account"]
+__all__ = [
+    "AWAY",
+    "UNHELD",
+    "Account",
+    "Ledger",
+    "Slice",
+    "Slices",
+    "Use",
+    "account",
+    "length",
+]

@@ -8,12 +8,9 @@ from attrs import define, field
 
 from actors.events import DeciderKind, MemberReplaced, Outcome
 from actors.runtime import Record
-from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.ledger.slices import Slice, Use
-from sims.ledger.spans import Fate, RunSpan, Status
-
-AWAY = {WorkerState.DOWN: Use.DOWN, WorkerState.RECLAIMED: Use.RECLAIMED}
+from sims.ledger.ledger import AWAY, Ledger, Slice, Use
+from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
 
 
 @define(eq=False)
@@ -30,16 +27,15 @@ class Slices(Listener):
     tell: Callable[[Slice], object]
     _spans: dict[Run, RunSpan] = field(init=False, factory=dict)
     """Runs under way, or whose members are kept, of which more is known than their start."""
-    _fates: dict[Job, Fate] = field(init=False, factory=dict)
+    _lineages: dict[Job, Lineage] = field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
-        self.history.on(MemberReplaced, self._replaced)
-
-    def _replaced(self, record: Record, event: MemberReplaced) -> None:
-        """It may come back to the same run."""
-        run = self.history.runs[event.job, event.run]
-        self._known(run).moves.pop(event.worker, None)
+        # A worker that is replaced may come back to the same run.
+        self.history.on(
+            MemberReplaced,
+            lambda _, it: self._known(self.history.runs[it.job, it.run]).moves.pop(it.worker, None),
+        )
 
     def _tell(self, slices: Iterable[Slice]) -> None:
         for it in slices:
@@ -51,8 +47,8 @@ class Slices(Listener):
             self._known(run)
         for run, span in self._spans.items():
             self._tell(span.settle(now, run.done, run.kept))
-        for fate in self._fates.values():
-            self._tell(fate.close())
+        for lineage in self._lineages.values():
+            self._tell(lineage.close())
         for worker in self.history.workers.values():
             if now > worker.since:
                 self.worker_span(worker, now)
@@ -60,9 +56,9 @@ class Slices(Listener):
     # --- jobs ---------------------------------------------------------------------------------
 
     def job_ended(self, job: Job, record: Record) -> None:
-        fate = self._fates.pop(job, None)
-        if fate is not None:
-            self._tell(fate.give_up(record.t) if job.killed else fate.settle())
+        lineage = self._lineages.pop(job, None)
+        if lineage is not None:
+            self._tell(lineage.give_up(record.t) if job.killed else lineage.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         self.job_ended(job, record)
@@ -81,29 +77,22 @@ class Slices(Listener):
 
     def run_started(self, run: Run, record: Record) -> None:
         if run.event.source is not None:
-            self._follow(run, run.event.source)
+            self._known(run)
+            source = self.history.runs.get((run.job.name, run.event.source))
+            if source is not None:  # it matters as long as this run does
+                self._known(source)
         elif run.event.share != 1:
             self._known(run)
-        fate = self._fates.get(run.job)
-        if fate is not None and not self._uncloned(run.job):
-            self._tell(fate.forget(record.t))
-
-    def _follow(self, run: Run, number: int) -> None:
-        """The run that this one begins from matters as long as it does."""
-        self._known(run)
-        source = self.history.runs.get((run.job.name, number))
-        if source is not None:
-            self._known(source)
-        span = self._fates[run.job].runs.get(number)
-        if span is not None:
-            span.followers += 1
+        lineage = self._lineages.get(run.job)
+        if lineage is not None and not self._uncloned(run.job):
+            self._tell(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
         """This run, with an account of its own from now on."""
         span = self._spans.get(run)
         if span is None:
             span = self._spans[run] = RunSpan(run)
-            self._fates.setdefault(run.job, Fate()).runs[run.number] = span
+            self._lineages.setdefault(run.job, Lineage()).runs[run.number] = span
         return span
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
@@ -111,17 +100,18 @@ class Slices(Listener):
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         cancelled = run.outcome is Outcome.CANCELLED
-        if run not in self._spans and not cancelled and run.job not in self._fates:
+        if not cancelled and run.job not in self._lineages:
             self._tell(_attempted(run, record.t))
             return
         span = self._known(run)
         self._tell(span.settle(record.t, done, False))
-        fate = self._fates[run.job]
-        fate.over.append(span)
+        lineage = self._lineages[run.job]
         if run.outcome is Outcome.COMPLETED:
-            fate.completed = span
+            lineage.completed = span
         elif cancelled and self._outlives:
-            fate.keep(span)
+            before = lineage.furthest
+            if before is None or span.done >= before.done:
+                lineage.furthest = span
 
     def run_released(self, run: Run, record: Record) -> None:
         self._spans.pop(run, None)
@@ -138,13 +128,17 @@ class Slices(Listener):
             self._known(run).move(worker, record.t, status)
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        if _beside(worker, worker.holder):
+        run = next(iter(self.history.holders(worker.number)), None)  # of several, one
+        if _beside(worker, run):
             return  # the run tells of it
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
-        job, run = worker.holder.key if worker.holder else (None, None)
-        number = str(worker.number)
-        self.tell(Slice(number, use, worker.since, until, worker.seq, job, run, note=note))
+        span = str(worker.number), use, worker.since, until, worker.seq
+        job, number = run.key if run else (None, None)
+        if use is Use.DOWN:
+            self.tell(Slice(*span, holder=job))
+        else:
+            self.tell(Slice(*span, job, number, note=note))
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
@@ -155,9 +149,20 @@ def _beside(worker: Worker, run: Run | None) -> bool:
 def _attempted(run: Run, end: float) -> Iterator[Slice]:
     """A whole attempt: it computes for its work, and verifies for the rest of its time."""
     of = run.job.name, run.number
-    over = min(run.start + run.event.work, end) if run.job.verification else end
+    over = computes_until(run, end)
     use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
     if over > run.start:
         yield Slice(run.processors, use, run.start, over, run.seq, *of)
     if end > over:
         yield Slice(run.processors, Use.VERIFICATION, over, end, run.seq, *of)
+
+
+def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
+    """The closed ledger of one run, up to its last record."""
+    ledger, history = Ledger(processors, workers=workers), History(processors)
+    Slices(history, ledger.enter)
+    for record in records:
+        history.apply(record)
+    history.close()
+    ledger.close(history.now)
+    return ledger

@@ -1,9 +1,10 @@
-"""What each run's computing was for: known when its job (the iteration) is completed."""
+"""What a run did over time, and what its computing was for: known when its job (the iteration) is
+completed."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -13,13 +14,15 @@ from attrs import define, evolve, field
 from actors.events import Outcome, Stage
 from actors.intervals import intervals_of, numbers_in, text
 from sims.history import Run
-from sims.ledger.slices import Slice, Use
+from sims.ledger.ledger import Slice, Use
 
 FINEST = 1_000_000
 """Shares are simple fractions: one of a smaller denominator is what the log's double stands for.
 Read as they are, five copies at share 0.2 would take more than a server."""
 NONE = -math.inf
 """Limit of work done up to which computing was useful: none of it was."""
+FEW = 16
+"""Runs of a job that are kept without a look at whether they may still matter."""
 
 ADVANCING = {
     Stage.COMPUTING: Use.USEFUL,
@@ -44,6 +47,14 @@ class Status(IntEnum):
     """A message of its is under way, though the run may go on meanwhile."""
 
 
+def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
+    """When a run without stages begins to verify: it computes for its work, and verifies for the
+    rest of its time; `now`, where it has no detector."""
+    if not run.job.verification:
+        return now
+    return max(min(run.start + run.event.work / float(share), now), run.since)
+
+
 @define(eq=False)
 class RunSpan:
     """A run, from its start until its state cannot matter any more."""
@@ -52,8 +63,6 @@ class RunSpan:
     share: Fraction | int = field(init=False, default=1)
     done: float = 0
     """Work done at the end of the span that was entered last."""
-    followers: int = 0
-    """Runs not settled that began from its state."""
     moves: dict[int, list[tuple[float, Status]]] = field(factory=dict)
     """Members that were not with it all the time since `run.since`: when they changed, to what."""
     computed: list[tuple[Slice, float, float]] = field(factory=list)
@@ -75,53 +84,49 @@ class RunSpan:
     def settle(self, now: float, done: float, kept: bool) -> Iterator[Slice]:
         """Enter its time until `now`, when it has done so much; `kept`: it had ended before."""
         run = self.run
-        if now > run.since:
-            if run.stage is None and not kept and run.job.verification:
-                yield from self._attempt(now, done)
-            else:
-                use = Use.WAITING if kept else self._use()
-                note = run.stage.value if run.stage and not kept else ""
-                yield from self._passed(use, run.since, now, done, note)
+        if kept:
+            yield from self._passed(Use.WAITING, run.since, now, done)
+        elif run.stage is None:
+            over = computes_until(run, now, self.share)
+            yield from self._passed(Use.USEFUL, run.since, over, done)
+            yield from self._passed(Use.VERIFICATION, over, now, done)
+        else:
+            use = ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
+            if run.passing and not run.rate and not run.away:
+                use = Use.CHECKPOINT
+            yield from self._passed(use, run.since, now, done, run.stage.value)
         if self.moves:
             last = {worker: moves[-1][1] for worker, moves in self.moves.items()}
             self.moves = {n: [(now, status)] for n, status in last.items() if status}
         self.done = done
 
-    def _use(self) -> Use:
-        run = self.run
-        if run.stage is None:
-            return Use.USEFUL
-        if run.passing and not run.rate and not run.away:
-            return Use.CHECKPOINT
-        return ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
-
-    def _attempt(self, now: float, done: float) -> Iterator[Slice]:
-        """It computes for its work, and verifies for the rest of its time."""
-        run = self.run
-        over = max(min(run.start + run.event.work / float(self.share), now), run.since)
-        if over > run.since:
-            yield from self._passed(Use.USEFUL, run.since, over, done)
-        if now > over:
-            yield from self._passed(Use.VERIFICATION, over, now, done)
-
     def _passed(
         self, use: Use, since: float, now: float, done: float, note: str = ""
     ) -> Iterator[Slice]:
-        """All members' time from `since` to `now`."""
+        """All members' time from `since` to `now`; computing is told once it is known what for."""
+        if now <= since:
+            return
         run = self.run
         whole = Slice(
             *(run.processors, use, since, now, run.seq, run.job.name, run.number),
             *(self.share, note),
         )
-        if not self.moves:
-            yield from self._hold_back((whole,), whole, done)
-            return
+        for it in self._pieces(whole) if self.moves else (whole,):
+            if it.use is Use.USEFUL:
+                begun, ended = (_between(whole, t, run.done, done) for t in (it.start, it.end))
+                self.computed.append((it, begun, ended))
+            else:
+                yield it
+
+    def _pieces(self, whole: Slice) -> Iterator[Slice]:
+        """What members did of `whole`: together those that were with it all the time, then each
+        that was not."""
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
-        rest = text(intervals_of(n for n in numbers_in(run.processors) if n not in alone))
-        together = evolve(whole, processors=rest)
-        yield from self._hold_back((together,) if rest else (), whole, done)
+        rest = (n for n in numbers_in(whole.processors) if n not in alone)
+        if together := text(intervals_of(rest)):
+            yield evolve(whole, processors=together)
         for parts in alone.values():
-            yield from self._hold_back(parts, whole, done)
+            yield from parts
 
     def _parts(self, worker: int, whole: Slice) -> Iterator[Slice]:
         """What a member that was not with it all the time did of `whole`; `whole`, if it was."""
@@ -142,17 +147,6 @@ class RunSpan:
             if use is not None:
                 yield evolve(whole, processors=str(worker), use=use, start=a, end=b)
 
-    def _hold_back(
-        self, parts: tuple[Slice, ...] | list[Slice], whole: Slice, done: float
-    ) -> Iterator[Slice]:
-        """Computing is told once it is known what for."""
-        for it in parts:
-            if it.use is Use.USEFUL:
-                begun, ended = (_between(whole, t, self.run.done, done) for t in (it.start, it.end))
-                self.computed.append((it, begun, ended))
-            else:
-                yield it
-
     # --- what its computing was for -----------------------------------------------------------
 
     @property
@@ -161,9 +155,9 @@ class RunSpan:
         return Use.REDUNDANT if self.run.outcome is Outcome.CANCELLED else Use.LOST
 
     @property
-    def needed(self) -> bool:
-        """Whether a run may still begin from its state, or has."""
-        return self.followers > 0 or self.run.checkpoint is not None
+    def held(self) -> bool:
+        """Whether it is under way, or its state saved."""
+        return self.run.outcome is None or self.run.checkpoint is not None
 
     def told(self, limit: float, otherwise: Use) -> Iterator[Slice]:
         """Its computing: useful up to `limit` of work done."""
@@ -190,24 +184,16 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
 
 
 @define(eq=False)
-class Fate:
+class Lineage:
     """The runs of one job (of its iteration) that may still matter."""
 
     runs: dict[int, RunSpan] = field(init=False, factory=dict)
-    over: list[RunSpan] = field(init=False, factory=list)
-    """Those that have ended and were not looked at since, in that order."""
     completed: RunSpan | None = field(init=False, default=None)
     """The run that completes it."""
-    kept: RunSpan | None = field(init=False, default=None)
-    """Of the cancelled runs whose states outlive them the furthest, and of equals the last."""
-
-    def keep(self, span: RunSpan) -> None:
-        """The state of this run, which is cancelled, outlives it if it is the furthest."""
-        before = self.kept
-        if before is None or span.done >= before.done:
-            self.kept = span
-            if before is not None:
-                self.over.insert(0, before)
+    furthest: RunSpan | None = field(init=False, default=None)
+    """Of the cancelled runs whose states outlive them, and of equals the last."""
+    _enough: int = field(init=False, default=FEW)
+    """Runs from which on those that cannot matter are sought."""
 
     def settle(self) -> Iterator[Slice]:
         """All that the completing run computed is useful; what the run that it began from computed
@@ -229,28 +215,35 @@ class Fate:
         """The log ends: what is saved or under way is lost."""
         if self.completed is not None:
             yield from self.settle()
-        for span in self.runs.values():
-            held = span.run.outcome is None or span.needed
-            yield from span.told(NONE, Use.LOST if held else span.otherwise)
+        held = self._with_sources(span for span in self.runs.values() if span.held)
+        for number, span in self.runs.items():
+            yield from span.told(NONE, Use.LOST if number in held else span.otherwise)
 
     def forget(self, now: float) -> Iterator[Slice]:
-        """Tell of runs that ended before `now`, and that nothing can go on from any more."""
-        if not self.over or self.over[0].run.end == now:
+        """Tell of runs that ended before `now`, and that nothing can go on from any more: where
+        there are many, as a look at all of them takes time."""
+        if len(self.runs) < self._enough:
             return
-        over = [span for span in self.over if span.run.end != now]
-        del self.over[: len(over)]
-        while over:
-            span = over.pop()
-            if span.needed or span in (self.completed, self.kept):
-                continue
-            if self.runs.pop(span.run.number, None) is None:
-                continue
+        outlive = self.completed, self.furthest
+        kept = self._with_sources(
+            span
+            for span in self.runs.values()
+            if span.held or span.run.end == now or span in outlive
+        )
+        for number in [it for it in self.runs if it not in kept]:
+            span = self.runs.pop(number)
             yield from span.told(NONE, span.otherwise)
-            source = self._source(span)
-            if source is not None:
-                source.followers -= 1
-                if source.run.outcome is not None:
-                    over.append(source)
+        self._enough = max(FEW, 2 * len(self.runs))
+
+    def _with_sources(self, spans: Iterable[RunSpan]) -> set[int]:
+        """The numbers of these runs, of those that they began from, and so on back."""
+        found: set[int] = set()
+        for first in spans:
+            span: RunSpan | None = first
+            while span is not None and span.run.number not in found:
+                found.add(span.run.number)
+                span = self._source(span)
+        return found
 
     def _source(self, span: RunSpan) -> RunSpan | None:
         """The run that it began from."""

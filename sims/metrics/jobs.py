@@ -1,22 +1,25 @@
-"""A run's jobs in numbers: how long each waited, and how that compares with what it took."""
+"""A run's jobs in numbers: how long each waited, how many did at a time, how that compares with
+what they took by themselves; means, medians and tails of that."""
 
 from __future__ import annotations
 
 import enum
 from array import array
-from collections.abc import Callable, Iterable
-from math import nan
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isnan, nan
+from statistics import fmean
 from sys import intern
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import asdict, astuple, define, field, frozen
 from numpy.typing import NDArray
 
+from actors.events import JobDescribed, Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
-from sims.history import History, Job, Listener, Run
-from sims.metrics.stretch import own_time
+from sims.history import Job, Listener, Run
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -24,6 +27,8 @@ Mask = NDArray[np.bool_]
 BOUND = 10.0
 """s: bounded slowdown takes no job for shorter (Feitelson et al., JSSPP 1997)."""
 UNKNOWN = "unknown"
+QUANTITIES = ("wait", "flowtime", "stretch", "bounded_slowdown")
+"""What each job has of its own: properties of `Jobs`."""
 
 
 class By(enum.Enum):
@@ -55,9 +60,11 @@ class Jobs:
     """Empty words: not known; as of groups and queues."""
     groups: tuple[str, ...]
     queues: tuple[str, ...]
-    bound: float = BOUND
+    bound: float
     """Time units, of bounded slowdown."""
-    recorded: Floats = field(factory=lambda: np.empty(0))
+    work: Floats
+    """Done by the runs that completed, in time at speed 1."""
+    recorded: Floats
     """How long each waited where the log that is replayed was kept; not a number: not known."""
 
     def __len__(self) -> int:
@@ -84,10 +91,17 @@ class Jobs:
         slowdowns: Floats = bounded(self.flowtime, self.own, self.bound)
         return slowdowns
 
+    @property
+    def ettr(self) -> float | None:
+        """Effective training time ratio (WORLD.md, M1), mean over the jobs: work over the time from
+        the first start to completion."""
+        took = self.completed - self.started
+        each = self.work[took > 0] / took[took > 0]
+        return fmean(each.tolist()) if len(each) else None
+
     def quantities(self) -> dict[str, Floats]:
         """What each job has of its own, by name."""
-        names = ("wait", "flowtime", "stretch", "bounded_slowdown")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in QUANTITIES}
 
     def recorded_quantities(self) -> dict[str, Floats]:
         """Wait and bounded slowdown as the log that is replayed has them."""
@@ -141,18 +155,30 @@ def _in_order(word: str) -> tuple[bool, int, str]:
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
+def own_time(work: float, described: JobDescribed | None, before: float = nan) -> float:
+    """A job's own error-free time, once a run of so much `work` has started; `before`: as it was
+    known from earlier runs.
+
+    It is that of one run from scratch at speed 1, verification included and without checkpoints, on
+    the workers of its last run (its first one where it is malleable: it changes their number while
+    it runs). Not a number for iterative jobs: it would depend on which workers stay UP.
+    """
+    if described is None or described.kind == "iterative":
+        return nan
+    if described.kind == "malleable" and not isnan(before):
+        return before
+    return work + described.verification
+
+
 @define(eq=False)
 class Starts(Listener):
     """Collects what `Jobs` are made of: of each job that started and completed, a row."""
 
-    history: History
     _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
     """When it started, on how many processors, and its own time, of jobs that are not over."""
+    _work: defaultdict[Job, float] = field(init=False, factory=lambda: defaultdict(float))
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
-
-    def __attrs_post_init__(self) -> None:
-        self.history.listen(self)
 
     def run_started(self, run: Run, record: Record) -> None:
         before = self._open.get(run.job)
@@ -162,24 +188,101 @@ class Starts(Listener):
             start, processors, own = before
         self._open[run.job] = start, processors, own_time(run.event.work, run.job.described, own)
 
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        if run.outcome is Outcome.COMPLETED:
+            self._work[run.job] += done
+
     def job_ended(self, job: Job, record: Record) -> None:
-        started = self._open.pop(job, None)
+        started, work = self._open.pop(job, None), self._work.pop(job, 0.0)
         if started is not None and not job.killed:
             it = job.event
             recorded = nan if it.recorded_wait is None else it.recorded_wait
-            self._numbers.extend((job.seq, job.submitted, record.t, *started, recorded))
+            self._numbers.extend((job.seq, job.submitted, record.t, *started, work, recorded))
             self._words.append((it.job, intern(it.user), intern(it.group), intern(it.queue)))
 
     def jobs(self, bound: float) -> Jobs:
         """The completed jobs that started; `bound`: of bounded slowdown."""
-        rows = np.array(self._numbers).reshape(-1, 7)
+        rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
-        _, submitted, completed, started, processors, own, recorded = rows[order].T
+        _, submitted, completed, started, processors, own, work, recorded = rows[order].T
         names, users, groups, queues = _columns((self._words[k] for k in order), 4)
         own[own == 0] = nan
         times, whose = (submitted, started, completed, own), (users, groups, queues)
-        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, recorded)
+        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, work, recorded)
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
     return tuple(zip(*rows, strict=True)) or ((),) * width
+
+
+@define(eq=False)
+class Queue(Listener):
+    """The queue's length over time; a job that starts as soon as it is submitted never waits."""
+
+    longest: int = 0
+    area: float = 0.0
+    """Jobs x time waited."""
+    _since: float = 0.0
+    _length: int = field(init=False, default=0)
+    """From then on."""
+
+    def queue_changed(self, now: float) -> None:
+        if now > self._since:
+            self.longest = max(self.longest, self._length)
+            self.area += self._length * (now - self._since)
+            self._since = now
+        self._length = self.history.waiting
+
+    def log_ended(self, now: float) -> None:
+        self.queue_changed(now)
+
+    @property
+    def mean(self) -> float:
+        """Time average of its length."""
+        return self.area / self._since if self._since else 0.0
+
+
+# --- summed up -----------------------------------------------------------------------------------
+
+STATISTICS = {"mean": None, "median": 50, "p90": 90, "p95": 95, "p99": 99}
+"""Of a Spread, by name: the percentile that each is, interpolated."""
+
+
+@frozen
+class SpreadNumbers:
+    """Some numbers of a set of numbers."""
+
+    mean: float
+    median: float
+    p90: float
+    """90th percentile, interpolated."""
+    p95: float
+    p99: float
+
+    @classmethod
+    def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
+        """Of the `values` that are numbers; None where there is none."""
+        array = np.asarray(values, dtype=float)
+        known = array[~np.isnan(array)]
+        if not known.size:
+            return None
+        return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
+
+    def told(self, number: Callable[[float], str]) -> str:
+        """For people; `number` says how each is told."""
+        mean, median, *tail = map(number, astuple(self))
+        return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
+
+
+Spreads = dict[str, SpreadNumbers | None]
+"""By what they are of; None: no job has one."""
+
+
+def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
+    """Of each quantity of some jobs."""
+    return {name: SpreadNumbers.of(values) for name, values in quantities.items()}
+
+
+def as_data(spreads: Spreads) -> dict[str, dict[str, float] | None]:
+    """As data, by name."""
+    return {name: asdict(spread) if spread else None for name, spread in spreads.items()}

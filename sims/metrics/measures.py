@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import enum
-from typing import Self
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 
-from sims.ledger import Use
-from sims.metrics.jobs import Floats
-from sims.metrics.spread import STATISTICS, SpreadNumbers
+from sims.metrics.jobs import QUANTITIES, STATISTICS, Floats
 from sims.report import Report
 from sims.summary import Summary
 
@@ -93,7 +92,7 @@ class Measure(enum.Enum):
     def quantity(self) -> str | None:
         """What of its jobs it sums up, by the name that `Jobs` has for it; None: of none."""
         name = self.value.removesuffix(f"-{self.statistic}").replace("-", "_")
-        return name if name in OF_JOBS else None
+        return name if name in QUANTITIES else None
 
     @property
     def statistic(self) -> str:
@@ -103,8 +102,19 @@ class Measure(enum.Enum):
 
     def summed(self, values: Floats) -> float:
         """Its statistic of jobs' values, all of which are numbers."""
-        percent = PERCENTILES.get(self.statistic)
+        percent = STATISTICS[self.statistic]
         return float(values.mean() if percent is None else np.percentile(values, percent))
+
+    def found_in(self, report: Mapping[str, Any]) -> Any:
+        """Its value among the numbers of a `Report` as data; None: not defined for that run."""
+        if self.quantity:
+            return (report[self.quantity] or {}).get(self.statistic)
+        of, _, part = self.value.partition("-")
+        if of == "overhead":
+            return report["overheads"].get(part, None if report["goodput"] is None else 0.0)
+        if of == "queue":
+            return report["queue"][part or "mean"]
+        return report[self.value.replace("-", "_")]
 
     @property
     def higher_is_better(self) -> bool:
@@ -128,53 +138,21 @@ class Measure(enum.Enum):
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
 
 
-OVERHEADS = [use for use in Use if use not in (Use.USEFUL, Use.IDLE)]
-OF_JOBS = ("wait", "flowtime", "stretch", "bounded_slowdown")
-
-PERCENTILES = {"median": 50, "p90": 90, "p95": 95, "p99": 99}
-
 Measured = dict[Measure, float | None]
 """None: not defined for that run."""
 
 
 def of_summary(summary: Summary) -> Measured:
     """What few events of a run tell."""
-    flowtime = SpreadNumbers.of(summary.flowtimes)
-    return {
-        Measure.MAKESPAN: _plain(summary.makespan),
-        Measure.FLOWTIME: flowtime.mean if flowtime else None,
-    }
+    flowtimes = summary.flowtimes
+    mean = float(np.mean(flowtimes)) if flowtimes else None
+    return {Measure.MAKESPAN: _plain(summary.makespan), Measure.FLOWTIME: mean}
 
 
 def of_report(report: Report) -> Measured:
     """All measures, once the report is closed."""
-    made = report.efficiency
-    held = bool(made.shares)
-    overheads = {
-        Measure(f"overhead-{use.value}"): made.shares.get(use, 0.0) if held else None
-        for use in OVERHEADS
-    }
-    return {
-        **{it: _of_jobs(report, it) for it in Measure},
-        **overheads,
-        Measure.GOODPUT: made.goodput,
-        Measure.ETTR: made.ettr,
-        Measure.MACHINE_HOURS: report.machine_hours,
-        Measure.MAKESPAN: _plain(report.summary.makespan),
-        Measure.FAIRNESS: report.jobs.fairness,
-        Measure.UTILISATION: float(report.utilisation),
-        Measure.WASTED: report.wasted,
-        Measure.QUEUE: float(report.queue.mean),
-        Measure.LONGEST_QUEUE: float(report.queue.longest),
-        Measure.COST: report.cost,
-        Measure.LATE: None if report.late is None else float(report.late),
-        Measure.ENERGY: report.energy,
-    }
-
-
-def _of_jobs(report: Report, measure: Measure) -> float | None:
-    spread = report.spreads[measure.quantity] if measure.quantity else None
-    return None if spread is None else float(getattr(spread, measure.statistic))
+    told = report.as_json()
+    return {it: _plain(it.found_in(told)) for it in Measure}
 
 
 def _plain(value: float | None) -> float | None:

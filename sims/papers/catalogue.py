@@ -42,6 +42,8 @@ class Item:
     """The campaign's key that `--input PATH` sets."""
     with_input: Mapping[str, Any] = Factory(dict)
     """Other keys that it sets."""
+    needs_input: bool = False
+    """Whether there is nothing to run without."""
     printed: Mapping[str, Any] = Factory(dict)
     """Rows of what the paper prints, `columns` their names; `*` stands for rows that are not
     there. `only_with_input`: they are of an input, and of nothing else."""
@@ -57,9 +59,8 @@ class Item:
 
     def values(self, results: Results | None) -> list[Value]:
         """What it says, beside the paper's; of what is computed there are no results."""
-        _, _, name = self.view.rpartition(".")
-        make = self._beside(name)
-        made: list[Value] = make() if results is None else make(results)
+        make = self._beside(self.view.rpartition(".")[2])
+        made: list[Value] = list(make() if results is None else make(results))
         given = results is not None and self.input in results.campaign.set
         if self.printed.get("only_with_input") and not given:
             return made
@@ -87,8 +88,7 @@ class Item:
 
     def pictures(self, folder: Path) -> list[Path]:
         """Draws in `folder` what is computed, if there is a picture of it."""
-        drawn: list[Path] = self._beside("pictures", lambda _: [])(folder)
-        return drawn
+        return list(self._beside("pictures", lambda _: [])(folder))
 
     @property
     def _file(self) -> Path:
@@ -113,7 +113,8 @@ def current(name: str) -> str:
 
 def item(name: str) -> Item:
     """The one of that name. Raises InputError."""
-    for one in ITEMS:
-        if one.name == name:
-            return one
-    raise InputError(COMMAND_LINE, "NAME", f"{name!r} is not there", "a name of `holdfast papers`")
+    found = [one for one in ITEMS if one.name == name]
+    if not found:
+        problem = f"{name!r} is not there"
+        raise InputError(COMMAND_LINE, "NAME", problem, "a name of `holdfast papers`")
+    return found[0]

@@ -19,9 +19,9 @@ from sims.summary import Summary
 from sims.world import run as simulate
 
 STORED = Path(__file__).parent / "stored.json"
-FEWEST, MOST, ENOUGH = 6, 60, 20.0
+MOST, ENOUGH = 60, 20.0
 """Of a table's cells, how many are run to tell what it costs at a size, and after how many seconds
-no more than the fewest."""
+no more."""
 APART = 0.6180339887
 """Part of all cells between two of them, of the golden section: no step of whole numbers, which
 would meet the same variants again and again."""
@@ -47,16 +47,9 @@ def stored(path: Path = STORED) -> dict[str, Stored]:
     return {name: Stored(**one) for name, one in table.items()}
 
 
-def checked(item: Item) -> bool:
-    """Whether it is compared: all but what needs files of the user's."""
-    return item.name != "volatile13/realtraces"
-
-
 def smoke(item: Item, workers: Workers) -> list[Value]:
     """What it says at smoke size. A run that raises is missing, or has no value."""
-    if not item.drawn:
-        return item.values(None)
-    return item.values(execute(item.campaign("smoke"), workers))
+    return item.values(execute(item.campaign("smoke"), workers) if item.drawn else None)
 
 
 def said(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
@@ -81,8 +74,8 @@ def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterat
 def interval(value: Value) -> Interval:
     """To store: its interval, or itself where it has none."""
     ours, slack = value.ours, ROUNDING * abs(value.ours.mean)
-    known = isfinite(ours.half)
-    return (ours.low if known else ours.mean) - slack, (ours.high if known else ours.mean) + slack
+    low, high = (ours.low, ours.high) if isfinite(ours.half) else (ours.mean, ours.mean)
+    return low - slack, high + slack
 
 
 # --- storing ----------------------------------------------------------------------------------
@@ -112,10 +105,10 @@ def costs(item: Item) -> dict[str, float]:
 
 
 def _each(plan: Cells) -> float:
-    spent = list[float]()
-    while len(spent) < min(MOST, len(plan)) and (len(spent) < FEWEST or sum(spent) < ENOUGH):
-        case = plan[int(len(plan) * (APART * len(spent) % 1))]
+    spent, count = 0.0, 0
+    while count < min(MOST, len(plan)) and spent < ENOUGH:
+        case = plan[int(len(plan) * (APART * count % 1))]
         began = process_time()
         simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)
-        spent.append(process_time() - began)
-    return sum(spent) / len(spent)
+        spent, count = spent + process_time() - began, count + 1
+    return spent / count

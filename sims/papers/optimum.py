@@ -13,12 +13,7 @@ from actors.events import IterationCompleted
 from actors.protection import ProtectionKind
 from actors.runtime import Record, stream
 from policies.availability import WorkerState
-from policies.maths.offline import (
-    Bound,
-    MostIterations,
-    OfflineOptimum,
-    Search,
-)
+from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
 from sims.errors import InputError
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs.section import IterativeSection
@@ -69,19 +64,23 @@ def reference(
 
     `time_limit`: seconds for each search. Raises InputError for another kind of scenario.
     """
-    tasks = _tasks(scenario)
-    states = realised(scenario, slots, folder)
+    tasks, workers = _tasks(scenario), list(scenario.full_platform)
+    states = _realised(scenario, slots, folder)
     up, down = states == WorkerState.UP.value, states == WorkerState.DOWN.value
-    search = Search(up, tasks, fastest(scenario), memory(scenario), time_limit, down)
-    ends = list(_policy_ends(scenario, slots, folder))
-    return Reference(
-        slots,
-        search.earliest_end(),
-        search.most_iterations(),
-        ends[0] if ends else None,
-        len(ends),
-        is_coupled(scenario),
+    bounds = {tasks if it.memory is None else it.memory for it in workers}
+    speeds, master = {it.task_time for it in workers}, scenario.master
+    # mu = 1 where every worker holds one task; else no bound, which no memory exceeds
+    memory = Bound.ONE if {it.memory for it in workers} == {1} else Bound.UNBOUNDED
+    search = Search(up, tasks, int(min(speeds)), memory, time_limit, down)
+    ends = _policy_ends(scenario, slots, folder)
+    exact = (
+        len(speeds) == 1
+        and (master is None or master.program == master.data == 0)
+        and isinstance(scenario.faults, NoFaults)
+        and (bounds == {1} or min(bounds) >= tasks)
     )
+    first, most = search.earliest_end(), search.most_iterations()
+    return Reference(slots, first, most, ends[0] if ends else None, len(ends), exact)
 
 
 def _tasks(scenario: Scenario) -> int:
@@ -102,47 +101,24 @@ def _tasks(scenario: Scenario) -> int:
     return job.tasks
 
 
-def realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
+def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
     """Letters u, r, d: workers x slots, as the scenario's run meets them."""
-    rows, platform = [], scenario.full_platform
-    for k in range(platform.size):
+    platform = scenario.full_platform
+    rows = np.empty((platform.size, slots), "U1")
+    for k, row in enumerate(rows):
         rng = stream(scenario.seed, f"availability/{platform.name(k)}")
-        row = np.empty(slots, "U1")
         for time, state in platform.changes(k, rng, folder):
             if time >= slots:
                 break
             row[int(time) :] = state.value
-        rows.append(row)
-    return np.array(rows)
+    return rows
 
 
-def fastest(scenario: Scenario) -> int:
-    """The least w_q: nobody does a task in fewer slots."""
-    return int(min(worker.task_time for worker in scenario.full_platform))
-
-
-def memory(scenario: Scenario) -> Bound:
-    """mu = 1 where every worker holds one task; else no bound, which no memory exceeds."""
-    ones = all(worker.memory == 1 for worker in scenario.full_platform)
-    return Bound.ONE if ones else Bound.UNBOUNDED
-
-
-def is_coupled(scenario: Scenario) -> bool:
-    """Whether the scenario is an OFF-LINE-COUPLED problem exactly."""
-    workers, tasks, master = tuple(scenario.full_platform), _tasks(scenario), scenario.master
-    alike = len({worker.task_time for worker in workers}) == 1
-    bounds = [tasks if worker.memory is None else worker.memory for worker in workers]
-    free = master is None or master.program == master.data == 0
-    unstruck = isinstance(scenario.faults, NoFaults)
-    held = all(b == 1 for b in bounds) or all(b >= tasks for b in bounds)
-    return alike and free and unstruck and held
-
-
-def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> Iterator[int]:
+def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> list[int]:
+    """When iterations end with the scenario's policy."""
     records: list[Record] = []
     assert isinstance(scenario.job, IterativeSection)
     endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})
     run(scenario.model_copy(update={"job": endless}), [records.append], folder)
-    for record in records:
-        if isinstance(record.event, IterationCompleted) and record.t <= slots:
-            yield int(record.t)
+    ends = (it.t for it in records if isinstance(it.event, IterationCompleted))
+    return [int(end) for end in ends if end <= slots]

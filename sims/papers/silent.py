@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain, product
 from statistics import fmean
 from typing import Any
 
@@ -12,15 +14,25 @@ from numpy.typing import NDArray
 
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
-from policies.maths.makespan_bounds import least, moldable_bound
+from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Rigid
-from sims.campaign.cells import RunStatus
-from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
-from sims.papers.values import Place, Value, estimated, exactly, largest, spread, without
+from sims.papers.values import (
+    Columns,
+    Place,
+    Seen,
+    Statistic,
+    Value,
+    estimated,
+    exactly,
+    gathered,
+    largest,
+    spread,
+    without,
+)
 from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs.entries import RigidJob
 from sims.scenario.jobs.section import JobSection, MoldableSection, RigidSection
@@ -38,18 +50,12 @@ DAY = 86_400
 
 def moldable(number: int) -> dict[str, Any]:
     """Set `number` of moldable21's jobs, each time with failures of its own."""
-    return _drawn("moldable21/base", number)
+    return base("moldable21/base", {"seed": SEEDS * number, "job.synthetic.seed": number})
 
 
 def rigid(number: int) -> dict[str, Any]:
     """The same of rigid21."""
-    return _drawn("rigid21/base", number)
-
-
-def _drawn(name: str, number: int) -> dict[str, Any]:
-    table = base(name) | {"seed": SEEDS * number}
-    table["job"]["synthetic"]["seed"] = number
-    return table
+    return base("rigid21/base", {"seed": SEEDS * number, "job.synthetic.seed": number})
 
 
 def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
@@ -60,11 +66,13 @@ def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: D
 def day(number: int, log: str = "") -> dict[str, Any]:
     """The same of a day of a log: the jobs submitted on it, as one set (rigid21, Table 1)."""
     days, processors = _days(log)
-    return rigid(number) | {
+    own = {
         "name": "rigid21-table1",
-        "platform": {"workers": processors},
+        "seed": SEEDS * number,
+        "platform.workers": processors,
         "job": {"kind": "rigid", "jobs": days[number]},
     }
+    return base("rigid21/base", own)
 
 
 @cache
@@ -75,12 +83,11 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
     processors = found.machine
     if not processors:
         raise InputError(log, "MaxProcs", "missing", "a log that says how many there are")
-    by_day: dict[int, list[dict[str, Any]]] = {}
+    days = defaultdict[int, list[dict[str, Any]]](list)
     for job in found.jobs:
         if job.processors <= processors:
-            listed = {"processors": job.processors, "time": job.run}
-            by_day.setdefault(int(job.submitted // DAY), []).append(listed)
-    return [by_day[day] for day in sorted(by_day)], processors
+            days[int(job.submitted // DAY)].append({"processors": job.processors, "time": job.run})
+    return [days[day] for day in sorted(days)], processors
 
 
 def given(log: str) -> dict[str, Any]:
@@ -90,24 +97,21 @@ def given(log: str) -> dict[str, Any]:
 
 # --- views ------------------------------------------------------------------------------------
 
-Statistic = Callable[[Sequence[float]], Estimate]
-
 
 def moldable_ratios(results: Results) -> list[Value]:
     """Expected ratios to L', and the largest ones."""
-    return _over_bounds(results, "expected", {"maximum": largest})
+    return list(_over_bounds(results, "expected", {"maximum": largest}))
 
 
 def rigid_ratios(results: Results) -> list[Value]:
     """Mean ratios to L(f)."""
-    return _over_bounds(results, "makespan / L(f)", {})
+    return list(_over_bounds(results, "makespan / L(f)", {}))
 
 
 def days(results: Results) -> list[Value]:
     """Ratios to L(f) of the days of a log, beside Mira's."""
-    return _over_bounds(
-        results, "mean (Mira's)", {"standard deviation": spread, "maximum": largest}
-    )
+    others = {"standard deviation": spread, "maximum": largest}
+    return list(_over_bounds(results, "mean (Mira's)", others))
 
 
 def gains(results: Results) -> list[Value]:
@@ -126,21 +130,20 @@ def gains(results: Results) -> list[Value]:
     return found
 
 
-def _over_bounds(results: Results, mean: str, others: dict[str, Statistic]) -> list[Value]:
+def _over_bounds(results: Results, mean: str, others: Mapping[str, Statistic]) -> Iterator[Value]:
     """Mean makespans over their bounds, and other statistics of all of them. Each set of jobs,
     which the axis `number` numbers, is one observation: its runs are not independent."""
-    found: dict[tuple[Place, str], dict[Place, list[float]]] = {}
-    for (case, k), result in results.finished():
-        makespan = result.values.get("makespan")
-        if result.end is RunStatus.COMPLETED and makespan is not None:
-            sets = found.setdefault((without(case.point, "number"), case.variant), {})
-            sets.setdefault(case.point, []).append(makespan / bound(case.scenario(k)))
-    values = []
-    for at, sets in found.items():
-        values.append(Value(*at, mean, estimated([*map(fmean, sets.values())])))
-        whole = [it for own in sets.values() for it in own]
-        values += [Value(*at, what, of(whole)) for what, of in others.items()]
-    return values
+
+    def row(run: Seen) -> Columns:
+        return {mean: run.measured[0] / bound(run.scenario)}
+
+    sets = defaultdict[tuple[Place, str], list[list[float]]](list)
+    for (place, who), own in gathered(results, row).items():
+        sets[without(place, "number"), who].append(own[mean])
+    for at, several in sets.items():
+        yield Value(*at, mean, estimated([*map(fmean, several)]))
+        for what, of in others.items():
+            yield Value(*at, what, of([*chain(*several)]))
 
 
 def bound(scenario: Scenario) -> float:
@@ -151,23 +154,25 @@ def bound(scenario: Scenario) -> float:
 
 @cache
 def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) -> float:
-    works, times, areas = _least(job, processors)
-    failures = draw_failures(errors.probabilities(works), stream(seed, "failures"))
-    return moldable_bound(times, areas, failures, processors)
+    profiles = _profiles(job)
+    chances = errors.probabilities([it.work for it in profiles])
+    failures = draw_failures(chances, stream(seed, "failures"))
+    if isinstance(job, RigidSection):
+        return rigid_bound(profiles, failures, processors)
+    return moldable_bound(*_least(job, processors), failures, processors)
 
 
 @cache
-def _least(job: JobSection, processors: int) -> tuple[list[float], list[float], list[float]]:
-    """Each job's work, least time and least area."""
-    if isinstance(job, MoldableSection):
-        assert job.synthetic is not None
-        profiles = job.synthetic.draw()
-        return ([it.work for it in profiles], *least(profiles, processors))
-    assert isinstance(job, RigidSection)
-    listed = (Rigid(it.processors, it.time) for it in job.jobs if isinstance(it, RigidJob))
-    rigid = list(job.synthetic.draw() if job.synthetic else listed)
-    works = [it.work for it in rigid]
-    return works, [it.length for it in rigid], works
+def _profiles(job: JobSection) -> list[Any]:
+    assert isinstance(job, MoldableSection | RigidSection)
+    if job.synthetic is not None:
+        return job.synthetic.draw()
+    return [Rigid(it.processors, it.time) for it in job.jobs if isinstance(it, RigidJob)]
+
+
+@cache
+def _least(job: JobSection, processors: int) -> tuple[list[float], list[float]]:
+    return least(_profiles(job), processors)
 
 
 # --- proposition 3 ------------------------------------------------------------------------------
@@ -206,18 +211,14 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
     return float(lengths[0] + ((1 - below[:-1]) * np.diff(lengths)).sum())
 
 
-RATES, SCALES = (1e-7, 1e-3), (1, 100, 1000)
-
-
-def proposition3(processors: int = 10) -> list[Value]:
+def proposition3() -> list[Value]:
     """The ratios for several readings of t_j, P = 10."""
     return [
         Value(
             (("lambda", rate), ("t_j", f"{scale}/j")),
             "R-SHELF",
             "E[T] / E[T_opt]",
-            exactly(expected_ratio(processors, rate, scale)),
+            exactly(expected_ratio(10, rate, scale)),
         )
-        for rate in RATES
-        for scale in SCALES
+        for rate, scale in product((1e-7, 1e-3), (1, 100, 1000))
     ]

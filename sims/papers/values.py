@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
 from statistics import stdev
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import Gauge, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.intervals import LEVEL, Estimate, mean_of
+from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.panels import draw_panels
+from sims.scenario.scenario import Scenario
 from sims.script import grid
 
 Place = tuple[tuple[str, Any], ...]
@@ -64,6 +67,10 @@ class Value:
         return f"{told} ({self.paper}{verdict})"
 
 
+Statistic = Callable[[Sequence[float]], Estimate]
+"""What is told of several values of a quantity."""
+
+
 def exactly(value: float) -> Estimate:
     """What is computed, not drawn."""
     return Estimate(value, value, value, 1)
@@ -77,6 +84,11 @@ def drawn(value: float) -> Estimate:
 def estimated(values: Sequence[float]) -> Estimate:
     """Their mean at 95 %."""
     return mean_of(values, LEVEL)
+
+
+def same(values: Sequence[float]) -> Estimate:
+    """The one value that they all are: it is computed, not drawn."""
+    return exactly(values[0])
 
 
 def largest(values: Sequence[float]) -> Estimate:
@@ -116,6 +128,59 @@ def known(values: Iterable[float | None]) -> list[float]:
     return [it for it in values if it is not None]
 
 
+@frozen
+class Seen:
+    """A run that has completed."""
+
+    case: Case
+    replication: int
+    measured: list[float]
+    """By the campaign's measures."""
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """All that its variant, in its cell, sets."""
+        return dict(self.case.settings())
+
+    @property
+    def scenario(self) -> Scenario:
+        """What was run."""
+        return self.case.scenario(self.replication)
+
+
+Columns = Mapping[str, float]
+"""Quantity -> a run's value."""
+
+
+def gathered(
+    results: Results, row: Callable[[Seen], Columns], *over: str
+) -> dict[tuple[Place, str], dict[str, list[float]]]:
+    """By place, `over` some of the axes, and variant: each quantity's values over the runs that
+    have completed."""
+    found: dict[tuple[Place, str], dict[str, list[float]]] = {}
+    for (case, k), result in results.finished():
+        if result.end is RunStatus.COMPLETED:
+            measured = known(result.values[name] for name in results.campaign.measures)
+            own = found.setdefault((without(case.point, *over), case.variant), {})
+            for what, value in row(Seen(case, k, measured)).items():
+                own.setdefault(what, []).append(value)
+    return found
+
+
+def observed(
+    results: Results,
+    row: Callable[[Seen], Columns],
+    statistics: Mapping[str, Statistic],
+    *over: str,
+) -> list[Value]:
+    """What is told of each quantity: its mean, or by name one of `statistics`."""
+    return [
+        Value(*at, what, statistics.get(what, estimated)(values))
+        for at, own in gathered(results, row, *over).items()
+        for what, values in own.items()
+    ]
+
+
 # --- views ------------------------------------------------------------------------------------
 
 
@@ -142,7 +207,7 @@ def means(results: Results) -> list[Value]:
 
 def exact(results: Results) -> list[Value]:
     """View: the same where nothing is random."""
-    return [Value(it.place, it.who, it.what, exactly(it.ours.mean)) for it in means(results)]
+    return [evolve(it, ours=exactly(it.ours.mean)) for it in means(results)]
 
 
 # --- telling ----------------------------------------------------------------------------------
@@ -171,20 +236,21 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
     picture = results.campaign.picture
     if picture is None:
         return []
-    x = picture.x
+    x, lines = picture.x, picture.lines
 
-    def named(key: str, at: dict[str, Any]) -> str:
-        return f"{picture.labels.get(key, key)} = {as_toml(at[key])}"
+    def named(key: str, value: object) -> str:
+        return f"{picture.labels.get(key, key)} = {as_toml(value)}"
 
-    places = [(dict(it.place), it) for it in values if it.what == values[0].what]
-    shown = sorted((it for it in places if x in it[0]), key=lambda it: it[0][x])
-    along = dict.fromkeys(key for at, _ in shown for key in at if key not in (x, picture.lines))
-    varied = [key for key in along if len({as_toml(at[key]) for at, _ in shown if key in at}) > 1]
+    shown = [it for it in values if it.what == values[0].what and x in dict(it.place)]
+    told = defaultdict[str, set[str]](set)
+    for key, value in (pair for it in shown for pair in without(it.place, x, lines)):
+        told[key].add(as_toml(value))
     panels: dict[str, dict[str, list[tuple[float, Estimate]]]] = {}
-    for at, it in shown:
-        line = it.who if picture.lines == "variant" else named(picture.lines, at)
-        curves = panels.setdefault(", ".join(named(key, at) for key in varied), {})
-        curves.setdefault(line, []).append((at[x], it.ours))
+    for it in sorted(shown, key=lambda it: dict(it.place)[x]):
+        at = dict(it.place)
+        panel = ", ".join(named(key, at[key]) for key in told if len(told[key]) > 1)
+        line = it.who if lines == "variant" else named(lines, at[lines])
+        panels.setdefault(panel, {}).setdefault(line, []).append((at[x], it.ours))
     path = draw_panels(
         *(panels, path, picture.title, picture.labels.get(x, x), values[0].what),
         columns=min(picture.columns, len(panels)),

@@ -48,17 +48,13 @@ TINY = 1e-12
 """Coverage that is rounding, not a box."""
 
 
-def _reals() -> array[float]:
-    return array("d")
-
-
 @define
 class Table:
     """Columns under construction."""
 
     types: dict[str, type]
     """By name."""
-    values: array[float] = field(factory=_reals)
+    values: array[float] = field(factory=lambda: array("d"))
 
     def add(self, *row: float) -> None:
         """Enter a row."""
@@ -84,17 +80,27 @@ class Lanes:
     depth: int = 0
     """How many there ever were."""
     _free: list[int] = field(factory=list)
+    _taken: dict[object, int] = field(factory=dict)
 
-    def take(self) -> int:
+    def take(self, whose: object) -> int:
         """A lane, until it is given back."""
-        if self._free:
-            return self._free.pop(0)
-        self.depth += 1
-        return self.depth - 1
+        if not self._free:
+            self._free.append(self.depth)
+            self.depth += 1
+        lane = self._taken[whose] = self._free.pop(0)
+        return lane
 
-    def give(self, lane: int) -> None:
-        """It is free again."""
+    def give(self, whose: object) -> int:
+        """Its lane is free again."""
+        lane = self._taken.pop(whose)
         insort(self._free, lane)
+        return lane
+
+
+def areas_of(boxes: Columns) -> Floats:
+    """What each box covers: rows x time."""
+    areas: Floats = (boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share
+    return areas
 
 
 def side_by_side(boxes: Columns) -> Columns:
@@ -103,23 +109,18 @@ def side_by_side(boxes: Columns) -> Columns:
     under_way: dict[float, list[tuple[float, float, float]]] = {}
     order = np.lexsort((boxes.seq, boxes.start))
     for k in order[boxes.share[order] < 1].tolist():
-        row, share = boxes.low[k], boxes.share[k]
-        others = [it for it in under_way.get(row, ()) if it[2] > boxes.start[k]]
-        bottom = _gap(others, share)
+        row, share, bottom = boxes.low[k], boxes.share[k], 0.0
+        others = sorted(it for it in under_way.get(row, ()) if it[2] > boxes.start[k])
+        for low, high, _ in others:
+            if low - bottom >= share - TOLERANCE:
+                break
+            bottom = high
+        else:
+            bottom = min(bottom, 1 - share)  # where rounding leaves no gap
         under_way[row] = [*others, (bottom, bottom + share, boxes.end[k])]
         boxes.low[k], boxes.high[k] = row + bottom, min(row + bottom + share, row + 1)
     boxes.share = 1
     return boxes
-
-
-def _gap(others: list[tuple[float, float, float]], share: float) -> float:
-    """The lowest free place of height `share`; the top one where rounding leaves none."""
-    bottom = 0.0
-    for low, high, _ in sorted(others):
-        if low - bottom >= share - TOLERANCE:
-            return bottom
-        bottom = high
-    return min(bottom, 1 - share)
 
 
 # --- drawn ---------------------------------------------------------------------------------------
@@ -153,32 +154,24 @@ def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
         extent = (start, end, height, 0)
         axes.imshow(picture, extent=extent, aspect="auto", interpolation="antialiased", zorder=1)
         return
-    states = np.array([paint.state for paint in paints])[boxes.kind]
-    for behind in (True, False):
-        _draw_each(axes, boxes[states == behind], paints, behind, len(boxes) > VECTORS)
-
-
-def _draw_each(
-    axes: Axes, boxes: Columns, paints: Sequence[Paint], behind: bool, rasterized: bool
-) -> None:
     from matplotlib.collections import PolyCollection
 
-    outlined = (np.min(_points(axes, boxes), axis=0) >= EDGED) & (not behind)
+    behind = np.array([paint.state for paint in paints])[boxes.kind]
+    outlined = (np.min(_points(axes, boxes), axis=0) >= EDGED) & ~behind
     # The small ones last, or their neighbours' outlines would hide them.
-    order = np.argsort(~outlined, kind="stable")
+    order = np.argsort(np.where(behind, 0, np.where(outlined, 1, 2)), kind="stable")
     boxes, outlined = boxes[order], outlined[order]
-    x = np.stack([boxes.start, boxes.end, boxes.end, boxes.start], axis=1)
-    y = np.stack([boxes.low, boxes.low, boxes.high, boxes.high], axis=1)
     colours = np.array([rgb(paint.colour) for paint in paints])[boxes.kind]
-    collection = PolyCollection(
-        list(np.stack([x, y], axis=2)),
+    x = np.array([boxes.start, boxes.end, boxes.end, boxes.start])
+    y = np.array([boxes.low, boxes.low, boxes.high, boxes.high])
+    drawn = PolyCollection(
+        list(np.stack([x, y]).T),
         facecolors=colours,
         edgecolors=np.where(outlined[:, np.newaxis], 1.0, colours),
         linewidths=np.where(outlined, 0.3, 0.2),
-        rasterized=rasterized,
-        zorder=1 if behind else 2,
+        rasterized=len(boxes) > VECTORS,
     )
-    axes.add_collection(collection)
+    axes.add_collection(drawn)
 
 
 def _points(axes: Axes, boxes: Columns) -> Floats:
@@ -261,4 +254,4 @@ def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> 
 
 def rgb(colour: str) -> Floats:
     """`#RRGGBB` as three numbers in [0, 1]."""
-    return np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    return np.frombuffer(bytes.fromhex(colour[1:]), np.uint8) / 255

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
 from attrs import frozen
 
 from sims import writing
@@ -19,6 +18,7 @@ from sims.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
     from sims.plots.scene import Scene
@@ -155,36 +155,25 @@ class Framing:
         if logs == SLOT:
             number_wholly(axes, "x")
         elif asked is None and scene.begins is not None:
-            _date(axes, scene.begins)
-        elif asked or unit != logs:
-            _count_in(axes, SCALES[unit])
+            _date(_recount(axes, scene.begins, SCALES["d"], "date, UTC"))
+        elif unit != logs:
+            _recount(axes, 0, SCALES[unit], time_axis(unit)).set_major_formatter(PLAIN)
 
 
-def _count_in(axes: Axes, scale: float) -> None:
-    """Ticks at round numbers of `scale` seconds."""
-    from matplotlib.ticker import MaxNLocator
-
-    class Scaled(MaxNLocator):
-        """Places that are round in the other unit."""
-
-        def tick_values(self, vmin: float, vmax: float) -> Any:
-            return np.asarray(super().tick_values(vmin / scale, vmax / scale)) * scale
-
-    axes.xaxis.set_major_locator(Scaled("auto", steps=[1, 2, 2.5, 5, 10]))
-    axes.xaxis.set_major_formatter(lambda t, _: PLAIN.format(x=t / scale))
-
-
-def _date(axes: Axes, begins: float) -> None:
-    """Ticks at days and hours: time 0 is so many seconds after 1970 began."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-    day = SCALES["d"]
-    functions = (lambda t: (begins + t) / day, lambda date: date * day - begins)
-    dates = axes.secondary_xaxis("bottom", functions=functions)
-    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
-    dates.xaxis.set_major_locator(locator)
-    formatter = ConciseDateFormatter(locator)  # type: ignore[no-untyped-call]
-    dates.xaxis.set_major_formatter(formatter)
-    dates.set_xlabel("date, UTC")
+def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
+    """In place of the axis of time one that counts `scale` seconds, from so many before time 0."""
+    functions = (lambda t: (begins + t) / scale, lambda it: it * scale - begins)
+    other = axes.secondary_xaxis("bottom", functions=functions)
+    other.set_xlabel(label)
     axes.set_xlabel("")
     axes.tick_params(axis="x", bottom=False, labelbottom=False)
+    return other.xaxis
+
+
+def _date(axis: Axis) -> None:
+    """Ticks at days and hours, of an axis that counts days since 1970."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator = AutoDateLocator()  # type: ignore[no-untyped-call]
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]

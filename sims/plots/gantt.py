@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sims.durations import SCALES
 from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
-from sims.plots.classes import told_apart
 from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
-from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, WHITE, Paint, Sign
+from sims.plots.palette import COLOURS, GREY, RUN_PAINTS, SIGNS, USE_PAINTS, Paint, Sign
 from sims.plots.scene import Scene
 from sims.telling import SECOND, in_units, row_of
 
@@ -40,12 +40,13 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
     A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
     colour mixes what their area went to. Where all was of one kind, jobs are told apart instead.
     """
-    axes, strip, marks = _chart(scene, framing, scene.workers, row_of(scene.header))
+    chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
     boxes = scene.rows_of_processors()
-    figure = _fill(scene, (axes, strip), (boxes, USE_PAINTS), marks, marks)
+    chart.fill(boxes, USE_PAINTS, chart.marks)
     if len(scene.jobs) > 1:
-        draw_names(axes, boxes, scene.jobs, _size(marks) if len(marks) and not strip else 0)
-    return figure
+        marked = len(chart.marks) and chart.strip is None
+        draw_names(chart.axes, boxes, scene.jobs, chart.size if marked else 0)
+    return chart.figure
 
 
 def draw_jobs(scene: Scene, framing: Framing) -> Figure:
@@ -56,14 +57,15 @@ def draw_jobs(scene: Scene, framing: Framing) -> Figure:
     """
     if len(scene.jobs) > FEW:
         return _count_jobs(scene, framing)
-    axes, strip, every = _chart(scene, framing, scene.jobs, "job, by submission")
+    chart = _Chart.of(scene, framing, scene.jobs, "job, by submission")
     # Completed runs last: among many copies side by side the one that counts must be seen.
     boxes = scene.runs[np.argsort(-scene.runs.kind, kind="stable")]
     runs = zip(boxes.job, boxes.run, strict=True)
     middles = dict(zip(runs, (boxes.low + boxes.high) / 2, strict=True))
-    marks = every[every.job >= 0]
+    marks = chart.marks[chart.marks.job >= 0]
     marks.row = [middles[run] for run in zip(marks.job, marks.run, strict=True)]
-    return _fill(scene, (axes, strip), (boxes, RUN_PAINTS), every, marks)
+    chart.fill(boxes, RUN_PAINTS, marks)
+    return chart.figure
 
 
 def _count_jobs(scene: Scene, framing: Framing) -> Figure:
@@ -83,50 +85,76 @@ def _count_jobs(scene: Scene, framing: Framing) -> Figure:
     return figure
 
 
-def _chart(
-    scene: Scene, framing: Framing, names: Sequence[str], what: str
-) -> tuple[Axes, Axes | None, Columns]:
-    """Axes with named rows over a scene's time, a strip below where signs are many, and what is
-    marked there or counted here."""
-    start, end = framing.window(scene)
-    marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
-    figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
-    many = len(marks) > MANY_MARKS
-    grid = figure.add_gridspec(1 + many, 1, height_ratios=(6, 1)[: 1 + many])
-    axes = figure.add_subplot(grid[0])
-    strip = figure.add_subplot(grid[1], sharex=axes) if many else None
-    if len(names) <= NAMED:
-        axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
-        axes.set_ylabel(what)
-    else:
-        number_wholly(axes, "y")
-        axes.set_ylabel(f"{what} ({len(names):,})")
-    axes.set_ylim(max(len(names), 1), 0)
-    axes.set_title(framing.heading(scene))
-    framing.label(strip or axes, scene)
-    return axes, strip, marks
+@frozen(eq=False)
+class _Chart:
+    """Axes with named rows over a scene's time."""
 
+    scene: Scene
+    figure: Figure
+    axes: Axes
+    strip: Axes | None
+    """Below, where signs are many: there they are counted, and not marked."""
+    marks: Columns
 
-def _fill(
-    scene: Scene,
-    chart: tuple[Axes, Axes | None],
-    drawn: tuple[Columns, Sequence[Paint]],
-    counted: Columns,
-    marks: Columns,
-) -> Figure:
-    """Draw the boxes, and mark or count the signs; say below what they mean."""
-    (axes, strip), (boxes, paints) = chart, told_apart(scene, *drawn)
-    figure = axes.get_figure(root=True)
-    assert figure is not None
-    kinds = (marks if strip is None else counted).kind.tolist()
-    draw_legend(figure, paints, boxes.kind.tolist(), kinds, counted=strip is not None)
-    figure.draw_without_rendering()  # outlines and names need the axes' final size
-    draw_boxes(axes, boxes, paints)
-    if strip is None:
-        _draw_marks(axes, marks)
-    else:
-        _draw_strip(strip, counted)
-    return figure
+    @classmethod
+    def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
+        """An empty one, with its title, axes and rows."""
+        start, end = framing.window(scene)
+        marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
+        figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
+        many = len(marks) > MANY_MARKS
+        grid = figure.add_gridspec(1 + many, 1, height_ratios=(6, 1)[: 1 + many])
+        axes = figure.add_subplot(grid[0])
+        strip = figure.add_subplot(grid[1], sharex=axes) if many else None
+        if len(names) <= NAMED:
+            axes.set_yticks(np.arange(len(names)) + 0.5, names, fontsize="small")
+            axes.set_ylabel(what)
+        else:
+            number_wholly(axes, "y")
+            axes.set_ylabel(f"{what} ({len(names):,})")
+        axes.set_ylim(max(len(names), 1), 0)
+        axes.set_title(framing.heading(scene))
+        framing.label(strip or axes, scene)
+        return cls(scene, figure, axes, strip, marks)
+
+    @property
+    def size(self) -> float:
+        """Points across a mark, where there are so many."""
+        return 7.7 if len(self.marks) < FEW_MARKS else 4.5
+
+    def fill(self, boxes: Columns, paints: Sequence[Paint], marks: Columns) -> None:
+        """Draw the boxes, and the marks unless signs are counted; say below what they mean."""
+        boxes, paints = self.scene.told_apart(boxes, paints)
+        counted = self.strip is not None
+        marks = self.marks if counted else marks
+        kinds = np.unique(marks.kind).tolist()
+        shown = [paints[kind] for kind in np.unique(boxes.kind)]
+        draw_legend(self.figure, [*shown, *(SIGNS[kind] for kind in kinds)], counted)
+        self.figure.draw_without_rendering()  # outlines and names need the axes' final size
+        draw_boxes(self.axes, boxes, paints)
+        found = {SIGNS[kind]: marks[marks.kind == kind] for kind in kinds}
+        if self.strip is None:
+            self._mark(found)
+            return
+        colours, times = [sign.colour for sign in found], [it.t for it in found.values()]
+        span = self.axes.get_xlim()
+        self.strip.hist(times, bins=STRIP, range=span, stacked=True, color=colours)
+        self.strip.set_ylabel("failures")
+        number_wholly(self.strip, "y")
+
+    def _mark(self, found: Mapping[Paint, Columns]) -> None:
+        from matplotlib.patheffects import withStroke
+
+        for sign, marks in found.items():
+            self.axes.scatter(
+                *(marks.t, marks.row, self.size**2, sign.colour),
+                marker=sign.marker,
+                linewidths=1.2,
+                # Or it would vanish on boxes of its own colour.
+                path_effects=[withStroke(linewidth=4, foreground=COLOURS["white"])],
+                zorder=5,
+                clip_on=False,
+            )
 
 
 def signs(marks: Columns) -> Columns:
@@ -134,60 +162,18 @@ def signs(marks: Columns) -> Columns:
     return marks if len(marks) <= MANY_MARKS else marks[marks.kind != Sign.CHECKPOINT]
 
 
-def _size(marks: Columns) -> float:
-    """Points across a mark, where there are so many."""
-    return 7.7 if len(marks) < FEW_MARKS else 4.5
-
-
-def _draw_marks(axes: Axes, marks: Columns) -> None:
-    from matplotlib.patheffects import withStroke
-
-    for kind in np.unique(marks.kind):
-        found, sign = marks[marks.kind == kind], SIGNS[kind]
-        axes.scatter(
-            *(found.t, found.row, _size(marks) ** 2, sign.colour),
-            marker=sign.marker,
-            linewidths=1.2,
-            # Or it would vanish on boxes of its own colour.
-            path_effects=[withStroke(linewidth=4, foreground=WHITE)],
-            zorder=5,
-            clip_on=False,
-        )
-
-
-def _draw_strip(axes: Axes, marks: Columns) -> None:
-    """Signs counted over time: where marking each would hide the chart."""
-    kinds = np.unique(marks.kind)
-    times = [marks.t[marks.kind == kind] for kind in kinds]
-    colours = [SIGNS[kind].colour for kind in kinds]
-    axes.hist(times, bins=STRIP, range=axes.get_xlim(), stacked=True, color=colours)
-    axes.set(ylabel="failures")
-    number_wholly(axes, "y")
-
-
-def draw_legend(
-    figure: Figure,
-    paints: Sequence[Paint],
-    kinds: Sequence[int],
-    signs: Sequence[int] = (),
-    counted: bool = False,
-) -> None:
-    """What the colours and signs that occur mean, below the chart.
-
-    `counted`: signs are counted in a strip, not marked.
-    """
+def draw_legend(figure: Figure, shown: Iterable[Paint], counted: bool = False) -> None:
+    """What colours and signs mean, below the chart. `counted`: signs are counted in a strip, not
+    marked."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    shown = dict.fromkeys(paints[kind] for kind in sorted(set(kinds)))
-    handles: list[Patch | Line2D] = [
-        Patch(facecolor=it.colour, edgecolor=GREY, label=it.label) for it in shown
-    ]
-    handles += [
-        Patch(facecolor=it.colour, label=f"{it.label} (below)")
-        if counted
-        else Line2D([], [], ls="", marker=it.marker, color=it.colour, label=it.label)
-        for it in (SIGNS[kind] for kind in sorted(set(signs)))
-    ]
+    handles: list[Patch | Line2D] = []
+    for it in dict.fromkeys(shown):
+        if it.marker and not counted:
+            handles.append(Line2D([], [], ls="", marker=it.marker, color=it.colour, label=it.label))
+        else:
+            label = f"{it.label} (below)" if it.marker else it.label
+            handles.append(Patch(facecolor=it.colour, edgecolor=GREY, label=label))
     if handles:
         legend_below(figure, columns=min(len(handles), 6), handles=handles)

@@ -1,78 +1,61 @@
-"""Colours of what is drawn: Okabe and Ito's and some between, told apart with any colour vision."""
+"""How what is drawn looks: `palette.toml`, read."""
 
 from __future__ import annotations
 
 import enum
+import tomllib
+from pathlib import Path
 
 from attrs import frozen
 
-from actors.events import Outcome
-from actors.events import TransferKind as Kind
-from sims.ledger import Use
-
-BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
-YELLOW, BLUE, VERMILION, PURPLE, GREY = "#FFD92F", "#0072B2", "#D55E00", "#CC79A7", "#BBBBBB"
-MINT, BROWN, SAND, WHITE, MIST = "#A8EBD6", "#6B3E12", "#F5E6B3", "#FFFFFF", "#E4E4E4"
-COAL, VIOLET, LEAF = "#303030", "#8040E0", "#C0F0C0"
-CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY, BLACK)
+_TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+COLOURS: dict[str, str] = _TABLES["colours"]
+GREY = COLOURS["grey"]
+CYCLE = [COLOURS[name] for name in _TABLES["cycle"]]
+CLASSES = [COLOURS[name] for name in _TABLES["classes"]]
+"""Of the largest users or queues."""
 
 
 @frozen
 class Paint:
-    """How one kind of box is drawn."""
+    """How one kind of box, or of sign, is drawn."""
 
     label: str
     colour: str
     state: bool = False
     """A worker's state: drawn as background, behind what it does."""
     marker: str = ""
-    """Of a sign, as matplotlib calls it; the shape alone tells signs apart."""
+    """Of a sign, as matplotlib calls it."""
     glyph: str = ""
     """The same, as bokeh calls it."""
 
 
-USES: dict[Use, Paint] = {
-    Use.USEFUL: Paint("useful", GREEN),
-    Use.LOST: Paint("lost work", VERMILION),
-    Use.CHECKPOINT: Paint("checkpoint", BLUE),
-    Use.RECOVERY: Paint("recovery", PURPLE),
-    Use.REDISTRIBUTION: Paint("redistribution", BROWN),
-    Use.TRANSFER: Paint("transfer (data)", SKY),
-    Use.WAITING: Paint("waiting", SAND),
-    Use.REDUNDANT: Paint("redundant", MINT),
-    Use.VERIFICATION: Paint("verification", YELLOW),
-    Use.IDLE: Paint("idle", WHITE),
-    Use.RECLAIMED: Paint("RECLAIMED", GREY, state=True),
-    Use.DOWN: Paint("DOWN", COAL, state=True),
-}
-MESSAGES: dict[str, Paint] = {
-    Kind.PROGRAM.value: Paint("transfer (program)", ORANGE),
-    Kind.IMAGE.value: Paint("transfer (image)", VIOLET),
-    Kind.SAVE.value: Paint("transfer (image)", VIOLET),
-}
+def _paints(what: str) -> dict[str, Paint]:
+    return {
+        name: Paint(**about | {"colour": COLOURS[about["colour"]]})
+        for name, about in _TABLES[what].items()
+    }
+
+
+USES = _paints("uses")
+"""By use."""
+MESSAGES = _paints("messages")
 """By the slices' note, where that is no data."""
-
-USE_PAINTS: tuple[Paint, ...] = (*USES.values(), *MESSAGES.values())
+USE_PAINTS = (*USES.values(), *MESSAGES.values())
 """A box's kind is an index here."""
-
-_KINDS: tuple[Use | str, ...] = (*USES, *MESSAGES)
-KIND = {it: kind for kind, it in enumerate(_KINDS)}
+KIND = {name: kind for kind, name in enumerate((*USES, *MESSAGES))}
 """Of a use, or of a message."""
-USE_OF = tuple(it if isinstance(it, Use) else Use.TRANSFER for it in _KINDS)
-"""Of a box's kind."""
 
-OUTCOMES: dict[Outcome | None, Paint] = {
-    Outcome.COMPLETED: Paint("completed", GREEN),
-    Outcome.FAILED: Paint("failed: an error was found", VERMILION),
-    Outcome.LOST: Paint("lost: a worker went DOWN", PURPLE),
-    Outcome.CANCELLED: Paint("cancelled", SKY),
-    None: Paint("still going on", ORANGE),
-}
-WENT_ON = Paint("cancelled, its work went on in another run", LEAF)
-IN_SYSTEM = Paint("in the system", MIST, state=True)
+_RUNS = _paints("runs")
+RUN_PAINTS = (*_RUNS.values(),)
+RUN_KIND = {name: kind for kind, name in enumerate(_RUNS)}
+"""Of an outcome, or of what else lies in a job's row."""
 
-RUN_PAINTS: tuple[Paint, ...] = (*OUTCOMES.values(), WENT_ON, IN_SYSTEM)
-RUN_KIND: dict[Outcome | None, int] = {outcome: k for k, outcome in enumerate(OUTCOMES)}
+WAITS = dict(zip(_TABLES["longest"], _paints("waits").values(), strict=True))
+"""By the longest wait, in seconds."""
+
+LEVELS = {name: COLOURS[colour] for name, colour in _TABLES["levels"].items()}
+"""Colours of what is stacked over time."""
 
 
 class Sign(enum.IntEnum):
@@ -87,11 +70,4 @@ class Sign(enum.IntEnum):
     CHECKPOINT = 5
 
 
-SIGNS: dict[int, Paint] = {
-    Sign.ERROR: Paint("silent error found", BLACK, marker="x", glyph="x"),
-    Sign.CRASH: Paint("DOWN, run lost", VERMILION, marker="v", glyph="inverted_triangle"),
-    Sign.FAULT: Paint("fault", VERMILION, marker="X", glyph="diamond"),
-    Sign.IGNORED: Paint("fault without effect", BLUE, marker="+", glyph="cross"),
-    Sign.FATAL: Paint("checkpoint lost", PURPLE, marker="*", glyph="star"),
-    Sign.CHECKPOINT: Paint("checkpoint", BLUE, marker="o", glyph="circle"),
-}
+SIGNS: dict[int, Paint] = {Sign[name]: paint for name, paint in _paints("signs").items()}

@@ -24,7 +24,6 @@ from sims.plots.palette import CYCLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from sims.campaign.intervals import Estimate
 
@@ -88,8 +87,12 @@ def draw_panels(
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
     figure.suptitle(title_within(plainly(title), WIDTH * columns))
-    stars = "" if best is None else "star: best of its line"
-    _legend(figure, panels, "; ".join(filter(None, (stars, note))))
+    values = [it for curves in panels.values() for points in curves.values() for _, it in points]
+    about = about_bars(values), "" if best is None else "star: best of its line", note
+    handles, _ = grid[0].get_legend_handles_labels()
+    legend_below(
+        figure, "; ".join(filter(None, about)), len(handles) if len(handles) < 5 else 3, handles
+    )
     return save(figure, path)
 
 
@@ -114,14 +117,15 @@ def _draw_curves(
     span = log(max(places) / min(places)) if log_x else max(places) - min(places)
     step = span * min(APART, SPREAD / max(len(curves), 1))
     for k, (name, points) in enumerate(curves.items()):
-        told = [(at, it.mean, it.mean - _cut(it.low, foot), it.high - it.mean) for at, it in points]
-        x, mean, below, above = np.array(told).reshape(-1, 4).T
+        told = [(at, it.mean, it.low, it.high) for at, it in points]
+        x, mean, low, high = np.array(told).reshape(-1, 4).T
+        low = np.where(np.isfinite(low), np.maximum(low, foot), low)
         beside = step * (k - (len(curves) - 1) / 2)
-        placed = x * exp(beside) if log_x else x + beside
+        x, colour = x * exp(beside) if log_x else x + beside, CYCLE[k % len(CYCLE)]
         axes.errorbar(
-            *(placed, mean, (below, above)),
+            *(x, mean, (mean - low, high - mean)),
             label=plainly(name),
-            color=CYCLE[k % len(CYCLE)],
+            color=colour,
             marker=MARKERS[k % len(MARKERS)],
             ls=STYLES[k // len(CYCLE) % len(STYLES)],
             capsize=3,
@@ -129,11 +133,7 @@ def _draw_curves(
         )
         if best is not None and points:
             at = int(mean.argmax() if best else mean.argmin())
-            axes.plot(placed[at], mean[at], "*", ms=15, mec="black", color=CYCLE[k % len(CYCLE)])
-
-
-def _cut(low: float, foot: float) -> float:
-    return max(low, foot) if isfinite(low) else low
+            axes.plot(x[at], mean[at], "*", ms=15, mec="black", color=colour)
 
 
 def _number(
@@ -163,13 +163,6 @@ def _number(
         axes.yaxis.set_major_formatter("{x:,g}")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.tick_params(labelbottom=True, labelleft=True)
-
-
-def _legend(figure: Figure, panels: Panels, note: str) -> None:
-    values = [it for curves in panels.values() for points in curves.values() for _, it in points]
-    handles, _ = figure.axes[0].get_legend_handles_labels()
-    columns = len(handles) if len(handles) < 5 else 3
-    legend_below(figure, f"{about_bars(values)}{note and f'; {note}'}", columns, handles)
 
 
 def about_bars(values: Iterable[Estimate]) -> str:

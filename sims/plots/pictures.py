@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from attrs import frozen
 
 from actors.runtime import Record
+from sims.plots.areas import draw_bandwidth, draw_ledger, draw_queue
 from sims.plots.figure import Framing, check_installed, check_suffix, save
 from sims.plots.gantt import draw_jobs, draw_processors
-from sims.plots.ledger import draw_ledger
 from sims.plots.scene import Scene
-from sims.plots.steps import draw_bandwidth, draw_queue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from sims.ledger import Use
 from sims.plots.figure import blank_figure, legend_below, save
@@ -40,22 +42,25 @@ def _draw_runs(axes: Axes, compared: Comparison) -> None:
 
 
 def _draw_uses(axes: Axes, compared: Comparison) -> None:
-    labels: list[str] = []
-    known = {use.value: paint for use, paint in USES.items()}
     shown: set[str] = set()
     for row, it in enumerate(compared.variants):
-        left = [0.0, 0.0]
+        left = np.zeros(2)
         for use, predicted, measured in compared.uses(it):
             if use == Use.IDLE.value:
                 continue
-            widths = [predicted, measured.mean]
-            label: Any = None if use in shown else known[use].label
-            places = [3 * row, 3 * row + 1]
-            about = {"left": left, "color": known[use].colour, "edgecolor": GREY, "label": label}
-            axes.barh(places, widths, linewidth=0.6, **about)
+            widths, paint = [predicted, measured.mean], USES[use]
+            axes.barh(
+                *((3 * row, 3 * row + 1), widths),
+                left=left,
+                color=paint.colour,
+                edgecolor=GREY,
+                linewidth=0.6,
+                label="" if use in shown else paint.label,
+            )
             shown.add(use)
-            left = [a + b for a, b in zip(left, widths, strict=True)]
-        labels += [f"{it}, predicted", "measured"]
-    axes.set_yticks([3 * (k // 2) + k % 2 for k in range(len(labels))], labels)
+            left = left + widths
+    names = compared.variants
+    places = [3 * row + k for row in range(len(names)) for k in (0, 1)]
+    axes.set_yticks(places, [it for name in names for it in (f"{name}, predicted", "measured")])
     axes.invert_yaxis()
     axes.set_xlabel(f"mean processor-time, {compared.unit} (idle left out)")

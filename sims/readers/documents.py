@@ -16,15 +16,6 @@ from sims.tables.fields import Accepts
 from sims.tables.refusals import section_of
 
 
-def load_json(path: Path) -> object:
-    """The file's JSON value; InputError where it cannot be read or is not JSON."""
-    try:
-        value: object = orjson.loads(content(path))
-    except orjson.JSONDecodeError as error:
-        raise InputError(str(path), f"line {error.lineno}", f"not JSON ({error.msg})") from error
-    return value
-
-
 class Document(BaseModel):
     """What is read of a JSON object; it may have more."""
 
@@ -36,8 +27,11 @@ Word = Annotated[str, Accepts("a string that is not empty", {"min_length": 1})]
 
 
 def document(kind: type[Read], path: Path) -> Read:
-    """A file of JSON. Raises InputError at the place, such as `jobs[3].res`, of what it is not."""
+    """A file of JSON. Raises InputError where it cannot be read or is not JSON, and at the place,
+    such as `jobs[3].res`, of what it is not."""
     try:
-        return section_of(kind, load_json(path), str(path))
+        return section_of(kind, orjson.loads(content(path)), str(path))
+    except orjson.JSONDecodeError as error:
+        raise InputError(str(path), f"line {error.lineno}", f"not JSON ({error.msg})") from error
     except InputError as error:
         raise evolve(error, key=re.sub(r"\.([0-9]+)", r"[\1]", error.key)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 from pathlib import Path
 
-from policies.maths.markov import MarkovChain
+from policies.maths.markov import Belief, MarkovChain
 from sims.errors import InputError
 from sims.scenario.availability import Trace
 from sims.scenario.platform import Platform
@@ -33,9 +33,11 @@ def measured_mtbf(platform: Platform, folder: Path) -> float:
     return sum(up for up, _ in seen) / downs if downs else inf
 
 
-def chains(platform: Platform, folder: Path) -> tuple[MarkovChain, ...]:
+def belief(scenario: Scenario, folder: Path) -> Belief:
     """What policies believe of each worker. Raises InputError where nothing can be."""
-    return tuple(_chain(platform, k, folder) for k in range(platform.size))
+    platform = scenario.full_platform
+    chains = tuple(_chain(platform, k, folder) for k in range(platform.size))
+    return Belief(chains, scenario.policy.expectation)
 
 
 def _chain(platform: Platform, worker: int, folder: Path) -> MarkovChain:

@@ -23,7 +23,6 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.beliefs import with_mtbf
-from sims.scenario.faults import Struck
 from sims.scenario.jobs.section import Overrun
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
@@ -48,8 +47,10 @@ def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, scheduler: Sc
             system.spawn(JobOfAttempts(*who, failures=count))
         else:
             _warn_of_single(submission)
-            verdicts = (1,) * count if _whole(scenario, submission) else None
-            errors = errors_of(scenario, system, submission, density, verdicts)
+            if _whole(scenario, submission):
+                errors = SilentErrors(iter((1,) * count))
+            else:
+                errors = errors_of(scenario, system, submission, density)
             make, rules = _of_kind(scenario, submission, scheduler)
             system.spawn(job_of_runs(scenario, submission, scheduler, make, rules, errors))
 
@@ -92,7 +93,7 @@ def job_of_runs(
     job = submission.job
     return make(
         *(job.name, job, scheduler, _killed_at(scenario, job)),
-        protection=protection(evolve(rules, node=scenario.full_platform.node)),
+        protection=protection(rules),
         errors=errors,
         needs=submission.needs,
         reports=scheduler.decider.wants_progress,
@@ -112,9 +113,11 @@ def _of_kind(
         pack = cast("PackDecider", scheduler.decider)
         costs, told = pack.costs[job.index], application(scenario, submission)
         about = job.verification, submission.image, costs, pack.fatal
-        rules = submission.protection.rules_by_size(*about)
+        rules = evolve(
+            submission.protection.rules_by_size(*about), node=scenario.full_platform.node
+        )
         return partial(MalleableJob, costs=costs, application=told), rules
-    rules = _rules(scenario, submission)
+    rules = submission.rules(scenario)
     if scenario.decider is DeciderKind.DEADLINE:
         rules = evolve(rules, changeover=scenario.policy.changeover)
     if job.kind != "iterative":
@@ -127,19 +130,13 @@ def _of_kind(
     return made, rules
 
 
-def _rules(scenario: Scenario, submission: Submission) -> Rules:
-    node, faults = scenario.full_platform.node, scenario.faults
-    failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
-    return submission.rules(faults.mtbf, failing)
-
-
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     """The period that `young` or `daly` gives the first job on its least workers, whatever the
     scenario says. Raises InputError where it gives none."""
     asked = scenario.protection.model_copy(update={"period": formula})
     scenario = with_mtbf(scenario.model_copy(update={"protection": asked}), folder)
     first = workload(scenario, System(scenario.seed), folder).submissions[0]
-    rules, members = _rules(scenario, first), range(asked_of(first.job))
+    rules, members = first.rules(scenario), range(asked_of(first.job))
     return rules.period_of(members) if rules.period_of else rules.period(len(members))
 
 
@@ -155,17 +152,12 @@ def _warn_of_single(submission: Submission) -> None:
 
 
 def errors_of(
-    scenario: Scenario,
-    system: System,
-    submission: Submission,
-    density: float,
-    drawn: tuple[int, ...] | None = None,
+    scenario: Scenario, system: System, submission: Submission, density: float
 ) -> SilentErrors:
-    """Listed, drawn beforehand, or drawn as they come from a stream of the job's own."""
+    """Listed, or drawn as they come from a stream of the job's own."""
     listed = submission.own.verdicts if submission.own else None
-    verdicts = drawn if listed is None else listed
-    if verdicts is not None:
-        return SilentErrors(iter(verdicts))
+    if listed is not None:
+        return SilentErrors(iter(listed))
     own = partial(system.stream, f"errors/{submission.job.name}")
     return SilentErrors(rate=scenario.errors.rate or 0, per_work=density, stream=own)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
@@ -76,25 +77,29 @@ class FaultFields(Section):
         """What takes its place once logs in `folder` are read. Raises InputError."""
         return self
 
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time; of equal times those drawn first. Raises
+        InputError where one strikes a worker that there is not."""
+        strikes: Strikes = getattr(self, "strikes", ())
+        for time, worker in strikes:
+            if worker >= workers:
+                problem = f"[{time!r}, {worker!r}] is not accepted"
+                accepted = f"a time from 0 on, a worker from 0 to {workers - 1}"
+                raise InputError("scenario", "faults.strikes", problem, accepted)
+        return _merged(self._drawn(rng, workers), sorted(strikes, key=lambda fault: fault[0]))
 
-def listed(strikes: Strikes, workers: int) -> Faults:
-    """By time. Raises InputError where one strikes a worker that there is not."""
-    for time, worker in strikes:
-        if worker >= workers:
-            problem = f"[{time!r}, {worker!r}] is not accepted"
-            accepted = f"a time from 0 on, a worker from 0 to {workers - 1}"
-            raise InputError("scenario", "faults.strikes", problem, accepted)
-    return iter(sorted(strikes, key=lambda fault: fault[0]))
+    def _drawn(self, rng: Generator, workers: int) -> Faults:
+        """Those that are not listed."""
+        return iter(())
 
 
-def _merged(drawn: Faults, more: Faults) -> Faults:
-    """Both, in order of time; of equal times the drawn one first."""
-    later = next(more, None)
+def _merged(drawn: Faults, listed: Iterable[tuple[float, int]]) -> Faults:
+    more = deque(listed)
     for fault in drawn:
-        while later is not None and later[0] < fault[0]:
-            yield later
-            later = next(more, None)
+        while more and more[0][0] < fault[0]:
+            yield more.popleft()
         yield fault
+    yield from more
 
 
 class NoFaults(FaultFields):
@@ -119,10 +124,8 @@ class ExponentialFaults(FaultFields):
     strikes: Strikes = ()
     """[time, worker] of more faults, beside those drawn."""
 
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time. Raises InputError."""
-        drawn = exponential_faults(rng, workers, self.mtbf)
-        return _merged(drawn, listed(self.strikes, workers))
+    def _drawn(self, rng: Generator, workers: int) -> Faults:
+        return exponential_faults(rng, workers, self.mtbf)
 
 
 class Weibull(FaultFields):
@@ -136,10 +139,8 @@ class Weibull(FaultFields):
     strikes: Strikes = ()
     """[time, worker] of more faults, beside those drawn."""
 
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time. Raises InputError."""
-        drawn = weibull_faults(rng, workers, self.mtbf, self.shape)
-        return _merged(drawn, listed(self.strikes, workers))
+    def _drawn(self, rng: Generator, workers: int) -> Faults:
+        return weibull_faults(rng, workers, self.mtbf, self.shape)
 
 
 class ListedFaults(FaultFields):
@@ -150,10 +151,6 @@ class ListedFaults(FaultFields):
     """[time, worker], in any order."""
 
     mtbf: ClassVar[float] = math.inf
-
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time. Raises InputError."""
-        return listed(self.strikes, workers)
 
 
 class FittedFaults(FaultFields):
@@ -241,6 +238,10 @@ AnyFaults = Annotated[
 ]
 
 
+KINDS = ("average", "rate", "per_work")
+"""How silent errors are told."""
+
+
 class ErrorSection(Section):
     """`[errors]`: silent errors; at most one of these. A job's own `failures` comes first."""
 
@@ -252,23 +253,19 @@ class ErrorSection(Section):
     """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property
-    def given(self) -> dict[str, float]:
-        """What is said, by its key."""
-        said = {key: getattr(self, key) for key in ("average", "rate", "per_work")}
-        return {key: value for key, value in said.items() if value is not None}
-
-    @property
     def key(self) -> str:
         """Which one is given."""
-        return next((key for key, value in self.given.items() if value), "rate")
+        return next((key for key in KINDS if self.of(key)), "rate")
 
     def of(self, key: str) -> float:
         """That one's value, 0 where it is not given."""
-        return self.given.get(key, 0.0)
+        value: float | None = getattr(self, key)
+        return value or 0.0
 
     def check(self) -> None:
-        if len(self.given) > 1:
-            raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
+        given = [key for key in KINDS if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise InputError("", "", f"both {' and '.join(given)}", "one of them")
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
         """q_j of each job, by its work: a rigid one's is its area."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import attrs
@@ -74,7 +75,8 @@ class KeyTable:
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
 
-def tables(about: str | None = None) -> list[KeyTable]:
+@cache
+def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     """The tables of a scenario file, each before those within it: all of them, those of one
     section, or those of `[job]` for one kind of job.
 
@@ -86,10 +88,10 @@ def tables(about: str | None = None) -> list[KeyTable]:
         if about is not None and _tag(job) == about:
             found = _below("job", job, False, about)
     # What several tables may hold is told once.
-    listed = list({(t.place, t.section, t.kind): t for t in found}.values())
+    listed = tuple({(t.place, t.section, t.kind): t for t in found}.values())
     if about is None or about in KINDS:
         return listed
-    chosen = [table for table in listed if table.place.partition(".")[0] == about]
+    chosen = tuple(it for it in listed if it.place.partition(".")[0] == about)
     if not chosen:
         known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
         accepted = ", ".join((*known, *KINDS))
@@ -246,3 +248,23 @@ def toml(value: object) -> str:
 def _bare(key: str) -> str:
     """A key as TOML wants it."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+def sections(
+    file: Mapping[str, Any], place: str = "", heading: str = ""
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(place, heading, keys) of each table that has a heading where people write a file; the keys
+    above the first one too."""
+    inner = {
+        key: it
+        for key, it in file.items()
+        if (isinstance(it, dict) and not place)
+        or (isinstance(it, list) and it and all(isinstance(each, dict) for each in it))
+    }
+    yield place, heading, {key: it for key, it in file.items() if key not in inner}
+    for key, it in inner.items():
+        below = f"{place}.{key}" if place else key
+        for table in it if isinstance(it, list) else [it]:
+            yield from sections(
+                table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
+            )

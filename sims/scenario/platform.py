@@ -30,10 +30,6 @@ SLOWEST = 10**9
 """w_min of drawn workers: ten times as much, times an iteration's tasks, fits in a log's line."""
 
 
-def _up_to(most: int) -> Accepts:
-    return Accepts(f"a whole number, 1 to {most:,}", {"ge": 1, "le": most})
-
-
 Stay = Annotated[
     tuple[float, float],
     Accepts("two numbers from 0 to 1, the lower first", check=lambda it: 0 <= it[0] <= it[1] <= 1),
@@ -121,7 +117,9 @@ class RandomWorkers(Section):
 
     count: Count
     """How many workers."""
-    fastest: Annotated[int, _up_to(SLOWEST)] = 1
+    fastest: Annotated[
+        int, Accepts(f"a whole number, 1 to {SLOWEST:,}", {"ge": 1, "le": SLOWEST})
+    ] = 1
     """w_min: times per task are uniform over w_min..10 w_min."""
     stay: Stay = (0.90, 0.99)
     """Probabilities to stay in a state are uniform between these; the rest is split evenly."""

@@ -16,12 +16,11 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
-from sims.scenario.live import LiveSection
 from sims.scenario.master import LinkSection, MasterSection
 from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
-from sims.tables.fields import Accepts, Duration, NotNegative, Time, Timed
+from sims.tables.fields import Accepts, Duration, NotNegative, Positive, Time, Timed
 from sims.tables.section import Section
 
 if TYPE_CHECKING:
@@ -124,6 +123,25 @@ class MeasuresSection(Section):
         hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
         system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)
+
+
+class LiveSection(Section):
+    """`[live]`: how `holdfast live` and `reality` carry the scenario out; other commands ignore
+    it. Its times are in seconds of the wall clock."""
+
+    scale: Positive = 1.0
+    """Seconds per time unit."""
+    pace: Positive = 0.05
+    """Seconds between two steps of a computation, at speed 1."""
+    bandwidth: Positive = 1.0
+    """Megabytes a second through a channel of the master."""
+    tolerance: Positive = 0.05
+    """How many seconds late work may be complete that counts as on time."""
+    patience: Positive = 20.0
+    """How many seconds late it may be at most: a run whose work is later has failed."""
+    function: str | None = None
+    """`package.module:name` of a function (state, number of the step) -> state, both states bytes:
+    a step of the computation; default: a hash."""
 
 
 Span = Annotated[

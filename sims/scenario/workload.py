@@ -18,6 +18,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Profile, Rigid, Table
 from sims.errors import InputError
 from sims.readers.job_log import JobLog
+from sims.scenario.faults import Struck
 from sims.scenario.jobs.entries import RESERVED, AnyJob, IterativeEntry
 from sims.scenario.jobs.logs import Replay, Rule, Selection
 from sims.scenario.jobs.section import (
@@ -29,7 +30,7 @@ from sims.scenario.jobs.section import (
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.jobs.stream import arrivals
 from sims.scenario.platform import Platform
-from sims.scenario.protection import Failing, ProtectionSection
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 
 Described = tuple[BatchJob, AnyJob | None]
@@ -61,10 +62,12 @@ class Submission:
         """What its program is known by."""
         return self.needs.label if self.needs else self.job.name
 
-    def rules(self, mtbf: float, failing: Failing = ()) -> Rules:
-        """How it survives; `mtbf` of the faults. Raises InputError for a period that no formula
-        gives."""
-        return self.protection.rules(self.job.verification, self.image, mtbf, failing)
+    def rules(self, scenario: Scenario) -> Rules:
+        """How it survives. Raises InputError for a period that no formula gives."""
+        node, faults = scenario.full_platform.node, scenario.faults
+        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
+        about = self.job.verification, self.image, faults.mtbf, failing
+        return evolve(self.protection.rules(*about), node=node)
 
     @property
     def image(self) -> float | None:

@@ -9,16 +9,18 @@ processors, else waiting.
 from __future__ import annotations
 
 import enum
+from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain, pairwise
 from math import inf
 
+import numpy as np
 from attrs import define, field, frozen
 
 from sims.history import Run
 from sims.telling import in_units
 
-Gap = tuple[float, float]
 Head = tuple[int, float]
 """The state that a job, or an iteration of it, came to: its run, and what of that run's work is in
 it."""
@@ -48,6 +50,10 @@ class Part(enum.Enum):
     """Computation that a fault could still undo, or a check reject, where the log ends."""
 
 
+Claim = tuple[float, float, Part]
+"""A job may have been about this from then to then."""
+
+
 @frozen
 class Piece:
     """A run was about one thing from `start` on."""
@@ -66,6 +72,8 @@ class Course:
 
     run: Run
     pieces: list[Piece] = field(init=False, factory=list)
+    released: float | None = field(init=False, default=None)
+    """When its members were, where its job kept them; None: not yet."""
 
     def turn(self, now: float, part: Part, done: float, rate: float = 0) -> None:
         """From `now` on the run is about `part`."""
@@ -74,6 +82,24 @@ class Course:
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
         """Each piece with its end, the last one's being `end`."""
         return zip(self.pieces, [*(it.start for it in self.pieces[1:]), end], strict=True)
+
+    def claims(self, end: float, limit: float, fate: Part) -> Iterator[Claim]:
+        """Its time until `end`: what was computed up to the work `limit` met `fate`, and was lost
+        beyond."""
+        run = self.run
+        if run.end is not None:
+            end = min(end, run.end)
+            limit = inf if limit >= run.done else limit  # whatever its rate was told to be
+        for it, until in self.spans(end):
+            over = min(until, end)
+            if it.part is not Part.USEFUL:
+                yield it.start, over, it.part
+                continue
+            whole = it.done + it.rate * (over - it.start) * ROUNDING <= limit
+            at = over if whole else it.start + (limit - it.done) / it.rate
+            split = min(max(at, it.start), over)
+            yield it.start, split, fate
+            yield split, over, Part.LOST
 
 
 @define
@@ -85,8 +111,6 @@ class FlowAccount:
     """When the present iteration, or the life, began."""
     runs: list[Course] = field(factory=list)
     """Since then, in order of their starts."""
-    kept: list[Gap] = field(factory=list)
-    """When the job kept processors between two of them."""
 
     @property
     def total(self) -> Fraction:
@@ -110,62 +134,27 @@ class FlowAccount:
     def settle(self, now: float, head: Head | None, fate: Part) -> None:
         """Enter all time until `now`: what was computed and is in `head` met `fate`."""
         known, end = {course.run.number: course for course in self.runs}, now
+        led: list[Iterator[Claim]] = []
         while head is not None and head[0] in known:
             course, done = known[head[0]], head[1]
-            run = course.run
-            over = min(_end(run), end)
-            self._fill(over, end)
-            self._spend(course, run.start, over, done, fate)
-            end, source = run.start, run.event.source
-            head = None if source is None else (source, run.event.saved)
-        self._fill(self.since, end)
-        self.since, self.runs, self.kept = now, [], []
+            led.append(course.claims(end, done, fate))
+            end, source = course.run.start, course.run.event.source
+            head = None if source is None else (source, course.run.event.saved)
+        others = [course.claims(now, -inf, fate) for course in self.runs]
+        kept = (
+            (it.run.end, now if it.released is None else it.released, Part.DOWNTIME)
+            for it in self.runs
+            if it.run.end is not None and it.run.kept
+        )
+        waits = (self.since, now, Part.WAITING)
+        self._enter([waits, *kept, *chain(*reversed(others)), *chain(*reversed(led))])
+        self.since, self.runs = now, []
 
-    def _fill(self, start: float, end: float) -> None:
-        """Enter [start, end), in which no run that led to the state was under way."""
-        for course in self.runs:
-            first, last = max(course.run.start, start), min(_end(course.run), end)
-            if last > first:
-                self._idle(start, first)
-                self._spend(course, first, last, inf, Part.LOST)
-                start = last
-        self._idle(start, end)
-
-    def _idle(self, start: float, end: float) -> None:
-        for since, until in sorted(self.kept):
-            first, last = max(since, start), min(until, end)
-            if last > first:
-                self._add(Part.WAITING, start, first)
-                self._add(Part.DOWNTIME, first, last)
-                start = last
-        self._add(Part.WAITING, start, end)
-
-    def _spend(self, course: Course, start: float, end: float, kept: float, fate: Part) -> None:
-        """Enter what a run did in [start, end): what was computed up to the work `kept` met
-        `fate`, and was lost beyond."""
-        if course.run.end is not None and kept >= course.run.done:
-            kept = inf  # whatever its rate was told to be
-        for piece, over in course.spans(end):
-            first, last = max(piece.start, start), min(over, end)
-            if last <= first:
-                continue
-            if piece.part is not Part.USEFUL:
-                self._add(piece.part, first, last)
-                continue
-            split = min(max(_reached(piece, over, kept), first), last)
-            self._add(fate, first, split)
-            self._add(Part.LOST, split, last)
-
-    def _add(self, part: Part, start: float, end: float) -> None:
-        self.spent[part] += Fraction(end) - Fraction(start)
-
-
-def _end(run: Run) -> float:
-    return inf if run.end is None else run.end
-
-
-def _reached(piece: Piece, over: float, kept: float) -> float:
-    """When the work `kept` was done, if it was within this piece."""
-    if piece.done + piece.rate * (over - piece.start) * ROUNDING <= kept:
-        return over
-    return piece.start + (kept - piece.done) / piece.rate
+    def _enter(self, claims: list[Claim]) -> None:
+        """Each moment goes to the last claim on it."""
+        times = sorted({t for start, end, _ in claims for t in (start, end)})
+        owners = np.zeros(len(times) - 1, int)
+        for k, (start, end, _) in enumerate(claims):
+            owners[bisect_left(times, start) : bisect_left(times, end)] = k
+        for (start, end), k in zip(pairwise(times), owners.tolist(), strict=True):
+            self.spent[claims[k][2]] += Fraction(end) - Fraction(start)

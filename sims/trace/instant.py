@@ -16,7 +16,7 @@ from sims.history import History
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
-from sims.trace.look import Held, Look, Ranking, estimate_of
+from sims.trace.look import Held, Look, Ranking, estimate_of, wanted
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
@@ -45,13 +45,13 @@ class Instant:
         return [
             {
                 "job": job.name,
-                "processors": asked.processors if asked else None,
+                "processors": wanted(run) if run else None,
                 "estimate": estimate_of(job),
                 "since": job.since,
                 "promised": job.promised,
-                "starts": asked.at if asked else None,
+                "starts": run.start if run else None,
             }
-            for job, asked in sorted(pairs, key=lambda pair: self.ranking.rank(*pair))
+            for job, run in sorted(pairs, key=lambda pair: self.ranking.rank(*pair))
         ]
 
     @property
@@ -86,11 +86,11 @@ class Instant:
 
     def _head(self) -> Iterator[str]:
         started, look = self.started, self.look
-        wanted = sum(asked.processors for asked in look.starts.values())
+        wanting = sum(map(wanted, look.starts.values()))
         held = sum(it.width for it in look.held)
         yield title_of(started)
         yield f"at {self._moment(self.at)}"
-        yield f"  waiting  {counted(len(look.waiting), 'job')} for {counted(wanted, 'processor')}"
+        yield f"  waiting  {counted(len(look.waiting), 'job')} for {counted(wanting, 'processor')}"
         yield f"  running  {counted(len(look.held), 'run')} on {counted(held, 'processor')}"
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
         for state, workers in look.away.items():

@@ -30,22 +30,12 @@ PLAIN: dict[str, Order] = {
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
 
-@frozen
-class Asked:
-    """What a job gets once it starts: what it asked for while it waited."""
-
-    job: Job
-    processors: int
-    work: float
-    at: float
-
-    @classmethod
-    def of(cls, run: Run) -> Asked:
-        """Of the job's first run; of copies that start together all count."""
-        placed, copies = run.record.event, 1
-        if isinstance(placed, CopiesPlaced):
-            copies = placed.copies[placed.jobs.index(run.job.name)]
-        return cls(run.job, copies * count_in(run.processors), run.event.work, run.start)
+def wanted(run: Run) -> int:
+    """How many processors its job asked for while it waited; copies that start together count."""
+    placed, copies = run.record.event, 1
+    if isinstance(placed, CopiesPlaced):
+        copies = placed.copies[placed.jobs.index(run.job.name)]
+    return copies * count_in(run.event.processors)
 
 
 @frozen
@@ -110,8 +100,8 @@ class Look(Listener):
     """As they were then, in order of submission."""
     held: list[Held]
     """The largest first."""
-    starts: dict[str, Asked] = field(init=False, factory=dict)
-    """By job that waits: what it gets."""
+    starts: dict[str, Run] = field(init=False, factory=dict)
+    """By job that waits: its next run."""
     ends: dict[Key, float] = field(init=False, factory=dict)
     """By run: when the workers that it holds are released, or go on to its job's next run."""
     _awaited: set[str] = field(init=False)
@@ -132,7 +122,7 @@ class Look(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         if run.job.name in self._awaited:
             self._awaited.remove(run.job.name)
-            self.starts[run.job.name] = Asked.of(run)
+            self.starts[run.job.name] = run
 
     def run_released(self, run: Run, record: Record) -> None:
         if run.key in self._holding:
@@ -163,18 +153,17 @@ class Ranking:
         name = next(said, default_order(started.policy))
         return cls(name, PLAIN.get(name), started.processors)
 
-    def rank(self, job: Job, asked: Asked | None) -> tuple[float, int]:
-        """Where a job stands, the smaller the earlier: by submission where no other order is
-        known; last where what it asked for is not told and matters."""
+    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
+        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
+        other order is known; last where what it asks for is not told and matters."""
         if self.order is None or self.order is first_come:
             return job.submitted, job.seq
-        if asked is None:
+        if run is None:
             return inf, job.seq
-        estimate = estimate_of(job)
-        time = asked.work if estimate is None else estimate
-        profile = Rigid(asked.processors, asked.work)
-        described = BatchJob(job.seq, job.name, profile, submitted=job.submitted)
-        return -self.order(described, asked.processors, time, self.processors, _undrawn), job.seq
+        estimate, processors, work = estimate_of(job), wanted(run), run.event.work
+        described = BatchJob(job.seq, job.name, Rigid(processors, work), submitted=job.submitted)
+        time = work if estimate is None else estimate
+        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
 
 
 def _undrawn(job: BatchJob) -> float:

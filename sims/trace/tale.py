@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, singledispatchmethod
 from math import inf
 
 import orjson
@@ -12,16 +12,13 @@ from attrs import define, field
 from actors.events import (
     Compound,
     IterationStarted,
-    JobDescribed,
     MessagesDescribed,
     Outcome,
-    ProtectionDescribed,
     RateChanged,
     RedistributionDecided,
     ScenarioStarted,
     StageStarted,
     TasksDealt,
-    TasksDescribed,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -32,8 +29,7 @@ from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.telling import amount_of, counted, in_units, worker_of
 from sims.trace.account import FlowAccount, Head, Part
-from sims.trace.messages import Messages
-from sims.trace.run import ToldRun
+from sims.trace.run import Messages, ToldRun
 from sims.trace.span import Span
 from sims.trace.words import TITLES, About, Described, described
 
@@ -63,18 +59,6 @@ class Tale(Listener):
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
-        for kinds, handler in (
-            ((JobDescribed, TasksDescribed, ProtectionDescribed), self._describe),
-            ((MessagesDescribed,), self._messages.describe),
-            ((IterationStarted,), self._iterate),
-            ((TasksDealt,), self._deal),
-            ((StageStarted, RateChanged), self._advance),
-            ((TransferStarted,), self._transfer),
-            ((TransferSuspended, TransferEnded, TransferDropped), self._stop_transfer),
-            (TITLES, self._remark),
-        ):
-            for kind in kinds:
-                self.history.on(kind, handler)
 
     def concerns(self, line: bytes) -> bool:
         """Whether a line of the log, not decoded yet, can concern the job."""
@@ -97,7 +81,9 @@ class Tale(Listener):
         for event in whole.parts() if isinstance(whole, Compound) else (whole,):
             whose = getattr(event, "job", self.job)
             if whose == self.job or isinstance(event, RedistributionDecided):
-                self.history.apply(Record(record.seq, record.t, record.cause, event))
+                part = Record(record.seq, record.t, record.cause, event)
+                self.history.apply(part)
+                self.hear(event, part)
 
     def stop(self, now: float) -> None:
         """The log ends here."""
@@ -110,6 +96,17 @@ class Tale(Listener):
         assert self.history.header is not None
         return self.history.header
 
+    @singledispatchmethod
+    def hear(self, event: Event, record: Record) -> None:
+        """The history knows of the event: what is told of it beside its listeners' spans."""
+        tell = TITLES.get(type(event))
+        if tell is None or not self.history.jobs:
+            return
+        told = self._runs.get(getattr(event, "run", -1))
+        title = tell(event, About(self.job, self.started, told.run if told else None))
+        if title is not None:
+            (told.place if told else self._top).happened(title, record)
+
     # --- from submission to completion --------------------------------------------------------
 
     def job_submitted(self, job: Job, record: Record) -> None:
@@ -117,10 +114,12 @@ class Tale(Listener):
         self.account.since = record.t
         self._wait(record)
 
-    def _describe(self, record: Record, event: Described) -> None:
+    @hear.register
+    def _describe(self, event: Described, record: Record) -> None:
         self._top.title += described(event, self.started.unit)
 
-    def _iterate(self, record: Record, event: IterationStarted) -> None:
+    @hear.register
+    def _iterate(self, event: IterationStarted, record: Record) -> None:
         """No state outlives the iteration before."""
         assert self.root is not None
         iteration = self.root.below(f"iteration {event.iteration}", record)
@@ -148,8 +147,6 @@ class Tale(Listener):
         if head is None:
             fate = Part.UNSETTLED
             head = None if job.killed else self._furthest() or job.saved
-        runs = self.history.runs.values()
-        self.account.kept += [(it.end, now) for it in runs if it.end is not None]
         self.account.settle(now, head, fate)
         self._completed = None
         self._stop_waiting(now)
@@ -194,14 +191,16 @@ class Tale(Listener):
         numbers = ", ".join(str(it.number) for it in others)
         return f"{title}; beside run{'s' * (len(others) > 1)} {numbers}" if others else title
 
-    def _deal(self, record: Record, event: TasksDealt) -> None:
+    @hear.register
+    def _deal(self, event: TasksDealt, record: Record) -> None:
         """Who has how many tasks: that tells an iterative job's run better."""
         members = ", ".join(f"{worker_of(self.started, it)} x{tasks}" for it, tasks in event.tasks)
         reason = f" ({event.reason})" if event.reason else ""
         span = self._runs[event.run].span
         span.title = f"run {event.run}{reason}: {members}; {span.title.partition('; ')[2]}"
 
-    def _advance(self, record: Record, event: StageStarted | RateChanged) -> None:
+    @hear.register
+    def _advance(self, event: StageStarted | RateChanged, record: Record) -> None:
         run = self._runs[event.run]
         run.advance(record)
         self._messages.go_on(run, record)
@@ -220,7 +219,6 @@ class Tale(Listener):
         if run.job.end is not None:
             return
         if run.kept and run.end is not None:
-            self.account.kept.append((run.end, record.t))
             self._runs[run.number].release(self._top, record.t)
         self._wait(record)
 
@@ -230,20 +228,19 @@ class Tale(Listener):
         if run.job.end is None:
             self._runs[run.number].befall(worker, record)
 
-    def _transfer(self, record: Record, event: TransferStarted) -> None:
+    @hear.register
+    def _size(self, event: MessagesDescribed, record: Record) -> None:
+        self._messages.describe(event)
+
+    @hear.register
+    def _transfer(self, event: TransferStarted, record: Record) -> None:
         self._messages.start(event, self._runs[event.run], record)
 
+    @hear.register
     def _stop_transfer(
-        self, record: Record, event: TransferSuspended | TransferEnded | TransferDropped
+        self, event: TransferSuspended | TransferEnded | TransferDropped, record: Record
     ) -> None:
         self._messages.stop(event, self.started.unit, record.t)
-
-    def _remark(self, record: Record, event: Event) -> None:
-        told = self._runs.get(getattr(event, "run", -1))
-        about = About(self.job, self.started, told.run if told else None)
-        title = TITLES[type(event)](event, about)
-        if title is not None and self.history.jobs:
-            (told.place if told else self._top).happened(title, record)
 
 
 def _progress(run: ToldRun) -> float:

@@ -12,9 +12,9 @@ from attrs import define, field, frozen
 from actors.events import DeciderKind, ScenarioStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
-from sims.history import Job
+from sims.history import Job, Run
 from sims.telling import counted, in_units, moment, worker_of
-from sims.trace.look import Asked, Held, Look, Ranking
+from sims.trace.look import Held, Look, Ranking, wanted
 from sims.trace.span import Span
 
 NAMED = 3
@@ -60,13 +60,13 @@ class Wait:
     """None: the log ends first."""
     look: Look = field(init=False)
     """At its beginning, before anything was decided."""
-    passed: dict[str, Asked] = field(factory=dict)
+    passed: dict[str, Run] = field(factory=dict)
     """Jobs that came later and started first."""
     promises: list[Promise] = field(factory=list)
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
     """What it got."""
-    asked: Asked | None = None
+    run: Run | None = None
     freed: list[Held] = field(factory=list)
     """At the instant when it started."""
     back: list[int] = field(factory=list)
@@ -75,32 +75,32 @@ class Wait:
     @property
     def possible(self) -> float | None:
         """Since when as many were free as it got, without a break."""
-        if self.asked is None:
+        if self.mine is None:
             return None
-        since, wanted = self.until, self.asked.processors
+        since, width = self.until, self.mine.width
         for instant in reversed(self.instants):
-            if instant.t != self.until and instant.after < wanted:
+            if instant.t != self.until and instant.after < width:
                 break
-            if instant.before >= wanted:
+            if instant.before >= width:
                 since = instant.t
         return since
 
     @property
     def missed(self) -> list[float]:
         """Instants before that at which as many were free, and went to others."""
-        asked, since = self.asked, self.possible
-        if asked is None or since is None:
+        mine, since = self.mine, self.possible
+        if mine is None or since is None:
             return []
-        return [it.t for it in self.instants if it.t < since and it.before >= asked.processors]
+        return [it.t for it in self.instants if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
         """At how many instants in [start, end) as many as it got were free and stayed so, by the
         job whose reservation held them."""
-        wanted = self.asked.processors if self.asked else inf
+        width = self.mine.width if self.mine else inf
         return Counter(
             it.reserved
             for it in self.instants
-            if start <= it.t < end and wanted <= min(it.before, it.after)
+            if start <= it.t < end and width <= min(it.before, it.after)
         )
 
     def spans(self) -> Iterator[Span]:
@@ -120,9 +120,9 @@ class Wait:
         """How many jobs were before it in the queue, and how many processors they got once they
         started."""
         look, rank = self.look, self.ranking.rank
-        me, asked = rank(self.me, self.asked), look.starts.get
-        names = [it.name for it in look.waiting if rank(it, asked(it.name)) < me]
-        return len(names), sum(look.starts[it].processors for it in names if it in look.starts)
+        me, starts = rank(self.me, self.run), look.starts
+        names = [it.name for it in look.waiting if rank(it, starts.get(it.name)) < me]
+        return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _found(self) -> str:
         look = self.look
@@ -134,8 +134,8 @@ class Wait:
         if not jobs:
             return free
         where = "ahead" if self.ranking.order is not None else "waiting already"
-        wanted = f"{counted(jobs, 'job')} for {counted(processors, 'processor')}"
-        return f"{wanted} {_are(jobs)} {where}; {free}"
+        them = f"{counted(jobs, 'job')} for {counted(processors, 'processor')}"
+        return f"{them} {_are(jobs)} {where}; {free}"
 
     def _held(self) -> str:
         holders = self.look.held
@@ -165,20 +165,20 @@ class Wait:
         early = in_units(held.believed - end, self.started.unit)
         return f"{held.job} ended {early} before it was believed to"
 
-    def rule(self, passed: Asked) -> str:
+    def rule(self, passed: Run) -> str:
         """By what a job that came later started first."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
         ranking = self.ranking
         if ranking.order is None:
             return f"by the order {ranking.name} or by backfilling"
-        mine = ranking.rank(self.me, self.asked)
+        mine = ranking.rank(self.me, self.run)
         first = ranking.rank(passed.job, passed) < mine
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
-        rules: dict[str, list[Asked]] = {}
-        for it in sorted(self.passed.values(), key=lambda it: -it.processors):
+        rules: dict[str, list[Run]] = {}
+        for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
             rules.setdefault(self.rule(it), []).append(it)
         told = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
@@ -186,20 +186,20 @@ class Wait:
         )
         return "; ".join(told)
 
-    def _named(self, passed: Sequence[Asked]) -> str:
+    def _named(self, passed: Sequence[Run]) -> str:
         named = [
-            f"{it.job.name} on {it.processors:,} at {self._moment(it.at)}" for it in passed[:NAMED]
+            f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed[:NAMED]
         ]
         return ", ".join([*named, *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
 
     def _started(self, now: float) -> Iterator[str]:
-        asked, possible, missed = self.asked, self.possible, self.missed
-        if asked is None or possible is None:
+        mine, possible, missed = self.mine, self.possible, self.missed
+        if mine is None or possible is None:
             return
-        were = "was" if asked.processors == 1 else "were"
-        so_many = f"{counted(asked.processors, 'processor')} {were} free"
+        were = "was" if mine.width == 1 else "were"
+        so_many = f"{counted(mine.width, 'processor')} {were} free"
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
             first, held = self._moment(missed[0]), self.reserved(self.since, possible)
@@ -212,7 +212,7 @@ class Wait:
             yield f"{so_many} from {self._moment(possible)} on, but {why}"
         free = self.instants[-1].before
         are = f"{free:,} {_are(free)} free"
-        yield f"possible now: {self._freed()}{are}, it takes {asked.processors:,}"
+        yield f"possible now: {self._freed()}{are}, it takes {mine.width:,}"
 
     def _freed(self) -> str:
         """What changed at the instant of its start."""
@@ -248,7 +248,7 @@ class Wait:
                 {**_data(it), "since": it.since, "until": look.ends.get(it.key)} for it in look.held
             ],
             "passed": [
-                dict(zip(passed, (name, it.processors, it.at, rule(it)), strict=True))
+                dict(zip(passed, (name, wanted(it), it.start, rule(it)), strict=True))
                 for name, it in self.passed.items()
             ],
             "promises": [

@@ -11,10 +11,10 @@ from actors.events import (
     ReservationMade,
     RunStarted,
 )
-from actors.runtime import Event, Record
+from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Job, Listener, Run, Worker
-from sims.trace.look import Asked, Look, Ranking, held
+from sims.trace.look import Look, Ranking, held
 from sims.trace.wait import FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
@@ -59,8 +59,8 @@ class Waits(Listener):
     def __call__(self, record: Record) -> None:
         if record.t > self.history.now:
             self._pass()
-        if isinstance(record.event, DECISIONS):
-            self._decide(record.t, record.event)
+        if self._open is not None and self._decides(record, self._open):
+            self._look(self._open)
         self.history.apply(record)
         if self._unsettled:
             self._unsettled = [it for it in self._unsettled if not it.look.settled]
@@ -94,8 +94,7 @@ class Waits(Listener):
 
     def _satisfy(self, wait: Wait, now: float) -> None:
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
-        wait.until, wait.mine = now, held(runs)[0]
-        wait.asked = evolve(Asked.of(runs[-1]), processors=wait.mine.width)
+        wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
         wait.freed, wait.back = held(self._freed), self._back
 
@@ -109,13 +108,11 @@ class Waits(Listener):
             self._freed, self._back = [], []
         self._before = None
 
-    def _decide(self, now: float, event: Event) -> None:
-        wait = self._open
-        if wait is None:
-            return
-        if now == wait.since and isinstance(event, RunStarted) and event.job == self.job:
-            return  # it does not wait
-        self._look(wait)
+    def _decides(self, record: Record, wait: Wait) -> bool:
+        """Whether it is decided now, and not that the job does not wait."""
+        event = record.event
+        mine = isinstance(event, RunStarted) and event.job == self.job
+        return isinstance(event, DECISIONS) and not (mine and record.t == wait.since)
 
     def _decided(self, wait: Wait, now: float) -> None:
         before = self._look(wait)
@@ -139,7 +136,7 @@ class Waits(Listener):
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
-            wait.passed[job.name] = Asked.of(run)
+            wait.passed[job.name] = run
 
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:

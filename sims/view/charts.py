@@ -10,7 +10,6 @@ import numpy as np
 
 from sims.errors import imported
 from sims.plots.boxes import Columns, Raster, image
-from sims.plots.classes import told_apart
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
 from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
@@ -46,7 +45,7 @@ def processors(scene: Scene) -> Figure:
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
-    _draw(chart, *told_apart(scene, scene.rows_of_processors(), USE_PAINTS), raster)
+    _draw(chart, *scene.told_apart(scene.rows_of_processors(), USE_PAINTS), raster)
     marks = signs(scene.marks)
     for kind in np.unique(marks.kind):
         sign, found = SIGNS[kind], marks[marks.kind == kind]
@@ -68,7 +67,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
-    _draw(chart, *told_apart(scene, scene.runs, RUN_PAINTS), raster)
+    _draw(chart, *scene.told_apart(scene.runs, RUN_PAINTS), raster)
     _place_legend(chart)
     return chart
 
@@ -79,7 +78,7 @@ def ledger(scene: Scene) -> Figure:
     from bokeh.plotting import figure
 
     shares = scene.shares()
-    names = [f"{use.value}  {share:.3g} %" for use, share in shares.items()]
+    names = [f"{use}  {share:.3g} %" for use, share in shares.items()]
     chart = figure(
         title="Where the processor-time went",
         x_range=DataRange1d(start=0),

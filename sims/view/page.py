@@ -34,23 +34,19 @@ MANY = (
 class _Lives(Listener):
     """The events of each job's life, by name."""
 
-    told: dict[str, list[int]] = field(factory=dict)
+    told: dict[str, dict[int, None]] = field(factory=dict)
 
     def job_submitted(self, job: Job, record: Record) -> None:
-        self.told[job.name] = [record.seq]
+        self.told[job.name] = {record.seq: None}
 
     def run_started(self, run: Run, record: Record) -> None:
-        self._lived(run.job, record)
+        self.told[run.job.name][record.seq] = None
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        self._lived(run.job, record)
+        self.told[run.job.name][record.seq] = None
 
     def job_ended(self, job: Job, record: Record) -> None:
-        self._lived(job, record)
-
-    def _lived(self, job: Job, record: Record) -> None:
-        if record.seq != self.told[job.name][-1]:
-            self.told[job.name].append(record.seq)
+        self.told[job.name][record.seq] = None
 
 
 @define
@@ -91,7 +87,7 @@ class Page:
         seqs = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
         data = {
             "jobs": scene.jobs,
-            "lives": list(self.lives.told.values()),
+            "lives": list(map(list, self.lives.told.values())),
             "events": self.story(np.unique(np.concatenate(seqs)).tolist()),
         }
         return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(

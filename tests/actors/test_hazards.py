@@ -27,6 +27,7 @@ def test_a_run_is_struck_as_often_as_its_area_says() -> None:
     assert struck == pytest.approx(expected, abs=4 * (expected * (1 - expected) / 20_000) ** 0.5)
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_time_of_many_iterations_is_that_of_a_geometric_number_of_attempts() -> None:
     """Two tasks of 4 slots on two workers, with a program and data to send."""
     rate, iterations, costs = 0.05, 2000, Costs(channels=2, program=1, data=1)

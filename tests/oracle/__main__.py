@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 import warnings
 
+from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, system
 from tests.conftest import CheckedJournal
 from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
@@ -29,7 +30,7 @@ def differences(seed: int, finest: int = WHOLE, practised: bool = False) -> list
         if finest == TENTH or practised:  # a slowed rate is rounded, too
             return [f"{case['name']}: {what}" for what in apart(compared(case))]
         return check(case)
-    except (AssertionError, ActorFailed) as broken:
+    except (AssertionError, BadDecision, ActorFailed) as broken:
         return [f"{case['name']}: {broken.__cause__ or broken}"]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from actors.events import WorkerPriced
 from sims.errors import InputError
 from sims.log import LogFile, LogWriter
-from sims.metrics.costs import Prices
+from sims.metrics.costs import summed
 from sims.metrics.measures import Measure, of_report
 from sims.report import Report
 from sims.scenario.loader import read
@@ -128,7 +128,7 @@ def test_prices_are_summed_over_every_unit_of_time(
 ) -> None:
     times = tuple(float(2 * k) for k in range(len(prices)))
     period = 2.0 * len(prices) if repeats else None
-    summed = Prices.of(WorkerPriced(0, times, tuple(map(float, prices)), period))
+    until = summed(WorkerPriced(0, times, tuple(map(float, prices)), period))
     last = len(prices) - 1
     each = [prices[t // 2 % len(prices) if repeats else min(t // 2, last)] for t in range(time)]
-    assert summed.until(time) == pytest.approx(sum(each))
+    assert until(time) == pytest.approx(sum(each))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from actors.decisions import BadDecision
 from actors.runtime import Record
-from actors.runtime.errors import ActorFailed
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.ledger import Use
@@ -112,5 +112,5 @@ def test_what_cannot_be_decided_is_refused(key: str, changed: Any, problem: str)
 
 def test_a_kind_that_there_is_not_is_refused_with_the_policys_name(tmp_path: Path) -> None:
     (tmp_path / "own_kinds.py").write_text("def cheap(job):\n    return 'cheap'\n")
-    with pytest.raises(ActorFailed, match=r"own_kinds:cheap answered 'cheap': accepted: spot, on"):
+    with pytest.raises(BadDecision, match=r"own_kinds:cheap answered 'cheap': accepted: spot, on"):
         simulated(scenario("u", "own_kinds:cheap", 75.0), tmp_path)

@@ -29,16 +29,8 @@ def test_it_waits_for_what_is_half_done() -> None:
         done.append("the rest")
         with pytest.raises(KeyboardInterrupt):
             interrupt.settle()
+        interrupt.settle()  # once for one press
     assert done == ["the rest"]
-
-
-def test_it_interrupts_once_for_one_press() -> None:
-    with HeldBack() as interrupt:
-        interrupt.busy = True
-        press()
-        with pytest.raises(KeyboardInterrupt):
-            interrupt.settle()
-        interrupt.settle()
 
 
 def test_what_handled_it_before_handles_it_afterwards() -> None:

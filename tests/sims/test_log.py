@@ -87,7 +87,7 @@ def line(record: Record) -> bytes:
 
 
 @pytest.mark.parametrize("name", sorted(VOCABULARY))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(data=st.data())
 def test_a_record_is_read_as_it_was_written(name: str, data: st.DataObject) -> None:
     record = data.draw(records(VOCABULARY[name]))
@@ -109,24 +109,13 @@ def every_event(kind: type[Event]) -> Iterator[type[Event]]:
         yield from every_event(derived)
 
 
-def test_no_event_has_a_field_that_every_record_has() -> None:
-    for name, kind in VOCABULARY.items():
-        assert not {"seq", "t", "cause", "event"} & set(attrs.fields_dict(kind)), name
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])
-def test_a_log_is_read_as_it_was_written(tmp_path: Path, suffix: str) -> None:
-    records = [Record(0, 0, None, START), Record(1, 2.5, 0, ScenarioEnded(End.COMPLETED))]
-    path = written(tmp_path / f"run.jsonl{suffix}", *records)
-    log = LogFile(path)
+@pytest.mark.parametrize("end", [0, 2.5])
+def test_a_log_is_read_as_it_was_written_and_read_again(tmp_path: Path, end: float) -> None:
+    records = [Record(0, 0, None, START), Record(1, end, 0, ScenarioEnded(End.COMPLETED))]
+    log = LogFile(written(tmp_path / "run.jsonl", *records))
     assert list(log) == records
     assert list(log) == records
     assert not log.cut
-
-
-def test_a_run_of_one_instant_is_logged_too(tmp_path: Path) -> None:
-    records = [Record(0, 0, None, START), Record(1, 0, 0, ScenarioEnded(End.COMPLETED))]
-    assert list(LogFile(written(tmp_path / "run.jsonl", *records))) == records
 
 
 def test_whole_numbers_stay_whole_and_others_exact(tmp_path: Path) -> None:
@@ -134,12 +123,6 @@ def test_whole_numbers_stay_whole_and_others_exact(tmp_path: Path) -> None:
     records = [Record(k, t, k - 1 if k else None, START) for k, t in enumerate(times)]
     read = list(LogFile(written(tmp_path / "run.jsonl", *records)))
     assert [(type(record.t), record.t) for record in read] == [(type(t), t) for t in times]
-
-
-def test_a_line_is_sorted_by_key_and_without_what_is_not_there() -> None:
-    parsed = orjson.loads(line(Record(0, 0, None, START)))
-    assert "cause" not in parsed
-    assert list(parsed) == sorted(parsed)
 
 
 def test_a_time_whose_sums_leave_64_bits_is_a_double_in_the_log(tmp_path: Path) -> None:

@@ -132,17 +132,6 @@ def test_response_and_slowdown_are_other_names() -> None:
         Measure("responsible")
 
 
-@pytest.mark.parametrize("measure", list(Measure))
-def test_each_measure_says_what_it_sums_up(measure: Measure) -> None:
-    name = measure.value
-    assert (measure.quantity is not None) == name.startswith(QUANTITIES)
-    assert name == "-".join(
-        (*([(measure.quantity or name).replace("_", "-")]), *name.split("-")[-1:])
-        if measure.statistic != "mean"
-        else [name]
-    )
-
-
 # --- users, classes -----------------------------------------------------------------------------
 
 OWNED: dict[str, Any] = {
@@ -170,15 +159,14 @@ def owned() -> Report:
     return report
 
 
-def test_fairness_is_jains_index_of_users_mean_bounded_slowdowns(owned: Report) -> None:
+def test_fairness_is_jains_index_of_users_mean_bounded_slowdowns(
+    owned: Report, measured: Measured
+) -> None:
     means = [1, (3 + 3.2) / 2, 1.3]
     jain = sum(means) ** 2 / (3 * sum(it**2 for it in means))
     assert owned.jobs.fairness == pytest.approx(jain)
     assert of_report(owned)[Measure.FAIRNESS] == pytest.approx(jain)
-
-
-def test_without_users_there_is_no_fairness(measured: Measured) -> None:
-    assert measured[Measure.FAIRNESS] is None
+    assert measured[Measure.FAIRNESS] is None  # without users
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,11 @@ from actors.events import ScenarioStarted
 from actors.runtime import Record
 from sims.history import History
 from sims.ledger import Ledger, Slices, Use
-from sims.metrics.goodput import Goodput
 from tests.case_files import case_file
 from tests.oracle.tenths import apart
 from tests.sims.oneworld import Told, play
+
+pytestmark = pytest.mark.usefixtures("unchecked")
 
 
 def check(case: dict[str, Any]) -> list[str]:
@@ -55,13 +56,12 @@ def ledger(records: list[Record], expected: dict[str, Any]) -> dict[str, tuple[A
     assert isinstance(header, ScenarioStarted)
     history, told = History(header.processors), Ledger(header.processors)
     Slices(history, told.enter)
-    goodput = Goodput(history, told)
     for record in records:
         history.apply(record)
     history.close()
     told.close(history.now)
     held = [
-        (f"held {job} {use}", goodput.of(str(job)).held[Use(use)], value)
+        (f"held {job} {use}", told.held(str(job))[Use(use)], value)
         for job, uses in enumerate(expected.get("held", ()))
         for use, value in uses.items()
     ]

@@ -18,6 +18,8 @@ from sims.scenario.loader import read
 from sims.world import run
 from tests.sims.schedules import Schedule
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 Table = dict[str, Any]
 
 STRATEGIES = (*FIELD, *SHELVES, "R-LIST-0", "R-LIST-1", "R-LIST-2", "R-LIST-Q")

@@ -80,7 +80,7 @@ def test_jobs_tell_all_that_is_known() -> None:
     for row in jobs.iter_rows(named=True):
         assert row["work"] == pytest.approx(row["processors"] * own[row["job"]])
         assert row["stretch"] == pytest.approx(row["flowtime"] / own[row["job"]])
-    stretch = result.report.stretch
+    stretch = result.report.spreads["stretch"]
     assert stretch is not None
     assert jobs["stretch"].mean() == pytest.approx(stretch.mean)
 

@@ -20,7 +20,7 @@ from actors.events import (
 )
 from actors.hazards import Faults
 from actors.runtime import ActorFailed
-from policies.interface import BatchPolicy, Cause, Configuration, Decision, Resize
+from policies.interface import BatchPolicy, Cause, Configuration, Resize
 from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
@@ -81,11 +81,6 @@ def test_the_log_of_a_run_is_the_one_that_the_command_line_writes(shell: Shell) 
     assert (shell.folder / "ours.jsonl").read_bytes() == theirs
     kept = run(path, {"master.channels": 2}, seed=4)
     assert list(result.records()) == list(kept.records())
-
-
-def test_a_run_can_end_at_a_time() -> None:
-    result = run(RIGID, until=4)
-    assert (result.end, result.makespan) == (End.CAPPED, None)
 
 
 def test_a_scenario_runs_inside_a_running_loop() -> None:
@@ -207,11 +202,6 @@ def test_a_table_is_left_as_it_was() -> None:
     table = {**RIGID, "platform": {"workers": 4}}
     run(table, {"platform.workers": 8})
     assert table["platform"] == {"workers": 4}
-
-
-def test_a_decision_of_nobodys_is_refused() -> None:
-    with pytest.raises(BadDecision, match="Decision"):
-        run(RIGID, policy=lambda view: Decision(list(view.queue) * 2))
 
 
 @pytest.mark.parametrize("cause", Cause)

@@ -9,14 +9,14 @@ import pytest
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.papers.spot_platforms import SpotPlatform, fitted, real
+from sims.papers.inputs import SpotPlatform, platforms
 from sims.scenario.availability import Letters, Markov
 
 ZONES = Path(__file__).parents[1] / "data" / "zones"
 
 
 def test_a_folder_of_traces_is_a_platform_and_each_instance_a_worker() -> None:
-    [platform] = real(ZONES)
+    [platform] = platforms(str(ZONES)).values()
     assert platform.size == 3
     assert platform.tick == 2
     lives = platform.lives(0, 2, 10)
@@ -26,9 +26,10 @@ def test_a_folder_of_traces_is_a_platform_and_each_instance_a_worker() -> None:
 
 
 def test_a_trial_draws_the_same_start_each_time_and_enough_instances_are_up_then() -> None:
+    fitted = platforms("")["fitted chains"]
     for trial in range(20):
-        lives = fitted().lives(trial, 4, 100)
-        assert lives == fitted().lives(trial, 4, 100)
+        lives = fitted.lives(trial, 4, 100)
+        assert lives == fitted.lives(trial, 4, 100)
         firsts = [life.first for life in lives if isinstance(life, Markov)]
         assert len(firsts) == 12
         assert firsts.count(WorkerState.UP) >= 4

@@ -16,6 +16,8 @@ from sims.world import run
 from tests.sims.anything import TABLES
 from tests.sims.kinds import FILES, SCENARIOS, records_of
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_run_until_a_time_is_the_beginning_of_the_whole_run(name: str) -> None:

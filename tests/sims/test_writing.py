@@ -55,13 +55,6 @@ def test_a_failure_without_an_older_file_leaves_none(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_folders_on_the_way_are_made(tmp_path: Path) -> None:
-    path = tmp_path / "one" / "two" / "out.csv"
-    with replacing(path) as new:
-        new.write_text("new")
-    assert path.read_text() == "new"
-
-
 def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
     link, target = tmp_path / "out.csv", tmp_path / "elsewhere" / "table"
     link.symlink_to(target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import blake2b
 from pathlib import Path
+from statistics import pstdev
 from typing import Any
 
 from attrs import define, field, frozen
@@ -23,8 +24,6 @@ from sims.world import run
 
 FAULT_FREE = "fault-free EndLocal"
 """The optimistic bound of the figures: no fault, no checkpoint, redistribution at ends."""
-LARGEST = 2_500_000.0
-"""m_sup, data units."""
 
 
 def pack(
@@ -46,24 +45,21 @@ def pack(
     """
     place = (smallest, applications, processors, mtbf_years, unit, sequential, faults)
     first = int.from_bytes(blake2b(repr(place).encode(), digest_size=4).digest())
-    drawn = {"count": applications, "smallest": smallest, "largest": LARGEST, "seed": first + seed}
-    faulty = {
-        "faults": {"kind": "exponential", "mtbf": mtbf_years * YEAR},
-        "protection": {"kind": "buddies", "period": "young"},
-    }
-    return {
-        "name": "malleable17",
+    own: dict[str, Any] = {
         "seed": first,
-        "platform": {"workers": processors},
-        "job": {
-            "kind": "malleable",
-            "synthetic": drawn,
-            "speedup": {"kind": "synthetic", "fraction": sequential},
-        },
-        "link": {"unit": unit},
-        **(faulty if faults and policy != FAULT_FREE else {}),
-        "policy": {"name": policy.removeprefix("fault-free "), "look": look},
+        "platform.workers": processors,
+        "job.synthetic.count": applications,
+        "job.synthetic.smallest": smallest,
+        "job.synthetic.seed": first + seed,
+        "job.speedup.fraction": sequential,
+        "link.unit": unit,
+        "policy.name": policy.removeprefix("fault-free "),
+        "policy.look": look,
     }
+    if faults and policy != FAULT_FREE:
+        own["faults"] = {"kind": "exponential", "mtbf": mtbf_years * YEAR}
+        own["protection"] = {"kind": "buddies", "period": "young"}
+    return base("malleable17/base", own)
 
 
 def example(which: str) -> dict[str, Any]:
@@ -116,32 +112,26 @@ class Course:
 
     wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
     moments: list[CoursePoint] = field(factory=list)
-    _expected: dict[str, float] = field(factory=dict)
-    _sizes: dict[str, int] = field(factory=dict)
+    _running: dict[str, tuple[int, float]] = field(factory=dict)
+    """Application -> its size and expected end."""
     _ended: float = 0.0
     _fault: float | None = None
 
     def __call__(self, record: Record) -> None:
         if self._fault is not None and record.t > self._fault:
-            self._take(self._fault)
+            sizes, ends = zip(*self._running.values(), strict=True)
+            point = CoursePoint(self._fault, max(self._ended, *ends), pstdev(sizes))
+            self.moments.append(point)
+            self._fault = None
         match record.event:
             case RunEnded(outcome=Outcome.LOST):
                 self._fault = record.t
             case EndExpected(job=job, processors=size, expected=expected):
-                self._sizes[job] = size
-                if expected is not None:
-                    self._expected[job] = expected
+                _, before = self._running.get(job, (0, 0.0))
+                self._running[job] = size, before if expected is None else expected
             case JobCompleted(job=job):
                 self._ended = record.t
-                del self._expected[job], self._sizes[job]
-
-    def _take(self, time: float) -> None:
-        self._fault = None
-        sizes = list(self._sizes.values())
-        mean = sum(sizes) / len(sizes)
-        variance = sum((size - mean) ** 2 for size in sizes) / len(sizes)
-        latest = max(self._ended, *self._expected.values())
-        self.moments.append(CoursePoint(time, latest, variance**0.5))
+                del self._running[job]
 
 
 POLICIES = ("none", "IteratedGreedy-EndLocal", "ShortestApplicationsFirst-EndLocal")
@@ -166,32 +156,24 @@ def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
     return found
 
 
-def figure11() -> list[Value]:
+def figure11() -> Iterator[Value]:
     """The last moment of each policy."""
-    return [
-        Value((), name, what, exactly(value))
-        for name, moments in courses().items()
-        for what, value in (
-            ("faults that counted", len(moments)),
-            ("expected makespan, s", moments[-1].makespan),
-            ("standard deviation of sizes", moments[-1].spread),
-        )
-    ]
+    for name, moments in courses().items():
+        last = moments[-1]
+        yield Value((), name, "faults that counted", exactly(len(moments)))
+        yield Value((), name, "expected makespan, s", exactly(last.makespan))
+        yield Value((), name, "standard deviation of sizes", exactly(last.spread))
 
 
-def pictures(folder: Path) -> list[Path]:
-    """The paper's two, in `folder`."""
-    return list(draw(courses(), folder))
-
-
-def draw(found: Courses, folder: Path) -> Iterator[Path]:
-    """A picture of each quantity over time."""
+def pictures(folder: Path, found: Courses | None = None) -> Iterator[Path]:
+    """The paper's two, over time, in `folder`."""
+    found = found or courses()
     for what, told in PICTURES.items():
         figure = blank_figure(9, 5.6)
         axes = figure.add_subplot()
         for (name, moments), color in zip(found.items(), CYCLE, strict=False):
-            points = [(it.time, getattr(it, what)) for it in moments]
-            axes.plot(*zip(*points, strict=True), label=name, color=color, marker=".")
+            times, values = [it.time for it in moments], [getattr(it, what) for it in moments]
+            axes.plot(times, values, label=name, color=color, marker=".")
         axes.xaxis.set_major_formatter(PLAIN)
         axes.yaxis.set_major_formatter(PLAIN)
         axes.set(title=TITLE, xlabel="time of the fault, s", ylabel=told)

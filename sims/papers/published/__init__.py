@@ -7,6 +7,8 @@ the source does not give is one that was chosen here: it has a comment there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from math import exp, expm1
 from typing import Any
 
@@ -15,8 +17,12 @@ from scipy.special import lambertw
 from actors.events import Outcome
 from policies.maths.checkpoint import daly_work, young_work
 from sims.campaign.results import Results
-from sims.papers.values import Value, estimated, exactly, known, runs
+from sims.ledger import Use
+from sims.papers.inputs import base
+from sims.papers.values import Columns, Seen, Value, observed, same
 from sims.report import Report
+
+EXACT = "exact expectation"
 
 
 def time_per_work(mtbf: float, restart: float, write: float, period: float) -> float:
@@ -46,58 +52,46 @@ def job(
     two checkpoints, or one of `FORMULAS`."""
     if isinstance(period, str):
         period = FORMULAS[period](mtbf, write)
-    return {
-        "name": "published",
+    own = {
         "seed": seed,
-        "unit": "s",
-        "platform": {"workers": nodes},
-        "faults": {"kind": "exponential", "mtbf": 60 * mtbf * nodes, "downtime": 0},
-        "job": {"kind": "rigid", "jobs": [{"processors": nodes, "time": 60 * work}]},
-        "protection": {
-            "kind": "images",
-            "period": 60 * period,
-            "cost": 60 * write,
-            "recovery": 60 * restart,
-        },
+        "platform.workers": nodes,
+        "faults.mtbf": 60 * mtbf * nodes,
+        "job.jobs": [{"processors": nodes, "time": 60 * work}],
+        "protection.period": 60 * period,
+        "protection.cost": 60 * write,
+        "protection.recovery": 60 * restart,
     }
+    return base("published/job", own)
 
 
-# --- views ------------------------------------------------------------------------------------
+# --- views of it ------------------------------------------------------------------------------
 
 
 def periods(results: Results) -> list[Value]:
     """View: the period of each formula, and the time per unit of work with it."""
-    values = list[Value]()
-    fixed = results.campaign.set
-    for place, made in runs(results).items():
-        mtbf = dict(place)["mtbf"]
-        for who, ends in made.items():
-            period = FORMULAS[who](mtbf, fixed["write"])
-            ours = estimated([it / 60 / fixed["work"] for it in known(ends)])
-            right = time_per_work(mtbf, fixed["restart"], fixed["write"], period)
-            values += [
-                Value(place, who, "period, min", exactly(period)),
-                Value(place, who, "time per work", ours),
-                Value(place, who, "exact expectation", exactly(right)),
-            ]
-    return values
+
+    def row(run: Seen) -> Columns:
+        at = run.at
+        period = FORMULAS[at["period"]](at["mtbf"], at["write"])
+        return {
+            "period, min": period,
+            "time per work": run.measured[0] / 60 / at["work"],
+            EXACT: time_per_work(at["mtbf"], at["restart"], at["write"], period),
+        }
+
+    return observed(results, row, {"period, min": same, EXACT: same})
 
 
 def ettr(results: Results) -> list[Value]:
     """View: effective training time ratio (work over the time from start to completion), and its
     exact expectation."""
-    values = list[Value]()
-    work = results.campaign.set["work"]
-    for place, made in runs(results).items():
-        for who, ends in made.items():
-            at = results.campaign.variants[who]
-            ratio = estimated([work * 60 / it for it in known(ends)])
-            expected = time_per_work(at["mtbf"], at["restart"], at["write"], at["period"])
-            values += [
-                Value(place, who, "ETTR", ratio),
-                Value(place, who, "exact expectation", exactly(1 / expected)),
-            ]
-    return values
+
+    def row(run: Seen) -> Columns:
+        at = run.at
+        expected = time_per_work(at["mtbf"], at["restart"], at["write"], at["period"])
+        return {"ETTR": at["work"] * 60 / run.measured[0], EXACT: 1 / expected}
+
+    return observed(results, row, {EXACT: same})
 
 
 def losses(report: Report) -> float:
@@ -109,19 +103,97 @@ def terms(results: Results) -> list[Value]:
     """View: what a failure costs (time beyond that without failures, over failures), and what it
     should: time to load, half of the time from one checkpoint's begin to the next, and, where work
     goes on meanwhile, the time to save."""
-    values, found = list[Value](), dict[tuple[Any, str], list[float]]()
-    fixed = results.campaign.set
-    save, load, work = (fixed[it] for it in ("write", "restart", "work"))
-    for (case, _), result in results.finished():
-        end, lost = known(result.values.values())
-        period, stops = dict(case.point)["period"], case.variant == "blocking"
-        free = work * (1 + stops * save / period)
-        found.setdefault((case.point, case.variant), []).append((end / 60 - free) / lost)
-    for (place, who), costs in found.items():
-        period = dict(place)["period"]
-        right = (period + save) / 2 if who == "blocking" else save + period / 2
-        values += [
-            Value(place, who, "loss per failure, min", estimated(costs)),
-            Value(place, who, "exact expectation", exactly(right + load)),
-        ]
-    return values
+
+    def row(run: Seen) -> Columns:
+        at, (end, lost) = run.at, run.measured
+        save, period, stops = at["write"], at["period"], at["protection.blocking"]
+        free = at["work"] * (1 + stops * save / period)
+        right = (period + save) / 2 if stops else save + period / 2
+        return {"loss per failure, min": (end / 60 - free) / lost, EXACT: right + at["restart"]}
+
+    return observed(results, row, {EXACT: same})
+
+
+# --- Llama 3 405B's interruptions ---------------------------------------------------------------
+
+ALL, SILENT, DAY = "all", "silent data corruption", 86400
+
+
+def training(cause: str, period: float, cost: float, recovery: float) -> dict[str, Any]:
+    """The job under one cause, or all of them at once: each is a law of faults; silent errors are
+    found by the next checkpoint."""
+    seen = base("published/llama-interruptions")
+    counts = {it: n for it, n in seen["causes"].items() if cause in (it, ALL)}
+    silent, time = counts.pop(SILENT, 0), seen["nodes"] * seen["days"] * DAY
+    own = {
+        "faults": [
+            {"kind": "exponential", "mtbf": time / n, "downtime": 0} for n in counts.values()
+        ],
+        "errors.rate": silent / time,
+        "protection.period": period,
+        "protection.cost": cost,
+        "protection.recovery": recovery,
+    }
+    return base("published/llama-base", own)
+
+
+def interruptions(report: Report) -> float:
+    """Measure: in 54 days."""
+    ended, end = report.summary.outcomes, report.summary.makespan
+    assert end
+    return (ended[Outcome.LOST] + ended[Outcome.FAILED]) * 54 * DAY / end
+
+
+def causes(results: Results) -> list[Value]:
+    """View: interruptions in 54 days; of all causes together also hours between two, and ETTR."""
+
+    def row(run: Seen) -> Columns:
+        count, ratio = run.measured
+        more = {"h between": 54 * 24 / count, "ETTR": ratio}
+        return {"interruptions": count, **(more if run.at["cause"] == ALL else {})}
+
+    return observed(results, row, {})
+
+
+# --- Ray Train's preemptions ----------------------------------------------------------------------
+
+
+def benchmark(
+    seed: int, step: float, saved: Sequence[int], wasted: float, restart: float, notice: bool
+) -> dict[str, Any]:
+    """One arm of a job of eight workers and 1,600 steps that loses a worker four times; a start is
+    what a worker that has lost its memory fetches. It goes on from a checkpoint each 400 steps, or,
+    with a notice, from one taken just in time.
+
+    `step`: seconds; `saved`: steps that were saved at each preemption; `wasted`: steps from there
+    to the preemption; `restart`: seconds of a start, for the first of which a worker is DOWN.
+    """
+    states, now = "d", 0.0
+    for before, after in pairwise((0, *saved)):
+        now += restart + (after + wasted - before) * step
+        states += "u" * (round(now) - len(states)) + "d"
+    own = {
+        "workers.0.availability.states": states,
+        "workers.0.availability.notice": wasted * step if notice else 0,
+        "master.program": restart - 1,
+        "job.jobs.0.time": 1600 * step,
+        "protection.period": 400 * step,
+        "protection.on_notice": "save" if notice else "nothing",
+    }
+    return base("published/ray-base", own)
+
+
+def computed(report: Report) -> float:
+    """Measure: time for which all eight workers computed."""
+    ledger = report.ledger.total
+    return float(ledger[Use.USEFUL] + ledger[Use.LOST]) / 8
+
+
+def preemptions(results: Results) -> list[Value]:
+    """View: wall time and steps executed."""
+
+    def row(run: Seen) -> Columns:
+        wall, time = run.measured
+        return {"wall time, s": wall, "steps executed": time / run.at["step"]}
+
+    return observed(results, row, {"wall time, s": same, "steps executed": same})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import pairwise, product
+from itertools import count, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.papers.inputs import base
-from sims.papers.values import Place, Value, estimated, exactly, means, ratios
+from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 from sims.scenario.speeds import process_of
@@ -43,10 +43,11 @@ STUDIED = "two-point, Delta 4"
 
 def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
     """One point of the study."""
-    table = base("redundancy17/base")
-    table["platform"]["speed"] = base("redundancy17/speeds")[speeds]
-    table["job"]["stream"]["sizes"] = {"kind": sizes.lower().replace(" ", "-")}
-    return table
+    own = {
+        "platform.speed": base("redundancy17/speeds")[speeds],
+        "job.stream.sizes": {"kind": sizes.lower().replace(" ", "-")},
+    }
+    return base("redundancy17/base", own)
 
 
 def augmented(semantics: str, speed: float) -> dict[str, Any]:
@@ -88,20 +89,17 @@ def study(results: Results) -> list[Value]:
 
 def bounds(results: Results) -> list[Value]:
     """Overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it holds."""
-    found: dict[tuple[Place, str], list[float]] = {}
-    for (case, k), result in results.finished():
-        flow, end = result.values["flowtime"], result.values["makespan"]
-        assert flow is not None
-        assert end is not None
-        own = found.setdefault((case.point, case.variant), [])
-        own.append(flow / bound(case.scenario(k), end))
-    values = []
-    for (place, who), own in found.items():
-        values.append(Value(place, who, "flowtime / bound", estimated(own)))
-        most = guarantee(who, dict(place)["speed"])
-        if most is not None:
-            values.append(Value(place, who, "Theorem 1", exactly(most)))
-    return values
+
+    def row(run: Seen) -> Columns:
+        flow, end = run.measured
+        most = guarantee(run.case.variant, run.at["speed"])
+        theorem = {} if most is None else {"Theorem 1": most}
+        return {
+            "flowtime / bound": flow / bound(run.scenario, end),
+            **theorem,
+        }
+
+    return observed(results, row, {"Theorem 1": same})
 
 
 def guarantee(policy: str, speed: float) -> float | None:
@@ -122,22 +120,17 @@ def bound(scenario: Scenario, end: float) -> float:
     if workers.gain is not None:
         peak = process_of(workers.speed, Path()).peak
         return mean_bound(arrivals, sizes, workers.workers, peak) / len(found)
+    # C(t) at unit speed: the policy's is augmented, the bound may need the servers for longer.
     plain = workers.model_copy(update={"augmentation": 1.0})
-    unit = scenario.model_copy(update={"platform": plain})
-    # The policy's speed is augmented: at unit speed the bound may need the servers for longer.
+    platform = scenario.model_copy(update={"platform": plain}).full_platform
     horizon = 2 * end
-    while (served := capacity(unit, horizon)).work[-1] < 2 * float(sizes.sum()):
+    while True:
+        rngs = (random_stream(scenario.seed, f"speed/{platform.name(k)}") for k in count())
+        paths = [it.speeds(rng, Path()) for it, rng in zip(platform, rngs, strict=False)]
+        served = Capacity.of(paths, horizon)
+        if served.work[-1] >= 2 * sizes.sum():
+            return sample_path_bound(arrivals, sizes, served) / len(found)
         horizon *= 2
-    return sample_path_bound(arrivals, sizes, served) / len(found)
-
-
-def capacity(scenario: Scenario, horizon: float) -> Capacity:
-    """C(t) of the very speeds that a run of `scenario` meets, up to `horizon`."""
-    platform = scenario.full_platform
-    streams = (f"speed/{platform.name(worker)}" for worker in range(platform.size))
-    rngs = (random_stream(scenario.seed, name) for name in streams)
-    pairs = zip(platform, rngs, strict=True)
-    return Capacity.of([worker.speeds(rng, Path()) for worker, rng in pairs], horizon)
 
 
 # --- lemmas 1, 2 and 5, checked numerically ----------------------------------------------------
@@ -156,23 +149,25 @@ COPIES, SAMPLE, INSTANCES = 10, 400, 20
 """Most copies; servers that are simulated for each time; instances of Lemma 5."""
 
 
-def lemmas() -> list[Value]:
-    """How far all three are kept; 1: the lemma holds there."""
+def lemmas() -> Iterator[Value]:
+    """How far all three are kept; 1: the lemma holds there. Of Lemma 5, the largest relative
+    difference between eq. 13 and simulation."""
     rng = default_rng(1)
-    gains = (it for at in product(SPEEDS, TIMES) for it in _gains(*at, rng))
-    return [*gains, _drains(default_rng(1))]
-
-
-def _gains(speeds: str, time: float, rng: Generator) -> Iterator[Value]:
-    process = process_of(read(stream(speeds), "lemmas").full_platform[0].speed, Path())
-    at = gain_at(process, SAMPLE, rng)
-    gains = [at(count, time) for count in range(1, COPIES + 1)]
-    place = (("speeds", speeds), ("t", time))
-    for count in (2, COPIES):
-        gain, half = gains[count - 1].value, ERRORS * gains[count - 1].error
-        yield Value(place, "", f"g({count}, t)", Estimate(gain, gain - half, gain + half, 2))
-    yield Value(place, "", "Lemma 1", exactly(concave(gains)))
-    yield Value(place, "", "Lemma 2", exactly(bounded(gains, process.peak, time)))
+    for speeds, time in product(SPEEDS, TIMES):
+        process = process_of(read(stream(speeds), "lemmas").full_platform[0].speed, Path())
+        at, place = gain_at(process, SAMPLE, rng), (("speeds", speeds), ("t", time))
+        gains = [at(copies, time) for copies in range(1, COPIES + 1)]
+        for copies in (2, COPIES):
+            gain, half = gains[copies - 1].value, ERRORS * gains[copies - 1].error
+            yield Value(place, "", f"g({copies}, t)", Estimate(gain, gain - half, gain + half, 2))
+        yield Value(place, "", "Lemma 1", exactly(concave(gains)))
+        yield Value(place, "", "Lemma 2", exactly(bounded(gains, process.peak, time)))
+    rng, worst = default_rng(1), 0.0
+    for _ in range(INSTANCES):
+        jobs, servers = int(rng.integers(1, 60)), int(rng.integers(1, 12))
+        simulated, formula = drain(jobs, servers, float(rng.uniform(0.1, 2)), rng)
+        worst = max(worst, abs(simulated / formula - 1))
+    yield Value((), "", "Lemma 5, rounded to 1e-9", exactly(round(worst, 9)))
 
 
 def concave(gains: Sequence[GainEstimate]) -> bool:
@@ -191,30 +186,16 @@ def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
     )
 
 
-def _drains(rng: Generator) -> Value:
-    """Lemma 5: the largest relative difference between eq. 13 and simulation."""
-    worst = 0.0
-    for _ in range(INSTANCES):
-        jobs, servers = int(rng.integers(1, 60)), int(rng.integers(1, 12))
-        simulated, formula = drain(jobs, servers, float(rng.uniform(0.1, 2)), rng)
-        worst = max(worst, abs(simulated / formula - 1))
-    return Value((), "", "Lemma 5, rounded to 1e-9", exactly(round(worst, 9)))
-
-
 def drain(jobs: int, servers: int, epsilon: float, rng: Generator) -> tuple[float, float]:
     """Overall flowtime of SRPT at speed 1 + epsilon, all jobs there at 0: as simulated, and by
     eq. 13, time units."""
     sizes = sorted(rng.exponential(1, jobs).tolist())
-    drawn = {
-        "arrivals": {"kind": "list", "times": [0.0] * jobs},
-        "sizes": {"kind": "list", "sizes": sizes},
-    }
-    scenario = {
-        "name": "lemma-5",
-        "platform": {"workers": servers, "augmentation": 1 + epsilon},
-        "job": {"kind": "rigid", "stream": drawn},
-        "policy": {"name": "SRPT"},
+    own = {
+        "platform.workers": servers,
+        "platform.augmentation": 1 + epsilon,
+        "job.stream.arrivals.times": [0.0] * jobs,
+        "job.stream.sizes.sizes": sizes,
     }
     fold = FlowtimeFold()
-    run(read(scenario, "lemma 5"), [fold])
+    run(read(base("redundancy17/lemma5", own), "lemma 5"), [fold])
     return fold.result().total, srpt_drain(sizes, servers, 1 + epsilon)

@@ -27,12 +27,16 @@ from math import log2, sqrt
 from statistics import median, stdev
 from typing import Any
 
+from attrs import frozen
+
 from actors.runtime import stream
+from policies.interface.queue import BatchView, Decision, Queued
+from policies.queue.free_profile import FreeProfile
 from policies.queue.orders import wfp3
 from sims.campaign.results import Results
 from sims.errors import InputError
-from sims.papers.inputs import SMALL, log_of
-from sims.papers.values import Place, Value, drawn, estimated, known, runs
+from sims.papers.inputs import SMALL, base, log_of
+from sims.papers.values import Value, drawn, estimated, gathered
 from sims.readers.job_log import LoggedJob
 
 SEQUENCES = 10
@@ -61,25 +65,29 @@ def sequence(
     starts = stream(draws, "sequences").integers(0, len(jobs) - length, seed + 1, endpoint=True)
     chosen = jobs[starts[-1] : starts[-1] + length]
     score = UNSTARTED.get(order) if whose == THEIRS else None
-    own = {"name": "EASY" if easy else "FCFS"}
-    theirs = {"name": "sims.papers.study.committed:Committed", "parameters": {"backfilling": easy}}
-    return {
-        "name": "backfilling",
+    own = {
         "seed": seed,
-        "platform": {"workers": processors},
-        "job": {"kind": "rigid", "jobs": [_listed(it, jobs[0].submitted, score) for it in chosen]},
-        "policy": {
-            **(theirs if whose == THEIRS else own),
-            "order": "PRIORITY" if score else order,
-        },
+        "platform.workers": processors,
+        "job.jobs": [_listed(it, jobs[0].submitted, score) for it in chosen],
+        "policy.name": "EASY" if easy else "FCFS",
+        "policy.order": "PRIORITY" if score else order,
     }
+    if whose == THEIRS:
+        own["policy.name"] = f"{__name__}:Committed"
+        own["policy.parameters.backfilling"] = easy
+    return base("study/backfilling-base", own)
 
 
 def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]:
-    listed = {"name": job.name, "processors": job.processors, "time": job.run}
     estimate = {"estimate": job.estimate} if job.estimate else {}
-    first = {"priority": score(job)} if score else {}
-    return {**listed, **estimate, **first, "release": job.submitted - began}
+    return {
+        "name": job.name,
+        "processors": job.processors,
+        "time": job.run,
+        "release": job.submitted - began,
+        **estimate,
+        **({"priority": score(job)} if score else {}),
+    }
 
 
 def asked(job: LoggedJob) -> float:
@@ -101,26 +109,55 @@ UNSTARTED: Mapping[str, Score] = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_un
 """Orders that are not as theirs; F1 counts submissions from the log's first."""
 
 
+# --- their policy -----------------------------------------------------------------------------
+
+
+@frozen
+class Committed:
+    """RLScheduler's: the chosen job stays chosen until it starts."""
+
+    backfilling: bool = True
+
+    def __call__(self, view: BatchView) -> Decision:
+        queue, free, starts = list(view.queue), view.free, list[Queued]()
+        queue.sort(key=lambda it: it.job.index != view.memory)
+        while queue and queue[0].processors <= free:
+            free -= queue[0].processors
+            starts.append(queue.pop(0))
+        if not queue:
+            return Decision(starts)
+        if self.backfilling:
+            starts += list(_backfilled(view, starts, queue, free))
+        return Decision(starts, memory=queue[0].job.index)
+
+
+def _backfilled(
+    view: BatchView, started: Sequence[Queued], queue: Sequence[Queued], free: int
+) -> Iterator[Queued]:
+    """By arrival, what ends before the start of the queue's first."""
+    profile = FreeProfile.of(view.now, view.free, view.running)
+    for it in started:
+        profile.take(0, it.processors, it.held)
+    step, _ = profile.earliest(queue[0].processors, queue[0].held)
+    for it in sorted(queue[1:], key=lambda it: it.job.index):
+        if it.processors <= free and view.now + it.held < profile.times[step]:
+            free -= it.processors
+            yield it
+
+
 # --- the view ---------------------------------------------------------------------------------
 
 
-def view(results: Results) -> list[Value]:
+def view(results: Results) -> Iterator[Value]:
     """Means and medians of the mean bounded slowdown, over sequences; and half of what the interval
     of ten of its own would be."""
-    return [
-        it
-        for place, made in runs(results).items()
-        for who, values in made.items()
-        if (own := known(values))
-        for it in _values(place, who, own)
-    ]
-
-
-def _values(place: Place, who: str, values: Sequence[float]) -> Iterator[Value]:
-    yield Value(place, who, "bounded slowdown", estimated(values))
-    yield Value(place, who, "median", drawn(median(values)))
-    if who == THEIRS and len(values) > 1:
-        yield Value(place, who, "± of ten", drawn(half_of_ten(values)))
+    sequences = gathered(results, lambda run: {"slowdown": run.measured[0]})
+    for at, own in sequences.items():
+        values = own["slowdown"]
+        yield Value(*at, "bounded slowdown", estimated(values))
+        yield Value(*at, "median", drawn(median(values)))
+        if at[1] == THEIRS and len(values) > 1:
+            yield Value(*at, "± of ten", drawn(half_of_ten(values)))
 
 
 def half_of_ten(values: Sequence[float]) -> float:

@@ -12,6 +12,7 @@ Young's formula knows what a checkpoint costs its own job, not that others wait 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
@@ -20,6 +21,7 @@ from actors.runtime import stream
 from policies.maths.checkpoint import young_work
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
+from sims.papers.inputs import base
 from sims.papers.study import against
 from sims.papers.values import Place, Value, exactly, without
 
@@ -52,21 +54,21 @@ def volatile(
 ) -> dict[str, Any]:
     """One realisation; `images`: none, young or aware. An image's size matters only to a job that
     is protected by more than idle copies."""
-    protection: dict[str, Any] = {"copies": copies, "cloning": cloning}
-    if images != "none":
-        protection |= {"kind": "images", "period": period(channels, image, images == "aware")}
     leave, rest = (1 - STAY) / 2, 1 - BACK
-    rows = [[STAY, leave, leave], [BACK, rest, 0.0], [BACK, 0.0, rest]]
-    cost = image if cloning or images != "none" else 0.0
-    return {
-        "name": "clonelimit",
+    own = {
         "seed": seed,
-        "platform": {"workers": WORKERS, "availability": {"kind": "markov", "rows": rows}},
-        "master": {"channels": channels, "program": 1, "image": cost},
-        "job": {"kind": "rigid", "jobs": list(_jobs(seed))},
-        "protection": protection,
-        "policy": {"name": "R-LIST-0", "order": "FCFS"},
+        "platform.workers": WORKERS,
+        "platform.availability.rows": [[STAY, leave, leave], [BACK, rest, 0.0], [BACK, 0.0, rest]],
+        "master.channels": channels,
+        "master.image": image if cloning or images != "none" else 0.0,
+        "job.jobs": list(_jobs(seed)),
+        "protection.copies": copies,
+        "protection.cloning": cloning,
     }
+    if images != "none":
+        own["protection.kind"] = "images"
+        own["protection.period"] = period(channels, image, images == "aware")
+    return base("study/clonelimit-base", own)
 
 
 def _jobs(seed: int) -> Iterator[dict[str, Any]]:
@@ -80,22 +82,20 @@ def _jobs(seed: int) -> Iterator[dict[str, Any]]:
 # --- the view ---------------------------------------------------------------------------------
 
 
-def view(results: Results) -> list[Value]:
+def view(results: Results) -> Iterator[Value]:
     """Ratios to no protection; and up to which size of image a protection surely pays, from where
     on it surely costs."""
-    ratios = list(against(results, REFERENCE, COPIES))
-    curves: dict[tuple[Place, str], dict[float, Estimate]] = {}
-    for it in ratios[::2]:
-        if it.who != COPIES:
-            curve = curves.setdefault((without(it.place, "image"), it.who), {})
-            curve[dict(it.place)["image"]] = it.ours
-    whats = ("surely pays up to", "surely costs from")
-    return ratios + [
-        Value(*key, what, exactly(size))
-        for key, curve in curves.items()
-        for what, size in zip(whats, limits(curve), strict=True)
-        if size is not None
-    ]
+    curves = defaultdict[tuple[Place, str], dict[float, Estimate]](dict)
+    for it in against(results, REFERENCE, COPIES):
+        yield it
+        if it.who != COPIES and it.what != "cut off":
+            curves[without(it.place, "image"), it.who][dict(it.place)["image"]] = it.ours
+    for at, curve in curves.items():
+        for what, size in zip(
+            ("surely pays up to", "surely costs from"), limits(curve), strict=True
+        ):
+            if size is not None:
+                yield Value(*at, what, exactly(size))
 
 
 def limits(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:

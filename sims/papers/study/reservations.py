@@ -13,22 +13,30 @@ A wait is all the time that a job does not run: before its first run, and betwee
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from attrs import evolve
+from numpy.typing import NDArray
 
+from actors.runtime import stream
 from sims.campaign.results import Results
-from sims.papers.inputs import log_of
-from sims.papers.study.log_blocks import Block, blocks_of, synthetic
+from sims.errors import InputError
+from sims.papers.inputs import base, log_of
 from sims.papers.values import Value, means, ratios
+from sims.readers.job_log import LoggedJob
 from sims.report import Report
+from sims.telling import counted
 
 MILLION_HOURS = 3.6e9
 """Seconds."""
-DOWNTIME = 3600.0
+PROCESSORS = 256
+"""Of the synthetic jobs' platform."""
+
+Rows = NDArray[np.float64]
+"""Submission, processors, time and requested time of each job."""
 
 
 def block(
@@ -44,33 +52,64 @@ def block(
 ) -> dict[str, Any]:
     """Block `seed` of so many, each of so many jobs; `rate` of `errors` or `faults` per million
     processor-hours. Raises InputError where there are too few jobs."""
-    own = _blocks(log, processors, blocks, jobs, load)[seed] if log else synthetic(seed, jobs, load)
-    return struck(own, spoilt, rate, strategy)
+    if log:
+        width, rows = cut(log, processors, seed, blocks, jobs)
+    else:
+        width, rows = PROCESSORS, synthetic(seed, jobs)
+    own = {"seed": seed, "platform.workers": width, "policy.name": strategy}
+    own["job.jobs"] = offered(rows, width, load)
+    if spoilt == "errors":
+        own["errors.rate"] = rate / MILLION_HOURS
+    elif rate:
+        mtbf = MILLION_HOURS / rate
+        own["faults"] = {"kind": "exponential", "mtbf": mtbf, "downtime": 3600}
+    return base("study/reservations-base", own)
 
 
 @cache
-def _blocks(log: str, processors: int | None, count: int, jobs: int, load: float) -> list[Block]:
-    return blocks_of(log_of(log), Path(log), processors, count, jobs, load)
+def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]]:
+    """How many processors (None: the log's own), and the log's jobs that fit them."""
+    found = log_of(log)
+    width = processors or found.machine
+    if not width:
+        raise InputError(log, "MaxProcs", "missing", "--set processors=P")
+    return width, [job for job in found.jobs if job.processors <= width]
 
 
-def struck(block: Block, spoilt: str, rate: float, strategy: str) -> dict[str, Any]:
-    """The scenario of one run."""
-    table = {
-        "name": "reservations",
-        "seed": block.number,
-        "platform": {"workers": block.processors},
-        "job": {
-            "kind": "rigid",
-            "jobs": [it.model_dump(exclude_defaults=True) for it in block.jobs],
-        },
-        "policy": {"name": strategy, "order": "FCFS", "reading": "easy"},
-    }
-    if spoilt == "errors":
-        return table | {"errors": {"rate": rate / MILLION_HOURS}}
-    if not rate:
-        return table
-    mtbf = MILLION_HOURS / rate
-    return table | {"faults": {"kind": "exponential", "mtbf": mtbf, "downtime": DOWNTIME}}
+def cut(log: str, processors: int | None, number: int, count: int, size: int) -> tuple[int, Rows]:
+    """How many processors, and block `number` of `count` of `size` jobs, spread evenly over those
+    jobs of a log that fit. Raises InputError where there are too few."""
+    width, fit = _fitting(log, processors)
+    if len(fit) < size * count:
+        problem = f"{counted(len(fit), 'job')} for {counted(count, 'block')} of {size:,}"
+        raise InputError(log, "", problem, "fewer blocks or jobs (--set), or a longer log")
+    first = number * ((len(fit) - size) // max(1, count - 1))
+    rows = [
+        (it.submitted, it.processors, it.run, it.estimate or it.run)
+        for it in fit[first : first + size]
+    ]
+    return width, np.array(rows)
+
+
+def synthetic(number: int, size: int) -> Rows:
+    """Jobs of 1, 2, 4 ... 128 processors and 1 min to 20 h (log-uniform), arriving at random, which
+    ask for 1 to 10 times what they take."""
+    rng = stream(number, "reservations")
+    times = np.exp(rng.uniform(np.log(60), np.log(72_000), size))
+    arrivals, widths = rng.exponential(1, size).cumsum(), 2.0 ** rng.integers(0, 8, size)
+    return np.stack((arrivals, widths, times, times * rng.uniform(1, 10, size)), axis=1)
+
+
+def offered(rows: Rows, processors: int, load: float) -> list[dict[str, Any]]:
+    """The jobs, from time 0 on, their arrivals stretched to offer the platform this load."""
+    since, widths, times, asked = rows[:, 0] - rows[0, 0], *rows[:, 1:].T
+    scale = (widths @ times) / (load * processors * (since[-1] or 1))
+    columns = since * scale, widths.astype(int), times, np.maximum(times, asked)
+    jobs = zip(*(column.tolist() for column in columns), strict=True)
+    return [
+        {"name": f"J{k}", "processors": width, "time": time, "release": at, "estimate": estimate}
+        for k, (at, width, time, estimate) in enumerate(jobs)
+    ]
 
 
 def hours_waited(report: Report) -> float:

@@ -14,14 +14,11 @@ real instances, each by itself: what a zone loses at once is missing there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from sims.campaign.results import Results
 from sims.errors import InputError
-from sims.papers.spot_platforms import SpotPlatform, fitted, real
+from sims.papers.inputs import SpotPlatform, base, platforms
 from sims.papers.study import against
 from sims.papers.values import Place, Value, estimated, known, runs, without
 
@@ -36,19 +33,13 @@ CAP = 10 * 24 * 60.0
 """Minutes after which a run is cut off."""
 
 
-@cache
-def _platforms(traces: str) -> Mapping[str, SpotPlatform]:
-    found = real(Path(traces)) if traces else [fitted()]
-    return {it.name: it for it in found}
-
-
 def given(traces: str) -> dict[str, Any]:
     """The traces' platforms, for the campaign. Raises InputError, also where their ticks differ."""
-    platforms = _platforms(traces)
-    ticks = {it.tick for it in platforms.values()}
+    found = platforms(traces)
+    ticks = {it.tick for it in found.values()}
     if len(ticks) > 1:
         raise InputError(traces, "", f"ticks of {sorted(ticks)} minutes", "traces of one tick")
-    return {"axes": {"platform": list(platforms)}, "until": CAP / ticks.pop()}
+    return {"axes": {"platform": list(found)}, "until": CAP / ticks.pop()}
 
 
 def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
@@ -77,23 +68,24 @@ def spot(
 ) -> dict[str, Any]:
     """One start on a platform, whose tick is the unit of time; `hours` of work in a job, `image`
     minutes on a channel, to those ways that it matters to."""
-    spots = _platforms(traces)[platform]
+    spots = platforms(traces)[platform]
     tick, cost = spots.tick, 0.0 if way in (REFERENCE, COPIES) else image
-    count = jobs_on(spots)
-    rigid = {"processors": MEMBERS, "time": 60 * hours / tick}
+    count, jobs = jobs_on(spots), {"rigid": {"processors": MEMBERS, "time": 60 * hours / tick}}
     iterations = max(1, round(60 * hours / ITERATION))
-    iterative = {"tasks": MEMBERS, "iterations": iterations, "processors": MEMBERS}
+    jobs["iterative"] = {"tasks": MEMBERS, "iterations": iterations, "processors": MEMBERS}
     lives = spots.lives(seed, MEMBERS * count, int(CAP / tick) + 1)
-    link = {"program": PROGRAM / tick, "data": DATA / tick, "image": cost / tick}
-    return {
-        "name": "survive",
+    own = {
         "seed": seed,
         "workers": [{"task_time": ITERATION / tick, "availability": life} for life in lives],
-        "master": {"channels": channels, **link},
-        "job": {"kind": kind, "jobs": [rigid if kind == "rigid" else iterative] * count},
+        "master.channels": channels,
+        "master.program": PROGRAM / tick,
+        "master.data": DATA / tick,
+        "master.image": cost / tick,
+        "job.kind": kind,
+        "job.jobs": [jobs[kind]] * count,
         "protection": protection(way, spots.mtbf, cost / tick, tick),
-        "policy": {"name": "R-LIST-0", "order": "FCFS"},
     }
+    return base("study/survive-base", own)
 
 
 def jobs_on(platform: SpotPlatform) -> int:
@@ -107,10 +99,9 @@ def jobs_on(platform: SpotPlatform) -> int:
 
 def view(results: Results) -> list[Value]:
     """Ratios to re-execution; and its own mean flowtime."""
-    platforms = _platforms(str(results.campaign.set.get("traces", "")))
-    hours: dict[Place, Value] = {}
+    found, hours = platforms(str(results.campaign.set.get("traces", ""))), dict[Place, Value]()
     for place, made in runs(results, cut_off=True).items():
-        tick, at = platforms[dict(place)["platform"]].tick, without(place, "image")
+        tick, at = found[dict(place)["platform"]].tick, without(place, "image")
         own = estimated([it * tick / 60 for it in known(made[REFERENCE])])
         hours[at] = Value(at, REFERENCE, "mean flowtime, h", own)
     return [*against(results, REFERENCE, COPIES), *hours.values()]

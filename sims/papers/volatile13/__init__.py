@@ -3,6 +3,7 @@ section VIII left for later: how wrong are Markov heuristics on real availabilit
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -14,7 +15,7 @@ from attrs import evolve, frozen
 from actors.runtime import stream
 from sims.campaign.results import Results
 from sims.errors import COMMAND_LINE, InputError
-from sims.papers.spot_platforms import letters_of, traced
+from sims.papers.inputs import base, letters_of, traced
 from sims.papers.values import Place, Value, drawn, estimated, runs, spread, without
 from sims.readers.fits import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
@@ -24,19 +25,18 @@ REFERENCE = "IE"
 
 
 def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, Any]:
-    """Scenario `number` of VII.A's space; its seeds are its trials.
-
-    `expectation` is printed: what the tables fit.
-    """
+    """Scenario `number` of VII.A's space; its seeds are its trials."""
     place = 1000 * (100 * channels + fastest) + number
-    return {
-        "name": "volatile13-VII-A",
+    own = {
         "seed": 1000 * place,
-        "master": {"channels": channels, "program": 5 * fastest, "data": fastest},
-        "random_workers": {"count": 20, "fastest": fastest, "seed": place},
-        "job": {"kind": "iterative", "tasks": tasks, "iterations": 10, "cap": 1_000_000},
-        "policy": {"name": REFERENCE, "expectation": "printed"},
+        "master.channels": channels,
+        "master.program": 5 * fastest,
+        "master.data": fastest,
+        "random_workers.fastest": fastest,
+        "random_workers.seed": place,
+        "job.tasks": tasks,
     }
+    return base("volatile13/base", own)
 
 
 # --- scores -----------------------------------------------------------------------------------
@@ -52,17 +52,15 @@ def table(results: Results) -> list[Value]:
     return scores(list(runs(results).values()))
 
 
-def figure2(results: Results) -> list[Value]:
+def figure2(results: Results) -> Iterator[Value]:
     """View: %diff by wmin."""
-    places: dict[Place, list[Makespans]] = {}
+    places = defaultdict[Place, list[Makespans]](list)
     for place, made in runs(results).items():
-        places.setdefault(without(place, "number", "channels"), []).append(made)
-    return [
-        evolve(it, place=place)
-        for place, made in places.items()
-        for it in scores(made)
-        if it.what == "%diff" and it.who != REFERENCE
-    ]
+        places[without(place, "number", "channels")].append(made)
+    for place, several in places.items():
+        for it in scores(several):
+            if it.what == "%diff" and it.who != REFERENCE:
+                yield evolve(it, place=place)
 
 
 def scores(scenarios: Sequence[Makespans]) -> list[Value]:
@@ -118,17 +116,6 @@ class RealWorker:
     """u or d in each slot."""
     fit: MarkovFit
 
-    def lines(self) -> Iterator[str]:
-        """The fitted chain and its evidence."""
-        share, stays = self.letters.count("u") / len(self.letters), []
-        up, _, down = self.fit.holding
-        for name, times in (("UP", up), ("not UP", down)):
-            test = times.geometric
-            said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
-            stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {said}")
-        yield f"{self.name}: UP {share:.0%}; {', '.join(stays)}"
-        yield self.fit.report()
-
     def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
         """As a scenario has it, from slot `first` of the trace."""
         turned = turned_to(self.letters, first)
@@ -142,9 +129,8 @@ class RealWorker:
 def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
     if not traces:
         problem = "volatile13/realtraces runs on spot-instance traces of yours"
-        raise InputError(
-            COMMAND_LINE, "--input", problem, "a folder (or tar archive) of JSON files"
-        )
+        accepted = "a folder (or tar archive) of JSON files"
+        raise InputError(COMMAND_LINE, "--input", problem, accepted)
     return {
         platform: tuple(
             RealWorker(name, letters_of(node), fit_markov(node)) for name, node in nodes.items()
@@ -161,10 +147,16 @@ def given(traces: str) -> dict[str, Any]:
 def evidence(traces: str) -> Iterator[str]:
     """Each zone's fitted chain, with its standard errors and tests; further instances of one zone
     look much the same."""
-    for workers in _platforms(traces).values():
-        for worker in workers:
-            if worker.name.endswith(".0"):
-                yield from worker.lines()
+    for worker in (it for platform in _platforms(traces).values() for it in platform):
+        if worker.name.endswith(".0"):
+            share, stays = worker.letters.count("u") / len(worker.letters), []
+            up, _, down = worker.fit.holding
+            for name, times in (("UP", up), ("not UP", down)):
+                test = times.geometric
+                said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
+                stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {said}")
+            yield f"{worker.name}: UP {share:.0%}; {', '.join(stays)}"
+            yield worker.fit.report()
 
 
 def start(
@@ -193,7 +185,7 @@ def start(
     }
 
 
-def realtraces(results: Results) -> list[Value]:
+def realtraces(results: Results) -> Iterator[Value]:
     """View: %diff to IE on both, makespans on the trace over those on the chain that policies
     believe in, and runs that failed."""
     made = runs(results).items()
@@ -201,17 +193,14 @@ def realtraces(results: Results) -> list[Value]:
         on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}
         for on in (TRACE, CHAIN)
     }
-    return [it for name in results.campaign.variants for it in _row(ways, name)]
-
-
-def _row(ways: Mapping[str, Mapping[Place, Makespans]], name: str) -> Iterator[Value]:
-    for on, starts in ways.items():
-        pairs = (it for row in starts.values() for it in both(row[name], row[REFERENCE]))
-        diffs = [100 * difference(*pair) for pair in pairs]
-        yield Value((), name, f"%diff to IE {on}", estimated(diffs))
-    chains = ways[CHAIN]
-    pairs = (it for at, row in ways[TRACE].items() for it in both(row[name], chains[at][name]))
-    yield Value((), name, "trace / chain", estimated([a / b for a, b in pairs]))
-    for on, starts in ways.items():
-        fails = sum(it is None for row in starts.values() for it in row[name])
-        yield Value((), name, f"#fails {on}", drawn(fails))
+    for name in results.campaign.variants:
+        for on, starts in ways.items():
+            pairs = [it for row in starts.values() for it in both(row[name], row[REFERENCE])]
+            diffs = [100 * difference(*pair) for pair in pairs]
+            yield Value((), name, f"%diff to IE {on}", estimated(diffs))
+        chains, traces = ways[CHAIN], ways[TRACE].items()
+        pairs = [it for at, row in traces for it in both(row[name], chains[at][name])]
+        yield Value((), name, "trace / chain", estimated([a / b for a, b in pairs]))
+        for on, starts in ways.items():
+            fails = sum(it is None for row in starts.values() for it in row[name])
+            yield Value((), name, f"#fails {on}", drawn(fails))

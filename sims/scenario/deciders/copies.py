@@ -154,9 +154,9 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
     jobs.tell(system)
-    copies, mtbf = scenario.full_platform.size, scenario.faults.mtbf
+    copies = scenario.full_platform.size
     rules = {
-        it.job.index: evolve(it.rules(mtbf), copies=copies, cloning=cloning)
+        it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
     decider = CopyRuns(

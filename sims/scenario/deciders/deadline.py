@@ -59,7 +59,7 @@ def _moved(scenario: Scenario, submission: Submission, deadline: float, every: f
     cost, recovery = (said.cost or 0, said.recovery or 0) if image is None else (image, image)
     if said.verified:
         cost += job.verification
-    pace = 1 + cost / submission.rules(scenario.faults.mtbf).period(width)
+    pace = 1 + cost / submission.rules(scenario).period(width)
     work = job.profile.time(width) * pace + job.verification
     changeover = scenario.policy.changeover + recovery
     due = DueJob(0, deadline, work, 0, changeover, every, "", ())

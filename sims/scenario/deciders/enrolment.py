@@ -10,7 +10,7 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
-from sims.scenario.beliefs import chains
+from sims.scenario.beliefs import belief
 from sims.scenario.master import MasterSection
 from sims.scenario.platform import Platform
 from sims.scenario.policies import OWN, load_policy
@@ -38,11 +38,6 @@ def decider(
     enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
     fetched = {it.job.index: it.needs for it in jobs.submissions if it.needs is not None}
     return EnrolmentDecider(policy, enrolments, fetched)
-
-
-def belief(scenario: Scenario, folder: Path) -> Belief:
-    """What policies believe of the platform. Raises InputError."""
-    return Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
 
 
 def _refuse_others(jobs: Workload) -> None:

@@ -130,13 +130,13 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
         accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
     from policies.enrolment import named as enrolment_named
-    from sims.scenario.beliefs import chains
+    from sims.scenario.beliefs import belief
 
-    belief = Belief(chains(scenario.full_platform, folder), scenario.policy.expectation)
+    believed = belief(scenario, folder)
     submissions = {it.job.index: it for it in jobs.submissions}
 
     def size(index: int, members: int) -> Enrolment:
-        return _as_enrolment(scenario, submissions[index], members, belief)
+        return _as_enrolment(scenario, submissions[index], members, believed)
 
     return ByCriterion(scheduler, enrolment_named(name), labels, size)
 

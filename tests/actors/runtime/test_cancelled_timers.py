@@ -27,7 +27,7 @@ def test_timeouts_entered_and_left_do_not_pile_up() -> None:
     async def main() -> None:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualTimeLoop)
-        for _ in range(100_000):
+        for _ in range(20_000):
             async with asyncio.timeout(1e6):
                 pass
             assert bounded(loop, live=0)
@@ -35,13 +35,13 @@ def test_timeouts_entered_and_left_do_not_pile_up() -> None:
     virtually(main())
 
 
-@pytest.mark.parametrize("live", [0, 10_000])
+@pytest.mark.parametrize("live", [0, 3000])
 def test_an_actors_cancelled_timers_do_not_pile_up(live: int) -> None:
     system = System()
     diary = system.spawn(Diary("diary"))
     for number in range(live):
         diary.at(number + 1, Say("live"), NOTHING)
-    for _ in range(100_000):
+    for _ in range(20_000):
         diary.cancel(diary.after(1e6, Say("never"), NOTHING))
         assert bounded(system.loop, live)
     run_to_end(system)

@@ -156,9 +156,9 @@ def test_due_times_are_exact_sums_of_floats(
     assert [time for time, _ in diary.heard] == expected
 
 
-def test_due_times_are_still_exact_after_a_million_events() -> None:
+def test_due_times_are_still_exact_after_many_events() -> None:
     system = System(start=UNIX_NOW)
-    doer, late, left = system.spawn(Doer("ticker")), [], iter(range(1, 1_000_000))
+    doer, late, left = system.spawn(Doer("ticker")), [], iter(range(1, 200_000))
     due = UNIX_NOW
 
     def tick() -> None:
@@ -176,7 +176,7 @@ def test_due_times_are_still_exact_after_a_million_events() -> None:
     doer.at(due, again, NOTHING)
     system.run()
     assert late == []
-    assert system.loop.now == UNIX_NOW + 999_999 * 0.1
+    assert system.loop.now == UNIX_NOW + 199_999 * 0.1
 
 
 def due(now: float, delay: float) -> float:

@@ -87,5 +87,4 @@ def test_a_run_is_the_same_bytes_under_any_hash_seed() -> None:
 
     first = run("0")
     assert len(first.splitlines()) > 100
-    assert run("1") == first
     assert run("4242") == first

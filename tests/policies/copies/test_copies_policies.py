@@ -10,17 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.copies import (
-    Fcfs,
     Laps,
     LapsR,
-    ProcessorSharing,
-    Srpt,
     SrptR,
     SrptREven,
     named,
 )
 from policies.copies.named import NAMES
-from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing
+from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy
 
 JOBS, SERVERS = st.integers(1, 60), st.integers(1, 25)
 BETAS = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(19, 20), max_denominator=20)
@@ -34,16 +31,6 @@ def view(servers: int, remaining: list[float]) -> ActiveJobs:
 def ask(policy: RedundancyPolicy, servers: int, jobs: int) -> CopyAllocation:
     remaining = np.random.default_rng(jobs).exponential(1, jobs).tolist()
     return policy(view(servers, remaining), np.random.default_rng(0))
-
-
-def test_equal_remaining_work_goes_by_age() -> None:
-    given = Srpt()(view(2, [3.0, 1.0, 1.0, 3.0]), np.random.default_rng(0))
-    assert given.jobs.tolist() == [1, 2]
-
-
-def test_srpt_r_gives_the_spare_machines_to_the_smallest_and_even_spreads_them() -> None:
-    assert ask(SrptR(), 10, 4).copies.tolist() == [4, 2, 2, 2]
-    assert ask(SrptREven(), 10, 4).copies.tolist() == [3, 3, 2, 2]
 
 
 @given(jobs=JOBS, servers=SERVERS)
@@ -73,17 +60,6 @@ def test_a_beta_outside_0_to_1_is_refused(beta: Fraction) -> None:
     for policy in (Laps, LapsR):
         with pytest.raises(ValueError, match=r"\(0, 1\)"):
             policy(beta)
-
-
-def test_sharing_rotates_only_where_jobs_are_as_many_as_machines() -> None:
-    assert ask(ProcessorSharing(), 3, 2).sharing is Sharing.COPIES
-    shared = ask(ProcessorSharing(), 3, 6)
-    assert (shared.sharing, shared.share) == (Sharing.ROTATION, Fraction(1, 6))
-
-
-def test_fcfs_serves_the_oldest_and_lets_them_stay() -> None:
-    given = ask(Fcfs(), 3, 5)
-    assert (given.jobs.tolist(), given.stay) == ([0, 1, 2], True)
 
 
 def test_every_name_gives_a_policy() -> None:

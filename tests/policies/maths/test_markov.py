@@ -15,7 +15,7 @@ from policies.maths import markov, returns
 from policies.maths.markov import Belief, Expectation, MarkovChain, workers_of
 from policies.maths.spectrum import Rows, Spectrum
 from tests.case_files import case_file
-from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains, power
+from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains
 
 
 def is_of(simulated: dict[str, Any], case: dict[str, Any]) -> bool:
@@ -90,14 +90,6 @@ def test_the_exact_expectation_is_what_a_simulation_gives_and_the_printed_one_is
     assert abs(len(succeeded) / samples - p) < 4 * math.sqrt(p * (1 - p) / samples)
 
 
-@given(st.lists(chains(least=0.01), min_size=1, max_size=8))
-def test_the_closed_form_equals_the_sum_over_slots(members: list[MarkovChain]) -> None:
-    kinds = {one.spectrum(): 1 for one in members}
-    rate = returns.log_rate(kinds)
-    closed, summed = returns.closed_sums(kinds, rate), returns.truncated_sums(kinds, rate)
-    assert closed == pytest.approx(summed, rel=1e-9)
-
-
 @given(chains(least=0.02), st.integers(2, 6))
 def test_equal_workers_share_their_terms_without_changing_the_sums(
     one: MarkovChain, count: int
@@ -108,21 +100,6 @@ def test_equal_workers_share_their_terms_without_changing_the_sums(
     assert len(apart) == count
     expected = returns.closed_sums(apart, rate)
     assert returns.closed_sums(together, rate) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("size", [10, 14, 20])
-def test_large_sets_are_analysed_as_small_ones_are(size: int) -> None:
-    rng = np.random.default_rng(size)
-    members = []
-    for _ in range(size):
-        stay = rng.uniform(0.9, 0.99, 3)
-        rows = [[s if i == j else (1 - s) / 2 for j in range(3)] for i, s in enumerate(stay)]
-        members.append(chain(rows))
-    products = np.array([[power(one, t)[0, 0] for t in range(1, 400)] for one in members])
-    common = products.prod(axis=0)
-    found = Belief(members).analysis((1 << size) - 1)
-    assert found.e_u == pytest.approx(common.sum(), rel=1e-9)
-    assert found.a == pytest.approx((common * np.arange(1, 400)).sum(), rel=1e-9)
 
 
 def test_a_large_set_that_fails_once_in_a_million_slots_is_summed_in_a_moment() -> None:
@@ -154,11 +131,6 @@ def test_where_nobody_can_go_down_success_is_certain() -> None:
     assert belief.log_success(0b11, 1000) == 0.0
     assert belief.analysis(0b11).e_c == pytest.approx((1 + 0.5 / 0.25) ** 2)
     assert belief.log_survival([0, 1], 1e6) == 0.0
-
-
-def test_a_worker_that_is_always_up_computes_without_interruption() -> None:
-    always = chain([[1.0, 0.0, 0.0], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]])
-    assert Belief([always]).expected(1, 7) == 7.0
 
 
 def test_a_worker_that_cannot_come_back_up_never_finishes() -> None:
@@ -200,13 +172,6 @@ def test_transfers_are_estimated_by_the_slowest_worker_and_by_the_masters_channe
     _, shared = belief.estimate([(0, 4), (1, 40)], work=3, channels=1)
     by_master = max(44.0, belief.expected(0b10, 40))
     assert shared == pytest.approx(by_master + belief.expected(0b11, 3))
-
-
-def test_what_has_been_transferred_costs_nothing() -> None:
-    belief = Belief([FIGURE_1, FIGURE_1])
-    log_success, duration = belief.estimate([(0, 0), (1, 0)], work=5, channels=1)
-    assert duration == belief.expected(0b11, 5)
-    assert log_success == belief.log_success(0b11, 5)
 
 
 def test_sets_of_equal_workers_have_equal_analyses_whoever_they_are() -> None:

@@ -8,8 +8,6 @@ from policies.interface.queue import BatchJob
 from policies.maths.profiles import Listed
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, power, roofline
 from policies.queue.allocation import (
-    LPA,
-    MINAREA,
     MINTIME,
     requested,
 )
@@ -30,12 +28,6 @@ def jobs(*profiles: Profile) -> list[BatchJob]:
     return [BatchJob(i, f"J{i + 1}", profile) for i, profile in enumerate(profiles)]
 
 
-def test_local_rules_allot_the_example_as_printed() -> None:
-    assert LPA(jobs(*EXAMPLE), 4) == [3, 1, 1, 2]
-    assert MINTIME(jobs(*EXAMPLE), 4) == [4, 4, 4, 4]
-    assert MINAREA(jobs(*EXAMPLE), 4) == [1, 1, 1, 1]
-
-
 def test_formulas_and_tables_mix_freely() -> None:
     assert MINTIME(jobs(roofline(9, 3), Table((3, 1)), communication(16, 1)), 9) == [3, 2, 4]
 
@@ -44,12 +36,6 @@ def test_rigid_jobs_get_what_they_asked_for_and_moldable_ones_have_not_asked() -
     assert requested(jobs(Rigid(3, 1), Rigid(7, 2)), 4) == [3, 7]
     with pytest.raises(ValueError, match="is moldable"):
         requested(jobs(power(3, 0.5)), 4)
-
-
-def test_the_exact_rule_allots_the_example_as_printed() -> None:
-    some = jobs(*EXAMPLE)
-    assert list(Exact().allot(some, [1] * 4, 4)) == [((1, 2),), ((1, 1),), ((1, 1),), ((1, 1),)]
-    assert list(Exact().allot(some[2:], [2, 2], 4)) == [((2, 2),), ((2, 1),)]
 
 
 def length(profiles, allotments, processors: int) -> float:

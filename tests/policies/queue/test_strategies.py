@@ -45,29 +45,6 @@ def indices(starts) -> list[int]:
     return [waiting.job.index for waiting in starts]
 
 
-def test_greedy_starts_whatever_fits_in_order() -> None:
-    view = View(4, [queued(0, 3, 1), queued(1, 2, 1), queued(2, 1, 9)], [running(5, 9, 4)])
-    assert indices(RList(0)(view).starts) == [0, 2]
-
-
-def test_backfilling_may_not_delay_the_reserved_job() -> None:
-    queue = [queued(0, 6, 1), queued(1, 2, 9), queued(2, 2, 6)]
-    view = View(4, queue, [running(5, 9, 4)])
-    for reading in Reading:
-        assert indices(RList(1, reading)(view).starts) == [1]  # 8 - 6 are spare at 5
-    view.free, view.running = 4, [running(5, 9, 2), running(6, 8, 2)]
-    queue[0] = queued(0, 8, 1)
-    for reading in Reading:
-        assert indices(RList(1, reading)(view).starts) == [2]  # job 1 would last past 6
-
-
-def test_a_job_that_starts_uses_up_the_one_reservation_of_the_text_but_not_of_easy() -> None:
-    queue = [queued(0, 3, 5), queued(1, 8, 6), queued(2, 1, 7)]
-    view = View(8, queue)
-    assert indices(RList(1, Reading.FRESH)(view).starts) == [0, 2]
-    assert indices(RList(1, Reading.EASY)(view).starts) == [0]
-
-
 def promises(decision: Decision) -> list[tuple[int, float]]:
     return [(it.waiting.job.index, it.start) for it in decision.reservations]
 
@@ -125,23 +102,6 @@ def test_a_kept_reservation_whose_processors_are_late_is_put_off() -> None:
 def test_a_negative_number_of_reservations_is_refused() -> None:
     with pytest.raises(ValueError, match="0 or more"):
         RList(-1)
-
-
-def test_a_shelf_without_backfilling_closes_at_the_first_misfit() -> None:
-    view = View(8, [queued(0, 5, 9), queued(1, 6, 8), queued(2, 3, 7)])
-    assert indices(Shelves(backfilling=False)(view).starts) == [0]
-    decision = Shelves(backfilling=True)(view)
-    assert indices(decision.starts) == [0, 2]
-    assert decision.shelf_end == 9
-
-
-def test_nothing_enters_a_running_shelf_but_what_failed_in_it_and_fits_its_time() -> None:
-    again, late = queued(0, 2, 3), queued(1, 2, 4)
-    view = View(
-        4, [again, late, queued(2, 1, 1)], [running(6, 9, 4)], [again, late], now=3, shelf_end=6
-    )
-    assert indices(Shelves(filling=True)(view).starts) == [0]
-    assert indices(Shelves(filling=False)(view).starts) == []
 
 
 def test_a_shelf_opens_on_what_is_up_once_nothing_runs() -> None:

@@ -45,6 +45,8 @@ from tests.sims.audit.altered import changed, place, then, without
 from tests.sims.audit.test_placement import TABLE
 from tests.sims.oneworld import cases, play, records_of
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 FEW: dict[str, Any] = {
     "name": "few",

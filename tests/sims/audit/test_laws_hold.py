@@ -11,7 +11,10 @@ from tests import sound
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*no buddy", "ignore:.*has no effect"),
+    pytest.mark.usefixtures("unchecked"),
+]
 SMALLEST = {
     "members that wait are resized, and fetch the image of their buddies' checkpoint": """
 platform.workers = 5

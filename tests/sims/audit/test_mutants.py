@@ -35,7 +35,7 @@ from tests.sims.audit.meaning import meaningless
 from tests.sims.audit.mutants import Change, mutants, with_another
 from tests.sims.oneworld import Table, as_file, cases, records_of
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*no buddy")
+pytestmark = [pytest.mark.filterwarnings("ignore:.*no buddy"), pytest.mark.usefixtures("unchecked")]
 ONE_WORLD = (
     *("owner", "faults", "speeds", "link", "iterative"),
     *("buddies", "images", "copies", "cloning", "errors"),

@@ -14,6 +14,8 @@ from sims.bench.batch_runs import batches
 from sims.bench.timing import Case, Spent, durations, simpy_loop, spent
 from sims.errors import InputError
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 NAMES = "availability, campaign, cosched, list, log, messages, queues, redundancy, slots"
 
 
@@ -71,7 +73,7 @@ def test_both_loops_do_the_same_tasks_in_the_same_virtual_time() -> None:
 
 def test_without_simpy_the_extra_to_install_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "simpy", None)
-    with pytest.raises(InputError, match=r"SimPy is missing; accepted: pip install 'holdfast\[ben"):
+    with pytest.raises(InputError, match=r"simpy is missing; accepted: pip install 'holdfast\[ben"):
         simpy_loop(2, [1.0])
 
 

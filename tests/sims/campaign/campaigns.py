@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -18,12 +16,10 @@ from sims.campaign.executors import Workers
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
+from tests.sims.cli.commands import PATIENCE, environment, until
 
 SCENARIOS = Path(sims.__file__).parent / "scenarios"
 ROOT = Path(__file__).parents[3]
-PATIENCE = 120.0
-"""Seconds of wall time."""
-
 BASE = """\
 name = "small"
 
@@ -114,10 +110,6 @@ def store(file: Path) -> Store:
     return Store(file.parent / "results")
 
 
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(ROOT)}
-
-
 @contextmanager
 def dask(folder: Path, workers: int = 2) -> Iterator[str]:
     """A real scheduler and workers, as processes that know nothing of `folder`'s files; yields its
@@ -128,11 +120,7 @@ def dask(folder: Path, workers: int = 2) -> Iterator[str]:
         part_of_cluster(folder, *command, "--scheduler-file", str(file)) as scheduler,
         ExitStack() as stack,
     ):
-        began = time.monotonic()
-        while not file.exists():
-            assert scheduler.poll() is None
-            assert time.monotonic() - began < PATIENCE
-            time.sleep(0.05)
+        until(file.exists, scheduler)
         for _ in range(workers):
             stack.enter_context(dask_worker(folder))
         yield str(file)

@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,14 +16,8 @@ from sims.campaign import executors
 from sims.campaign.executors import Attendance
 from sims.campaign.store import Store
 from sims.errors import InputError
-from tests.sims.campaign.campaigns import (
-    MINE,
-    PATIENCE,
-    dask,
-    dask_worker,
-    environment,
-    write,
-)
+from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
+from tests.sims.cli.commands import PATIENCE, environment, until
 
 WAITING = "no worker is connected; waiting for at most"
 CELLS = 2 * 3 * 3 * 4
@@ -35,13 +28,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     """A scheduler without workers."""
     with dask(tmp_path, workers=0):
         yield tmp_path
-
-
-def until(happens: Callable[[], bool]) -> None:
-    began = time.monotonic()
-    while not happens():
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.05)
 
 
 def test_an_absence_is_told_once_after_a_while_and_ends_patience_later(
@@ -68,7 +54,7 @@ def test_an_absence_is_told_once_after_a_while_and_ends_patience_later(
         looks(142)
 
 
-def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
+def begun(folder: Path) -> subprocess.Popen[str]:
     """A campaign on the cluster in `folder`, which has a worker."""
     slow = MINE.replace("return max", "import time; time.sleep(0.1)\n    return max")
     file = write(folder, mine=slow)
@@ -76,7 +62,7 @@ def begun(folder: Path, *words: str) -> subprocess.Popen[str]:
         client.wait_for_workers(1, timeout=PATIENCE)
     command = (sys.executable, "-m", "sims.cli", "campaign", "run", str(file), "--scheduler")
     return subprocess.Popen(
-        [*command, str(folder / "cluster.json"), "--results", str(folder / "results"), *words],
+        [*command, str(folder / "cluster.json"), "--results", str(folder / "results")],
         env=environment(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -112,14 +98,3 @@ def test_a_campaign_whose_workers_have_left_says_so_and_goes_on_with_others(fold
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
     assert finished(folder) == CELLS
-
-
-def test_a_campaign_that_nobody_comes_to_ends_and_keeps_what_is_done(folder: Path) -> None:
-    with dask_worker(folder):
-        process = begun(folder, "--patience", "6")
-        until(lambda: finished(folder) > 0)
-    said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 2
-    assert said.count(f"{WAITING} 6 s\n") == 1
-    assert "cluster: no worker was connected for 6 s; what is finished is kept" in said
-    assert 0 < finished(folder) < CELLS

@@ -78,6 +78,7 @@ def test_measures_of_the_whole_run_have_no_blocks(shell: Shell) -> None:
     Path("weeks.toml").write_text(SCENARIO.replace("JOBS_HERE", JOBS))
     told = shell("compare", "weeks.toml", "--vary", "policy.order=FCFS,SPT", "--runs", "1")
     assert "One run each: no intervals, no verdict." in told.out
+    assert "±" not in told.out
 
 
 def test_what_was_stored_is_compared_alike(shell: Shell) -> None:

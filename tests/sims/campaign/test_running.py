@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -17,9 +16,9 @@ import pytest
 from sims.campaign import executors
 from sims.campaign.engine import AHEAD, run_many
 from sims.campaign.executors import given
+from tests.sims.cli.commands import environment, until
 
-ROOT = Path(__file__).parents[3]
-PATIENCE = 60.0
+PATIENCE = 50.0
 """Seconds of wall time; the workers would sleep for longer."""
 
 
@@ -130,17 +129,13 @@ def interrupted(script: str, folder: Path) -> tuple[tuple[str, str, int], int]:
     file.write_text(script)
     process = subprocess.Popen(
         [sys.executable, file, store],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    began = time.monotonic()
-    while not store.exists() or len(store.read_bytes().splitlines()) < 10:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.02)
+    until(lambda: store.exists() and len(store.read_bytes().splitlines()) >= 10, process)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     return (out, err, process.returncode), len(store.read_bytes().splitlines())

@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +77,19 @@ order = "FCFS"
 reading = "easy"
 """
 """J2 waits for J1 from 10 on, and J3 passes it at 20."""
+
+
+PATIENCE = 120.0
+"""Seconds of wall time for what must happen."""
+
+
+def until(happens: Callable[[], object], process: subprocess.Popen[Any] | None = None) -> None:
+    """Wait for it, while the process lives. Fails after PATIENCE."""
+    began = time.monotonic()
+    while not happens():
+        assert process is None or process.poll() is None, process.communicate()
+        assert time.monotonic() - began < PATIENCE
+        time.sleep(0.02)
 
 
 @frozen

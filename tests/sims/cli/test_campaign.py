@@ -45,20 +45,6 @@ def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) 
     assert own("campaign", "plot", "campaign.toml", *SMALL, "-o", "own.svg").code == 0
 
 
-def test_what_raised_is_told_with_its_line_and_tried_again_only_if_asked(own: Shell) -> None:
-    broken = MINE.replace("return helper", "1 / 0\n    return helper")
-    write(own.folder, mine=broken.replace("1 / 0", "if platform == 8 and processors == 1: 1 / 0"))
-    words = ("campaign", "run", "campaign.toml", *SMALL, "--processes", "1")
-    said = own(*words)
-    assert said.code == 1
-    assert "6 cells raised an error, and are in no figure." in said.out
-    assert "raised   mine, platform.workers=8, errors.average=0.1, seed 3: policy " in said.out
-    assert "holdfast run base.toml --set platform.workers=8 --set errors.average=0.1" in said.out
-    before = len(list(Path("kept").glob("*.parquet")))
-    assert own(*words).code == 1
-    assert len(list(Path("kept").glob("*.parquet"))) == before
-
-
 @pytest.mark.parametrize(
     ("words", "parts"),
     [
@@ -180,6 +166,13 @@ def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) 
     assert "rate" not in again
 
 
+def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
+    text = TINY_ONE.replace("SPT.policy", "small.platform.workers = 2\nSPT.policy")
+    write(own.folder, campaign=text.replace('"mine:longest"', '"makespan"'))
+    said = own("campaign", "run", "campaign.toml", *ALONE).out
+    assert "Unlike, and not compared: small: other jobs than the baseline's" in said
+
+
 def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE)
     own("campaign", "run", "campaign.toml", *ALONE)
@@ -192,17 +185,13 @@ def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
     assert resumed.startswith("holdfast: changed since it began: mine")
 
 
-def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
-    text = TINY_ONE.replace("SPT.policy", "small.platform.workers = 2\nSPT.policy")
-    write(own.folder, campaign=text.replace('"mine:longest"', '"makespan"'))
-    said = own("campaign", "run", "campaign.toml", *ALONE).out
-    assert "Unlike, and not compared: small: other jobs than the baseline's" in said
-
-
 def test_what_raised_for_a_reason_that_is_gone_is_run_again_where_asked(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE, mine=FLAKY)
     Path("broken").write_text("yes")
-    own("campaign", "run", "campaign.toml", *ALONE)
+    said = own("campaign", "run", "campaign.toml", *ALONE)
+    assert said.code == 1
+    assert "4 cells raised an error, and are in no figure." in said.out
+    assert "raised   LPT, seed 0: ZeroDivisionError" in said.out
     told = own("campaign", "status", "campaign.toml", "--results", "kept").out
     assert told.count("raised    ") == 4
     assert "ZeroDivisionError: division by zero (mine.py, line " in told

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from math import inf
 from pathlib import Path
@@ -20,13 +19,11 @@ from sims.campaign.store import Store
 from sims.campaign.tables import rounded
 from sims.cli import comparing
 from sims.scenario.policies import POLICIES
-from tests.sims.cli.commands import TINY, Shell, environment, spawn
+from tests.sims.cli.commands import PATIENCE, TINY, Shell, environment, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
 RIGID = SCENARIOS / "batch-rigid.toml"
-PATIENCE = 60.0
-"""Seconds of wall time until a first run must have been kept."""
 
 MINE = '''\
 """Policies of my own."""
@@ -82,16 +79,6 @@ def test_more_channels_make_an_application_shorter(shell: Shell) -> None:
     assert told["seeds"] == [run["seed"] for run in one["runs"]] == list(range(1, 31))
 
 
-def test_a_runs_value_is_what_holdfast_run_tells_of_that_seed(shell: Shell) -> None:
-    path = shell.write(TINY)
-    told = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "2", "--json").json()
-    for line in told["variants"]:
-        for run in line["runs"]:
-            policy = f"policy.name={line['settings']['policy.name']}"
-            words = ("--log", "none", "--json", "--seed", str(run["seed"]))
-            assert shell("run", path, "--set", policy, *words).json()["makespan"] == run["value"]
-
-
 def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) -> None:
     path = shell.write(TINY)
     said = shell("compare", path, "--vary", "policy.name=IE,IE", "--runs", "3")
@@ -103,15 +90,6 @@ def test_a_variant_compared_with_itself_is_no_better_and_no_worse(shell: Shell) 
     assert rows[1][-3:] == ["no", "difference", "shown"]
 
 
-def test_one_run_each_has_no_interval_and_says_so(shell: Shell) -> None:
-    path = shell.write(TINY)
-    said = shell("compare", path, "--vary", "policy.name=IE,Y-IE", "--runs", "1")
-    assert "One run each: no intervals, no verdict." in said.out
-    assert "±" not in said.out
-    told = shell("compare", path, "--vary", "policy.name=IE", "--runs", "1", "--json").json()
-    assert told["variants"][0]["mean"]["half"] is None
-
-
 def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: Shell) -> None:
     words = ("compare", SCENARIOS / "batch-easy.toml", "--vary", "policy.name=EASY,FCFS")
     said = shell(*words, "--runs", "5")
@@ -121,26 +99,6 @@ def test_where_nothing_is_random_runs_count_once_and_there_is_no_verdict(shell: 
     easy, fcfs = shell(*words, "--runs", "5", "--json").json()["variants"]
     assert (easy["verdict"], fcfs["verdict"]) == ("baseline", "no verdict")
     assert (fcfs["ratio"]["size"], fcfs["ratio"]["half"]) == (1, None)
-
-
-def test_without_anything_varied_it_is_refused(shell: Shell) -> None:
-    said = shell("compare", shell.write(TINY))
-    assert (said.code, said.out) == (2, "")
-    assert "--vary: nothing is varied; accepted: --vary KEY=V1,V2" in said.complaint()
-
-
-@pytest.mark.parametrize("option", [(), ("--difference",)])
-def test_a_verdict_is_what_the_printed_interval_says(shell: Shell, option: tuple[str]) -> None:
-    """A policy that waits in half of the runs: 0.5 or 1 times the baseline's."""
-    words = ("--vary", "policy.name=IE,Y-IE,P-IE,RANDOM,E-IE", "--runs", "6", "--json")
-    told = shell("compare", shell.write(TINY), *words, *option).json()
-    effect, none = ("difference", 0) if option else ("ratio", 1)
-    for line in told["variants"][1:]:
-        it = line[effect]
-        covers = it["low"] <= none <= it["high"]
-        assert it["low"] <= it["mean"] <= it["high"]
-        assert (line["verdict"] == "no difference shown") is covers
-        assert covers or line["verdict"] == ("better" if it["high"] < none else "worse")
 
 
 STREAM = """
@@ -181,19 +139,10 @@ def test_who_loses_is_told_by_user_with_an_interval(shell: Shell) -> None:
     for cell in cells:
         for line in cell["variants"]:
             order = line["settings"]["policy.order"]
-            run = (
-                "run",
-                path,
-                "--set",
-                f"policy.order={order}",
-                "--log",
-                f"{order}.jsonl",
-            )
-            assert shell(*run).code == 0
+            order_of_run = ("--set", f"policy.order={order}", "--log", f"{order}.jsonl")
+            assert shell("run", path, *order_of_run).code == 0
             by = shell("summary", f"{order}.jsonl", "--by", "user", "--json").json()["by"]
             assert line["runs"][0]["value"] == pytest.approx(by[cell["at"]["user"]]["wait"]["mean"])
-    refused = shell("compare", path, *words[:4]).complaint()
-    assert "--by: makespan is none of each job's; accepted: --measure" in refused
 
 
 def test_distributions_are_drawn_a_variant_beside_the_other(shell: Shell) -> None:
@@ -233,16 +182,8 @@ def test_where_every_run_is_cut_off_there_are_dashes_for_makespans_but_shares_ar
 
 
 def test_a_policy_that_starves_its_jobs_is_left_out_by_name(own: Shell) -> None:
-    said = own(
-        "compare",
-        RIGID,
-        "--vary",
-        "policy.name=R-LIST-0,mine:idle",
-        "--runs",
-        "2",
-        "--policies",
-        ".",
-    )
+    vary = ("--vary", "policy.name=R-LIST-0,mine:idle")
+    said = own("compare", RIGID, *vary, "--runs", "2", "--policies", ".")
     assert (said.code, said.err) == (0, "")
     note = "policy.name=mine:idle: 2 starved. Variants are compared over the seeds on which both"
     assert f"{note} did, best is over the 0 of 2 on which all did." in said.out
@@ -323,6 +264,26 @@ def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Sh
 # --- refusals -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("", "--vary: nothing is varied; accepted: --vary KEY=V1,V2"),
+        (
+            "--vary policy.name=IE,Y-IE --baseline P-IE",
+            "--baseline: 'P-IE' is no variant; accepted: policy.name=IE; ",
+        ),
+        (
+            "--vary policy.name=IE --by user",
+            "--by: makespan is none of each job's; accepted: --measure",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(shell: Shell, words: str, problem: str) -> None:
+    said = shell("compare", shell.write(TINY), *words.split())
+    assert (said.code, said.out) == (2, "")
+    assert problem in said.complaint()
+
+
 # --- stores and Ctrl-C ----------------------------------------------------------------------------
 
 
@@ -354,11 +315,7 @@ def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> Non
     path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), Path("store")
     words = ("compare", path, "--runs", "2", "--store", store, "--json", "--vary")
     process = spawn(*words, "job.iterations=3,1000000", cwd=shell.folder)
-    began = time.monotonic()
-    while not Store(store).files():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() - began < PATIENCE
-        time.sleep(0.02)
+    until(Store(store).files, process)
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
     line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on\n"
@@ -395,19 +352,3 @@ def test_variants_are_held_against_the_baseline_chosen_in_each_cell(shell: Shell
         assert by["Y-IE"]["verdict"] == "baseline"
         ours, theirs = (sum(run["value"] for run in by[name]["runs"]) for name in ("IE", "Y-IE"))
         assert by["IE"]["ratio"]["mean"] == pytest.approx(ours / theirs)
-
-
-def test_a_baseline_that_is_no_variant_is_refused(shell: Shell) -> None:
-    words = ("--vary", "policy.name=IE,Y-IE", "--baseline", "P-IE")
-    said = shell("compare", shell.write(TINY), *words)
-    assert said.code == 2
-    assert "--baseline: 'P-IE' is no variant; accepted: policy.name=IE; " in said.complaint()
-
-
-def test_variants_with_other_sets_of_jobs_are_marked_and_not_compared(shell: Shell) -> None:
-    words = ("--vary", "platform.workers=16,64", "--runs", "1", "--json")
-    said = shell("compare", SCENARIOS / "batch-easy.toml", *words).json()
-    few, many = said["variants"]
-    assert (few["as_asked"], many["as_asked"]) == (1, 1)
-    assert (few["verdict"], many["verdict"], many["ratio"]) == ("baseline", "unlike", None)
-    assert said["paired"] == []

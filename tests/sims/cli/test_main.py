@@ -46,7 +46,7 @@ def test_every_command_tells_its_arguments_and_first_what_the_list_of_commands_t
     usage, _, about = said.out.partition("\n\n")
     assert (said.code, said.err) == (0, "")
     assert usage.startswith(f"Usage: holdfast {command} ")
-    assert " ".join(about.split()).startswith(COMMANDS[command][1])
+    assert " ".join(about.split()).startswith(COMMANDS[command]["about"])
 
 
 def test_the_version_is_that_of_the_installed_package(shell: Shell) -> None:

@@ -60,10 +60,6 @@ class Stubborn:
         return Configuration(((1, 2),))
 
 
-def broken(view, rng):
-    return {}["nothing"]
-
-
 number = 7
 
 
@@ -196,15 +192,18 @@ def test_a_module_that_does_not_import_is_refused_in_one_line(
     one_line(run(shell, 'name = "broken:first"'), 2, "policy.name", "'broken:first'", *parts)
 
 
-def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(own: Shell) -> None:
-    line = 1 + MINE.splitlines().index('    return {}["nothing"]')
-    one_line(run(own, 'name = "mine:broken"'), 2, "KeyError: 'nothing'", f"mine.py, line {line}")
-
-
-def test_a_policy_that_raises_what_is_no_exception_is_told_in_one_line(own: Shell) -> None:
-    raising = "def first(view, rng):\n    raise type('Odd', (BaseException,), {})('here')\n"
-    own.write(raising, "mine.py")
-    one_line(run(own, 'name = "mine:first"'), 2, "mine:first", "Odd: here", "mine.py, line 2")
+@pytest.mark.parametrize(
+    ("step", "told"),
+    [
+        ("return {}['nothing']", "KeyError: 'nothing'"),
+        ("raise type('Odd', (BaseException,), {})('here')", "Odd: here"),
+    ],
+)
+def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(
+    own: Shell, step: str, told: str
+) -> None:
+    own.write(f"def first(view, rng):\n    {step}\n", "mine.py")
+    one_line(run(own, 'name = "mine:first"'), 2, "mine:first", told, "mine.py, line 2")
 
 
 @pytest.mark.parametrize(

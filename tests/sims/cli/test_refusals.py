@@ -21,15 +21,6 @@ def test_an_unwritable_log_is_refused_in_one_line(shell: Shell) -> None:
     assert said.complaint().endswith("x: File name too long")
 
 
-def test_a_refused_run_leaves_an_older_log_as_it_was(shell: Shell) -> None:
-    path = shell.write(TINY)
-    assert shell("run", path, "--log", "old.jsonl").code == 0
-    old = Path("old.jsonl").read_bytes()
-    path.write_text(TINY.replace('"IE"', '"XE"'))
-    assert shell("run", path, "--log", "old.jsonl").code == 2
-    assert Path("old.jsonl").read_bytes() == old
-
-
 @pytest.mark.parametrize(
     ("words", "accepted"),
     [

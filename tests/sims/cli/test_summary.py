@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from sims.cli import main
-from sims.cli.summary import in_order
-from sims.ledger import Account, Use
 from tests.sims.cli.commands import Shell
 from tests.sims.kinds import written
-
-
-def account(useful: int) -> Account:
-    """So much useful processor-time, and none other."""
-    return {use: Fraction(useful if use is Use.USEFUL else 0) for use in Use}
-
-
-def test_jobs_are_in_order_of_submission_whatever_their_order_of_start() -> None:
-    started = {"J10": account(1), "J2": account(2), "J1": account(3)}
-    assert list(in_order(started, ["J1", "J2", "J3", "J10"])) == ["J1", "J2", "J10"]
-    assert in_order(started, ["J1", "J2", "J3", "J10"]) == started
-
-
-def test_a_job_whose_submission_is_not_told_comes_last() -> None:
-    assert list(in_order({"b": account(1), "a": account(1)}, ["a"])) == ["a", "b"]
 
 
 def test_the_table_by_job_follows_the_submissions(

@@ -39,12 +39,8 @@ def rows_of(name: str) -> list[dict[str, str]]:
 
 
 @every_kind
-def test_columns_are_those_of_version_5_in_order(name: str) -> None:
-    assert text_of(name).splitlines()[0].split(",") == COLUMNS
-
-
-@every_kind
 def test_there_is_a_row_for_every_run_under_a_name_of_its_own(name: str) -> None:
+    assert text_of(name).splitlines()[0].split(",") == COLUMNS
     rows = rows_of(name)
     assert len(rows) == sum(isinstance(it.event, RunStarted) for it in parts_of(name))
     assert len({row["job_id"] for row in rows}) == len(rows)
@@ -62,7 +58,7 @@ def test_the_users_estimate_is_the_requested_time() -> None:
 
 
 @every_kind
-def test_times_of_a_row_agree_with_each_other(name: str) -> None:
+def test_a_rows_times_members_and_links_agree_with_each_other(name: str) -> None:
     for row in rows_of(name):
         start, end = float(row["starting_time"]), float(row["finish_time"])
         submitted = float(row["submission_time"])
@@ -72,16 +68,14 @@ def test_times_of_a_row_agree_with_each_other(name: str) -> None:
         assert float(row["turnaround_time"]) == pytest.approx(end - submitted)
         if end > start:
             assert float(row["stretch"]) == pytest.approx((end - submitted) / (end - start))
-
-
-@every_kind
-def test_allocations_are_interval_sets_of_the_size_asked_for(name: str) -> None:
-    for row in rows_of(name):
-        numbers: set[int] = set()
-        for part in row["allocated_resources"].split(" "):
-            first, _, last = part.partition("-")
-            numbers |= set(range(int(first), int(last or first) + 1))
+        spans = (part.partition("-") for part in row["allocated_resources"].split(" "))
+        numbers = {k for first, _, last in spans for k in range(int(first), int(last or first) + 1)}
         assert len(numbers) == int(row["requested_number_of_resources"])
+        about = json.loads(row["metadata"])
+        job, run = about["job"], about["run"]
+        assert row["job_id"] == (f"{job}#{run}" if run else job)
+        if run:  # it is linked to the run before
+            assert about["after"] == (f"{job}#{run - 1}" if run > 1 else job)
 
 
 @every_kind
@@ -93,18 +87,6 @@ def test_states_tell_how_runs_ended(name: str) -> None:
     assert set(states) <= {"COMPLETED_SUCCESSFULLY", "COMPLETED_FAILED", "COMPLETED_KILLED"}
     for row in rows_of(name):
         assert row["success"] == str(int(row["final_state"] == "COMPLETED_SUCCESSFULLY"))
-
-
-@every_kind
-def test_re_executions_are_linked_to_the_run_before(name: str) -> None:
-    for row in rows_of(name):
-        about = json.loads(row["metadata"])
-        if about["run"] == 0:
-            assert row["job_id"] == about["job"]
-        else:
-            before = about["run"] - 1
-            assert row["job_id"] == f"{about['job']}#{about['run']}"
-            assert about["after"] == (f"{about['job']}#{before}" if before else about["job"])
 
 
 PLOT = """

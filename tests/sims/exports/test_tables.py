@@ -101,15 +101,19 @@ def test_copies_that_end_after_their_job_count_as_its_runs(tmp_path: Path) -> No
         *(("jobs", ".csv"), ("jobs", ".parquet")),
     ],
 )
-@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
-def test_the_command_exports_packed_logs_too(
-    target: str, suffix: str, packed: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_command_exports_packed_logs_too_and_replaces_what_was_there(
+    target: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    log = written("iterative", tmp_path, f".jsonl{packed}")
-    path = tmp_path / f"new/out{suffix}"
-    assert main(["export", str(log), "--to", target, "-o", str(path)]) == 0
-    assert str(path) in capsys.readouterr().out
-    assert path.stat().st_size > 0
+    folder, found = tmp_path / "new", set[bytes]()
+    for packed in ("", ".gz", ".zst"):
+        log, path = written("iterative", tmp_path, f".jsonl{packed}"), folder / f"out{suffix}"
+        assert main(["export", str(log), "--to", target, "-o", str(path)]) == 0
+        assert str(path) in capsys.readouterr().out
+        found.add(path.read_bytes())
+        path.write_bytes(b"older")
+    assert len(found) == 1
+    assert b"older" not in found and b"" not in found
+    assert list(folder.iterdir()) == [path]
 
 
 def test_a_suffix_that_a_format_does_not_have_is_refused(
@@ -119,16 +123,6 @@ def test_a_suffix_that_a_format_does_not_have_is_refused(
     assert main(["export", str(log), "--to", "chrome", "-o", str(path)]) == 2
     assert "'.csv' is not written for chrome; accepted: .json" in capsys.readouterr().err
     assert not path.exists()
-
-
-def test_a_log_with_an_unknown_event_is_told_in_one_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = written("iterative", tmp_path)
-    log.write_bytes(log.read_bytes().replace(b'"event":"JobSubmitted"', b'"event":"Nonsense"'))
-    assert main(["export", str(log), "--to", "events", "-o", str(tmp_path / "e.csv")]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert "line 3: event: 'Nonsense'" in line
 
 
 def test_without_polars_the_pip_command_is_named(tmp_path: Path) -> None:

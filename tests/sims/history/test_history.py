@@ -46,7 +46,7 @@ class Heard(Listener):
     times: list[float] = field(factory=list)
     spans: defaultdict[Key, list[tuple[float, float]]] = field(factory=lambda: defaultdict(list))
     own: defaultdict[int, list[tuple[float, float]]] = field(factory=lambda: defaultdict(list))
-    whose: list[tuple[int, str | None]] = field(factory=list)
+    whose: list[tuple[int | str, ...]] = field(factory=list)
     said: list[str] = field(factory=list)
 
     def time_passed(self, until: float) -> None:
@@ -68,7 +68,8 @@ class Heard(Listener):
 
     def worker_span(self, worker: Worker, until: float) -> None:
         self.own[worker.number].append((worker.since, until))
-        self.whose.append((worker.number, worker.holder.job.name if worker.holder else None))
+        holders = [run.job.name for run in self.history.holders(worker.number)]
+        self.whose.append((worker.number, *holders))
 
     def job_ended(self, job: Job, record: Record) -> None:
         self.said.append(f"{job.name} over")
@@ -270,7 +271,7 @@ def test_a_worker_is_known_while_it_is_away_or_has_a_message() -> None:
     it, heard = history(2, *told)
     assert it.workers == {}
     assert heard.own[0] == [(1, 3), (3, 4), (4, 5), (5, 7)]
-    assert heard.whose == [(0, "a"), (0, "a"), (0, "a"), (0, None)]
+    assert heard.whose == [(0, "a"), (0, "a"), (0, "a"), (0,)]
 
 
 def test_a_run_knows_its_members_that_are_apart_from_its_start_on() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from actors.events import Compound
 from actors.runtime import Record
 from sims.history import History
 from sims.ledger import Slice, Slices
@@ -14,11 +13,6 @@ class Accountant:
     def __init__(self, processors: int) -> None:
         self._history, self._told = History(processors), list[Slice]()
         Slices(self._history, self._told.append)
-
-    @property
-    def wants(self) -> frozenset[type]:
-        """The events that it is to be called with, those apart that have parts."""
-        return frozenset(it for it in self._history.wants if not issubclass(it, Compound))
 
     def __call__(self, record: Record) -> list[Slice]:
         """The slices that end, or become known, with this record."""

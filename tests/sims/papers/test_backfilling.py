@@ -10,8 +10,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.errors import InputError
 from sims.papers.catalogue import item
-from sims.papers.study.backfilling import sequence, unstarted_unicep, unstarted_wfp3
-from sims.papers.study.committed import Committed
+from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3
 from sims.readers.swf import read_swf
 from tests.sims.papers.papers import LOG
 from tests.sims.schedules import job, schedule

@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sims.papers.malleable17 import FAULT_FREE, courses, draw, pack
+from sims.papers.malleable17 import FAULT_FREE, courses, pack, pictures
 from sims.scenario.loader import read
 from sims.summary import Summary
 from sims.world import run
@@ -50,7 +50,7 @@ def test_figure_11_follows_each_policy_from_fault_to_fault(tmp_path: Path) -> No
     assert all(a.makespan <= b.makespan for a, b in pairwise(reference))
     greedy = found["IteratedGreedy-EndLocal"]
     assert greedy[-1].makespan < reference[-1].makespan
-    drawn = list(draw(found, tmp_path))
+    drawn = list(pictures(tmp_path, found))
     assert [path.name for path in drawn] == ["figure11-makespan.png", "figure11-spread.png"]
     assert all(path.exists() for path in drawn)
 

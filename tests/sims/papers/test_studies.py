@@ -14,11 +14,10 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
 from sims.papers.catalogue import item
-from sims.papers.spot_platforms import SpotPlatform
+from sims.papers.inputs import SpotPlatform, base
 from sims.papers.study import flowtime, worth
 from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
-from sims.papers.study.log_blocks import Block
-from sims.papers.study.reservations import block, hours_waited, struck
+from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
 from sims.papers.values import Value
 from sims.report import Report
@@ -56,9 +55,10 @@ def test_jobs_left_at_the_end_count_as_ending_there() -> None:
 def test_waits_slowdowns_and_utilisation_are_as_computed_by_hand() -> None:
     """EASY: A on 0..100; B, as wide as the platform, waits until then; C backfills at once."""
     rows = (("A", 1, 100.0, 0.0), ("B", 2, 100.0, 0.0), ("C", 1, 50.0, 10.0))
-    jobs = tuple(RigidJob(name=n, processors=p, time=t, release=r) for n, p, t, r in rows)
+    jobs = [{"name": n, "processors": p, "time": t, "release": r} for n, p, t, r in rows]
+    own = {"platform.workers": 2, "policy.name": "R-LIST-1", "job.jobs": jobs}
     report = Report()
-    run(read(struck(Block("hand", 0, 1, 2, jobs), "errors", 0, "R-LIST-1"), "x"), [report])
+    run(read(base("study/reservations-base", own), "x"), [report])
     report.close()
     assert hours_waited(report) == pytest.approx(100 / 3 / 3600)
     assert report.jobs.bounded_slowdown.mean() == pytest.approx((1 + 2 + 1) / 3)
@@ -141,13 +141,24 @@ def test_all_strategies_meet_the_same_errors_and_some_are_met() -> None:
         assert ratio.ours.size == 3
 
 
-def test_a_log_is_cut_into_blocks_and_refused_where_it_is_too_short() -> None:
-    words: dict[str, Any] = {"spoilt": "errors", "rate": 0, "strategy": "R-LIST-1"}
-    first, last = (block(k, **words, log=str(LOG), blocks=2, jobs=25) for k in (0, 1))
-    assert first["platform"] == last["platform"] == {"workers": 64}
+@pytest.mark.parametrize("source", [{"log": str(LOG), "blocks": 3, "jobs": 19}, {"jobs": 50}])
+def test_each_block_offers_the_load_asked_for(source: dict[str, Any]) -> None:
+    first, last = (block(k, "errors", 0, "R-LIST-1", **source, load=0.9) for k in (0, 2))
+    assert first["platform"] == last["platform"] == {"workers": 64 if "log" in source else 256}
     assert first["job"] != last["job"]
+    for table in (first, last):
+        jobs = table["job"]["jobs"]
+        area = sum(job["processors"] * job["time"] for job in jobs)
+        assert len(jobs) == source["jobs"]
+        assert jobs[0]["release"] == 0
+        offered = area / table["platform"]["workers"] / jobs[-1]["release"]
+        assert offered == pytest.approx(0.9)
+        assert all(job["estimate"] >= job["time"] for job in jobs)
+
+
+def test_a_log_that_is_too_short_is_refused() -> None:
     with pytest.raises(InputError, match="59 jobs for 3 blocks of 25"):
-        block(0, **words, log=str(LOG), blocks=3, jobs=25)
+        block(0, "errors", 0, "R-LIST-1", log=str(LOG), blocks=3, jobs=25)
 
 
 # --- enrolment ------------------------------------------------------------------------------------

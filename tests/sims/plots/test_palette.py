@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from sims.plots.boxes import rgb
-from sims.plots.classes import COLOURS, WAITS
-from sims.plots.palette import GREY, RUN_PAINTS, USE_PAINTS, Paint
+from sims.plots.palette import CLASSES, GREY, RUN_PAINTS, USE_PAINTS, WAITS, Paint
 
 SEEN_BY = {
     "normal": np.eye(3),
@@ -37,7 +36,7 @@ SEEN_BY = {
 }
 """Linear RGB -> linear RGB as seen, at full severity."""
 
-CLASSES = tuple(Paint(colour, colour) for colour in (*COLOURS, GREY))
+OWNERS = tuple(Paint(colour, colour) for colour in (*CLASSES, GREY))
 TOLD_APART = 10
 """CIE76 difference; 2.3 is just noticeable, and areas side by side need several times that."""
 
@@ -55,7 +54,7 @@ def lab(colour: str, vision: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("vision", SEEN_BY)
-@pytest.mark.parametrize("paints", [USE_PAINTS, RUN_PAINTS, CLASSES, (*WAITS.values(),)])
+@pytest.mark.parametrize("paints", [USE_PAINTS, RUN_PAINTS, OWNERS, (*WAITS.values(),)])
 def test_all_colours_can_be_told_apart_with_any_colour_vision(
     paints: tuple[Paint, ...], vision: str
 ) -> None:

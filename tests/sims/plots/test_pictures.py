@@ -10,25 +10,25 @@ from attrs import evolve
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from actors.events import JobSubmitted, Outcome
+from actors.events import JobSubmitted
 from actors.runtime import Record
 from sims.cli import main
 from sims.errors import InputError
 from sims.plots import gantt
 from sims.plots.boxes import rgb
-from sims.plots.figure import Framing, blank_figure, save, title_within
-from sims.plots.palette import OUTCOMES
+from sims.plots.figure import Framing, blank_figure, title_within
+from sims.plots.palette import RUN_KIND, RUN_PAINTS
 from sims.plots.pictures import WHOLE, What, draw
 from sims.plots.scene import Scene
 from sims.scenario.loader import load
 from sims.world import run
 from tests.sims.cli.commands import without
-from tests.sims.kinds import KINDS, SCENARIOS, records_of, written
+from tests.sims.kinds import SCENARIOS, records_of, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
-every_picture = pytest.mark.parametrize("what", ["gantt", "jobs", "ledger", "queue"])
-every_kind = pytest.mark.parametrize("name", KINDS)
+VARIED = ("attempts", "images", "copies", "batch-easy", "malleable10", "redundant", "volatile20")
+"""Kinds of logs of which no two have the same events."""
 
 
 def drawn(what: str, name: str, framing: Framing = WHOLE) -> Figure:
@@ -41,7 +41,7 @@ def legend(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-@pytest.mark.parametrize("end", [1, 2, 3, 7, 16, 99, 1234, 5000])
+@pytest.mark.parametrize("end", [1, 2, 7, 99, 5000])
 def test_slots_are_marked_by_whole_numbers(end: int) -> None:
     axes = blank_figure(13, 4).add_subplot()
     Framing(until=end).label(axes, Scene.of(records_of("volatile20")))
@@ -57,16 +57,16 @@ def test_seconds_may_be_marked_by_parts_of_one() -> None:
     assert any(tick != int(tick) for tick in axes.get_xticks())
 
 
-@every_kind
-@every_picture
+@pytest.mark.parametrize("name", VARIED)
+@pytest.mark.parametrize("what", ["gantt", "jobs", "ledger", "queue"])
 def test_every_axis_of_every_kind_of_log_has_a_label_that_tells_its_unit(
-    what: str, name: str, tmp_path: Path
+    what: str, name: str
 ) -> None:
     figure = drawn(what, name)
-    save(figure, tmp_path / "picture.svg")
-    assert (tmp_path / "picture.svg").read_bytes().startswith(SIGNATURES[".svg"])
+    figure.draw_without_rendering()
     unit = "slots" if name in ("figure1", "volatile20", "iterative") else "s"
-    labels = [text for axes in figure.axes for text in (axes.get_xlabel(), axes.get_ylabel())]
+    every = [axes for it in figure.axes for axes in (it, *it.child_axes)]
+    labels = [text for axes in every for text in (axes.get_xlabel(), axes.get_ylabel())]
     if what == "ledger":
         assert f" {unit}" in figure.axes[0].get_xlabel()
         assert all(axes.get_xlabel() for axes in figure.axes)
@@ -115,20 +115,17 @@ def test_few_processors_are_numbered_below_the_middles_of_their_bars() -> None:
     assert axes.get_xticks().tolist() == [0.5, 1.5, 2.5, 3.5]
 
 
-def test_the_bandwidths_limit_is_told_in_words() -> None:
-    figure = drawn("bandwidth", "figure1")
-    assert figure.axes[0].get_ylabel() == "transfers at once"
-    assert "2 channels of the master (n_com)" in legend(figure)
-
-
-def test_what_a_ledgers_bars_leave_blank_is_named() -> None:
-    assert "idle" in legend(drawn("ledger", "batch-easy"))
-
-
-def test_a_legend_names_no_mark_that_is_not_drawn() -> None:
-    """A fault that costs no run is nobody's, so that a chart of jobs cannot show them."""
-    assert "fault" in legend(drawn("gantt", "buddies"))
-    assert "fault" not in legend(drawn("jobs", "buddies"))
+@pytest.mark.parametrize(
+    ("what", "name", "word", "there"),
+    [
+        ("bandwidth", "figure1", "2 channels of the master (n_com)", True),
+        ("ledger", "batch-easy", "idle", True),  # what its bars leave blank
+        ("gantt", "buddies", "fault", True),
+        ("jobs", "buddies", "fault", False),  # one that costs no run is nobody's: not drawn there
+    ],
+)
+def test_a_legend_names_what_is_drawn(what: str, name: str, word: str, there: bool) -> None:
+    assert (word in legend(drawn(what, name))) is there
 
 
 def test_many_failures_are_counted_below_and_named_with_the_colours(
@@ -148,15 +145,14 @@ def test_a_long_title_takes_more_lines_and_loses_no_word() -> None:
     assert " ".join(wrapped.split()) == f"name, seed 1, policy ({settings_told})"
 
 
-@pytest.mark.parametrize("what", ["gantt", "jobs", "queue", "bandwidth"])
-def test_titles_tell_scenario_seed_and_policy(what: str) -> None:
-    assert drawn(what, "figure1").axes[0].get_title() == "figure1, seed 0, IE"
+def test_titles_tell_scenario_seed_and_policy() -> None:
+    assert drawn("queue", "figure1").axes[0].get_title() == "figure1, seed 0, IE"
 
 
 def test_the_copy_that_completed_a_job_is_drawn_over_the_others() -> None:
     runs = drawn("jobs", "redundant").axes[0].collections[-1]
     assert isinstance(runs, PolyCollection)
-    green = rgb(OUTCOMES[Outcome.COMPLETED].colour)
+    green = rgb(RUN_PAINTS[RUN_KIND["completed"]].colour)
     small = (np.asarray(runs.get_edgecolor())[:, :3] < 1).any(axis=1)
     completed = (np.asarray(runs.get_facecolor())[small, :3] == green).all(axis=1)
     assert 0 < completed.sum() < len(completed)
@@ -176,15 +172,13 @@ def test_a_picture_has_the_window_size_and_title_that_are_asked_for() -> None:
 
 
 def test_seconds_are_counted_in_days_at_round_numbers() -> None:
-    axis = drawn("jobs", "malleable10", Framing(unit="d")).axes[0].xaxis
-    assert axis.get_label_text() == "time, d"
-    days = [
-        float(tick.replace(",", ""))
-        for tick in axis.get_major_formatter().format_ticks(axis.get_major_locator()())
-    ]
-    assert len(days) > 3
-    assert all(day == int(day) for day in days)
-    assert np.allclose(axis.get_major_locator()(), np.array(days) * 86400)
+    axes = drawn("jobs", "malleable10", Framing(unit="d")).axes[0]
+    [days] = axes.child_axes
+    assert days.get_xlabel() == "time, d"
+    assert np.allclose(np.array(days.get_xlim()) * 86400, axes.get_xlim())
+    ticks = days.xaxis.get_major_formatter().format_ticks(days.get_xticks())
+    assert len(ticks) > 3
+    assert all(float(tick.replace(",", "")).is_integer() for tick in ticks)
 
 
 @pytest.mark.parametrize(
@@ -204,11 +198,15 @@ def test_a_window_without_time_and_a_unit_that_is_not_the_logs_are_refused(
 
 
 @pytest.mark.parametrize("suffix", SIGNATURES)
-def test_the_suffix_says_which_kind_of_picture(suffix: str, tmp_path: Path) -> None:
-    picture = tmp_path / f"new folder/picture{suffix}"
-    log = written("iterative", tmp_path)
-    assert main(["plot", str(log), "--what", "bandwidth", "-o", str(picture)]) == 0
-    assert picture.read_bytes().startswith(SIGNATURES[suffix])
+def test_the_suffix_says_which_kind_of_picture_and_the_same_log_gives_the_same(
+    suffix: str, tmp_path: Path
+) -> None:
+    log, pictures = written("iterative", tmp_path), [tmp_path / f"new/{k}{suffix}" for k in (1, 2)]
+    for picture in pictures:
+        assert main(["plot", str(log), "--what", "bandwidth", "-o", str(picture)]) == 0
+    first, second = (picture.read_bytes() for picture in pictures)
+    assert first.startswith(SIGNATURES[suffix])
+    assert first == second
 
 
 @pytest.mark.parametrize(
@@ -231,14 +229,6 @@ def test_what_cannot_be_drawn_is_refused_by_name(
     assert main(["plot", str(log), *words]) == 2
     assert told in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [log]
-
-
-def test_the_same_log_gives_the_same_svg_byte_for_byte(tmp_path: Path) -> None:
-    log = written("malleable-fatal", tmp_path)
-    pictures = [tmp_path / f"{k}.svg" for k in range(2)]
-    for picture in pictures:
-        assert main(["plot", str(log), "-o", str(picture)]) == 0
-    assert pictures[0].read_bytes() == pictures[1].read_bytes()
 
 
 def test_without_matplotlib_the_pip_command_is_named(tmp_path: Path) -> None:

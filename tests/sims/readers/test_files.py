@@ -1,4 +1,4 @@
-"""Opening plain and compressed files, and JSON values that know their place."""
+"""Opening plain and compressed files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.documents import load_json
 from sims.readers.files import LEAST_GROWN, content, numbered_lines
 from sims.readers.spot import MOST_BYTES, spot_folder
 
@@ -71,14 +70,6 @@ def test_bytes_that_are_not_utf8_stay_visible_and_a_byte_order_mark_is_dropped(
     path = tmp_path / "latin"
     path.write_bytes(b"\xef\xbb\xbf; Jos\xe9\n")
     assert list(numbered_lines(path)) == [(1, r"; Jos\xe9")]
-
-
-def test_json_that_does_not_parse_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "bad.json"
-    path.write_text('{"a": 1,\n "b": }\n')
-    with pytest.raises(InputError) as caught:
-        load_json(path)
-    assert caught.value.key == "line 2"
 
 
 @pytest.mark.parametrize("name", ["a.gz", "a.xz", "a.bz2"])

@@ -77,6 +77,7 @@ LINES: dict[Callable[[Path], object], list[tuple[str, str, str]]] = {
         ('{"metadata": {"gap_seconds": 195}, "data": [1, 0, -1]}', r"data[2]", "-1"),
         ('{"metadata": {"gap_seconds": 1}, "data": [1], "prices": [1, 2]}', "prices", "2 prices"),
         ("[]", "", "a table"),
+        ('{"a": 1,\n "b": }\n', "line 2", "not JSON"),
     ],
 }
 CASES = [

@@ -137,6 +137,7 @@ def test_an_hour_that_summer_times_end_repeats_is_told_by_what_was_computed(
         ((line(AllocCPUS="²"),), {}, "line 2: AllocCPUS"),
         ((line(times=("10:00", "soon", "10:10:00", "11:10:00")),), {}, "line 2: Eligible: "),
         ((line(times=("12:00:00",) * 2 + ("10:10:00", "11:10:00")),), {}, "`timezone`"),
+        ((line(times=("None",) * 2 + ("10:10:00", "11:10:00")),), {}, "line 2: Submit: 'None'"),
         (("7|ann",), {}, "line 2: .*missing"),
         (("7.0" + "|" * 13,), {}, "no job that has started"),
     ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, pairwise
 
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.timeline import Timeline, read_letters
-from tests.sims.readers.lookup import state_at
+from tests.sims.readers.lookup import states_at
 
 UP, RECLAIMED, DOWN = WorkerState
 STATES = st.lists(st.sampled_from(WorkerState), min_size=1, max_size=40)
@@ -24,13 +24,15 @@ def letters(states: Sequence[WorkerState]) -> str:
 
 
 @st.composite
-def repeating(draw: st.DrawFn) -> Timeline:
-    """Whole-numbered times, so that every expected value is exact."""
+def repeating(draw: st.DrawFn) -> tuple[Timeline, Callable[[int], WorkerState]]:
+    """It, and its state in each slot; whole-numbered times, so that every expected value is
+    exact."""
     states = draw(STATES)
-    start = draw(st.integers(0, len(states) - 1))
-    spare = draw(st.integers(0, 5))
+    start, spare = draw(st.integers(0, len(states) - 1)), draw(st.integers(0, 5))
+    period, padded = len(states) - start + spare, states + [states[-1]] * spare
     changes = Timeline.of_slots(states).changes
-    return Timeline(changes, period=float(len(states) - start + spare), cycle_start=float(start))
+    timeline = Timeline(changes, period=float(period), cycle_start=float(start))
+    return timeline, lambda k: padded[k if k < start else start + (k - start) % period]
 
 
 @given(st.text("urd", min_size=1))
@@ -51,24 +53,21 @@ def test_letters_that_name_no_state_are_refused_with_their_place(text: str, prob
 def test_a_repeated_trace_has_the_state_of_the_time_modulo_its_length(
     states: list[WorkerState], slot: int
 ) -> None:
-    assert state_at(Timeline.of_slots(states).repeated(), slot) is states[slot % len(states)]
+    [state] = states_at(Timeline.of_slots(states).repeated(), [slot])
+    assert state is states[slot % len(states)]
 
 
 @given(repeating())
 def test_transitions_of_a_repetition_are_exactly_where_the_state_changes(
-    timeline: Timeline,
+    drawn: tuple[Timeline, Callable[[int], WorkerState]],
 ) -> None:
-    horizon = 150
-    states = [state_at(timeline, slot) for slot in range(horizon)]
-    expected = [(0.0, states[0])]
-    expected += [(float(k), b) for k, (a, b) in enumerate(pairwise(states), start=1) if a != b]
-    assert timeline.clipped(horizon) == Timeline(tuple(expected), end=float(horizon))
+    timeline, state = drawn
+    assert timeline.clipped(150) == Timeline.of_slots([state(k) for k in range(150)])
 
 
 def test_a_repetition_in_which_nothing_changes_ends_its_transitions() -> None:
     timeline = Timeline(((0.0, DOWN), (3.0, UP)), period=2.0, cycle_start=4.0)
     assert list(timeline.transitions()) == [(0.0, DOWN), (3.0, UP)]
-    assert state_at(timeline, 101.0) is UP
 
 
 def test_times_of_a_repetition_do_not_drift() -> None:
@@ -80,11 +79,11 @@ def test_times_of_a_repetition_do_not_drift() -> None:
 
 @given(repeating(), st.sampled_from([0.5, 1.0, 1.5, 2.0, 3.0, 7.0]))
 def test_slots_have_the_state_at_their_start_however_long_the_repetition_runs(
-    timeline: Timeline, slot: float
+    drawn: tuple[Timeline, Callable[[int], WorkerState]], slot: float
 ) -> None:
-    slotted = timeline.slotted(slot)
-    for k in range(200):
-        assert state_at(slotted, k) is state_at(timeline, k * slot)
+    timeline, state = drawn
+    found = states_at(timeline.slotted(slot), range(200))
+    assert found == [state(int(k * slot)) for k in range(200)]
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.sampled_from(WorkerState))), st.floats(0.1, 9))
@@ -94,9 +93,10 @@ def test_slots_of_a_trace_that_ends_have_the_state_at_their_start(
     timeline = Timeline.of([(0.0, UP), *sorted(changes, key=lambda change: change[0])], 101.0)
     states = timeline.slotted(slot).slots()
     assert len(states) == math.ceil(101.0 / slot)
-    for k, state in enumerate(states):
+    expected = states_at(timeline, [k * slot for k in range(len(states))])
+    for k, (found, state) in enumerate(zip(states, expected, strict=True)):
         near = any(math.isclose(time, k * slot, rel_tol=1e-11) for time, _ in timeline.changes)
-        assert near or state is state_at(timeline, k * slot)
+        assert near or found is state
 
 
 def test_a_change_on_a_slot_start_is_seen_there_despite_rounding() -> None:

@@ -1,7 +1,8 @@
-"""Availability in files of lines: events of nodes, SimGrid's profiles, intervals."""
+"""Availability in files: events of nodes, SimGrid's profiles, intervals, counts of instances."""
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 
 from policies.availability import WorkerState
 from sims.errors import InputError
+from sims.readers.spot import SpotTrace, read_spot_trace
 from sims.readers.states import FtaStates, Origin, ProfileStates
 from sims.readers.timeline import Change, Timeline
 from sims.readers.traces import NodeId, read_fta_trace, read_intervals, read_simgrid_profile
 from sims.scenario.trace_files import FtaFile, IntervalFile
-from tests.sims.readers.lookup import state_at
+from tests.sims.readers.lookup import states_at
 
 UP, RECLAIMED, DOWN = WorkerState
 
@@ -148,7 +150,8 @@ def test_values_mean_what_the_scenario_says(data: Path) -> None:
     extended = read_simgrid_profile(path, ProfileStates(reclaimed_value=2.0))
     third = [(8.0, RECLAIMED), (9.0, UP)]
     assert list(islice(extended.transitions(), 7)) == [*ends[0], *third, *ends[1]]
-    assert state_at(read_simgrid_profile(path, ProfileStates(off=RECLAIMED)), 3.0) is RECLAIMED
+    off = read_simgrid_profile(path, ProfileStates(off=RECLAIMED))
+    assert states_at(off, [3.0]) == [RECLAIMED]
 
 
 # --- intervals ------------------------------------------------------------------------------------
@@ -194,3 +197,46 @@ def test_a_scenarios_worker_is_one_of_the_tables(tmp_path: Path) -> None:
     assert section.timeline(tmp_path).slots() == (UP, UP, RECLAIMED)
     with pytest.raises(InputError, match="no worker 'b'"):
         IntervalFile(kind="csv", file="nodes.csv", worker="b", slot=60).timeline(tmp_path)
+
+
+# --- spot instances -------------------------------------------------------------------------------
+
+COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=60)
+
+
+def test_a_mapping_gives_each_count_its_state_at_the_trace_s_pace(data: Path) -> None:
+    trace = read_spot_trace(data / "spot.json")
+    expected = Timeline(((0.0, UP), (390.0, RECLAIMED), (585.0, DOWN), (975.0, UP)), end=6 * 195.0)
+    assert trace.mapped({0: RECLAIMED, 1: UP, 2: DOWN}) == expected
+
+
+def test_a_count_without_a_state_is_refused_by_name(data: Path) -> None:
+    trace = read_spot_trace(data / "spot.json")
+    with pytest.raises(InputError, match="trace state 2") as caught:
+        trace.mapped({0: DOWN, 1: UP})
+    assert (caught.value.source, caught.value.key) == (str(data / "spot.json"), "data[3]")
+
+
+@given(COUNTS)
+def test_a_node_is_up_while_enough_instances_are_there(counts: list[int]) -> None:
+    for k, timeline in enumerate(SpotTrace("made", 300.0, tuple(counts)).nodes()):
+        states = timeline.slotted(300.0).slots()
+        assert list(states) == [UP if count > k else DOWN for count in counts]
+
+
+@given(COUNTS)
+def test_as_many_nodes_are_up_as_instances_are_there(counts: list[int]) -> None:
+    nodes = SpotTrace("made", 1.0, tuple(counts)).nodes()
+    assert len(nodes) == max(1, *counts)
+    states = zip(*(it.slots() for it in nodes), strict=True)
+    assert [sum(state is UP for state in tick) for tick in states] == counts
+
+
+@given(COUNTS, st.floats(0.5, 1e4))
+@settings(deadline=None)
+def test_a_trace_reads_back_as_written(
+    tmp_path_factory: pytest.TempPathFactory, counts: list[int], gap: float
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "trace.json"
+    path.write_text(json.dumps({"metadata": {"gap_seconds": gap}, "data": counts}))
+    assert read_spot_trace(path) == SpotTrace(str(path), gap, tuple(counts))

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from actors.decisions import BadDecision
 from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
-from actors.runtime import ActorFailed, Record
+from actors.runtime import Record
 from policies.interface.pack import RedistributionView, Resize
 from sims.errors import InputError
 from sims.scenario.faults import YEAR
@@ -153,7 +154,7 @@ def odd(view: RedistributionView) -> list[Resize]:
 @pytest.mark.parametrize("bad", ["take_all", "stranger", "odd"])
 def test_a_bad_decision_is_refused_with_the_policy_and_what_it_saw(bad: str) -> None:
     user = scenario(policy={"name": f"{Path(__file__).stem}:{bad}"})
-    with pytest.raises(ActorFailed, match=rf":{bad} answered .*it saw now = .*candidates"):
+    with pytest.raises(BadDecision, match=rf":{bad} answered .*it saw now = .*candidates"):
         run(user, folder=Path(__file__).parent)
 
 

@@ -16,8 +16,6 @@ from actors.events import WorkerChanged
 from actors.runtime import Record
 from sims.errors import InputError
 from sims.scenario.loader import load, parse, read
-from sims.trace.span import Span
-from sims.trace.tale import Tale
 from sims.world import run
 from tests.sims.activity import Activity
 
@@ -36,13 +34,23 @@ def records(folder: Path, *overrides: str) -> list[Record]:
     return seen
 
 
-def letters(seen: list[Record]) -> dict[str, str]:
-    return Activity.of(seen).rows
+def letters(folder: Path, *overrides: str) -> dict[str, str]:
+    return Activity.of(records(folder, *overrides)).rows
+
+
+def for_all(*settings: str) -> list[str]:
+    return [f"workers.{k}.availability.{it}" for k in range(3) for it in settings]
+
+
+def turns(seen: list[Record]) -> list[tuple[float, str]]:
+    """When zone c changes, and to which state."""
+    changed = ((it.t, it.event) for it in seen if isinstance(it.event, WorkerChanged))
+    return [(t, event.state.value) for t, event in changed if event.worker == 2]
 
 
 def test_three_zones_slot_by_slot() -> None:
     """At 12 a is lost while c is suspended: c keeps its program; at 22 b is lost with 6 of 8."""
-    assert letters(records(ZONES)) == {
+    assert letters(ZONES) == {
         "a": "PPDIIIIIIIII" + "." * 10 + "PPDICCCC" + "DICCCC" * 2,
         "b": "." * 12 + "PPDDCCCCCC" + "." * 20,
         "c": "IIIPPD" + "." * 16 + "IIIDCCCC" + "IDCCCC" * 2,
@@ -50,7 +58,7 @@ def test_three_zones_slot_by_slot() -> None:
 
 
 def test_a_zone_whose_preemptions_are_crashes_loses_its_program_too(folder: Path) -> None:
-    rows = letters(records(folder, 'workers.2.availability.states.0="d"'))
+    rows = letters(folder, 'workers.2.availability.states.0="d"')
     assert rows["c"].count("P") == 4
 
 
@@ -67,9 +75,8 @@ def test_traces_may_be_packed(folder: Path) -> None:
 def test_a_trace_is_held_at_its_end_or_repeated(folder: Path) -> None:
     """Twenty ticks are forty slots: from then on a is UP for ever, or DOWN again in 52 to 55."""
     many = "job.iterations=6"
-    held = letters(records(folder, many))
-    again = [f'workers.{k}.availability.after="repeat"' for k in range(3)]
-    repeated = letters(records(folder, many, *again))
+    held = letters(folder, many)
+    repeated = letters(folder, many, *for_all('after="repeat"'))
     assert all(held[zone][:42] == repeated[zone][:42] for zone in "abc")
     assert held["a"][42:] == "DICCCC" * 3
     assert repeated["a"][52:56] == "...."
@@ -77,37 +84,8 @@ def test_a_trace_is_held_at_its_end_or_repeated(folder: Path) -> None:
 
 def test_longer_slots_see_the_state_at_their_start(folder: Path) -> None:
     """In slots of 240 s the states of ticks 0, 2, 4, ... are seen: c is away in slots 2 and 3."""
-    slots = [f"workers.{k}.availability.slot=240" for k in range(3)]
-    changes = [
-        (record.t, record.event.state.value)
-        for record in records(folder, *slots, "job.cap=20")
-        if isinstance(record.event, WorkerChanged) and record.event.worker == 2
-    ]
-    assert changes == [(2, "r"), (4, "u")]
-
-
-def test_the_life_of_the_job_tells_where_its_time_went() -> None:
-    tale = Tale("application")
-    for record in records(ZONES):
-        tale(record)
-    assert tale.root is not None
-    first = tale.root.children[0]
-    assert [run.title.partition(":")[0] for run in first.children] == [
-        "run 0 (start)",
-        "run 1 (failure)",
-        "run 2 (failure)",
-    ]
-    assert [titles(run)[-1] for run in first.children] == [
-        "ended: lost",
-        "ended: lost",
-        "ended: completed",
-    ]
-    assert "c is RECLAIMED" in titles(first.children[0])
-    assert "a goes DOWN" in titles(first.children[0])
-
-
-def titles(span: Span) -> list[str]:
-    return [child.title for child in span.children]
+    seen = records(folder, *for_all("slot=240"), "job.cap=20")
+    assert turns(seen) == [(2, "r"), (4, "u")]
 
 
 def test_the_file_says_how_long_a_tick_is(folder: Path) -> None:
@@ -117,29 +95,27 @@ def test_the_file_says_how_long_a_tick_is(folder: Path) -> None:
         worker["availability"]["slot"] = 195
     with pytest.raises(InputError, match=r"availability.slot: 195 s in a slot, and the unit is s"):
         run(read(table, "spot"), folder=folder)
-    for unit, turns in (("s", [360, 840]), ("slot", [3, 7])):
+    for unit, times in (("s", [360, 840]), ("slot", [3, 7])):
         for worker in table["workers"]:
             worker["availability"].pop("slot", None)
         seen: list[Record] = []
         run(read(table | {"unit": unit}, "spot"), [seen.append], folder, until=1000)
-        changed = (it for it in seen if isinstance(it.event, WorkerChanged))
-        assert [it.t for it in changed if it.event.worker == 2] == turns
+        assert [t for t, _ in turns(seen)] == times
 
 
 def test_a_run_that_outlives_its_trace_is_refused_with_the_traces_length(folder: Path) -> None:
-    errors = [f'workers.{k}.availability.after="error"' for k in range(3)]
+    errors = for_all('after="error"')
     with pytest.raises(InputError, match=r"zone-.\.json: the trace ends at 2,400 s, and the run"):
         records(folder, *errors)
     assert records(folder, *errors, "job.iterations=2")
 
 
 def test_a_random_start_is_the_seeds_and_common_to_all_zones(folder: Path) -> None:
-    keys = 'start="random"', 'after="repeat"'
-    asked = [f"workers.{k}.availability.{it}" for k in range(3) for it in keys]
-    rows = [letters(records(folder, *asked, f"seed={seed}")) for seed in (1, 1, 2)]
+    asked = for_all('start="random"', 'after="repeat"')
+    rows = [letters(folder, *asked, f"seed={seed}") for seed in (1, 1, 2)]
     assert rows[0] == rows[1] != rows[2]
     fixed = [it.replace('"random"', "22") for it in asked]
-    assert letters(records(folder, *fixed))["b"].startswith("..")
+    assert letters(folder, *fixed)["b"].startswith("..")
 
 
 def test_slots_of_two_lengths_are_refused_with_the_remedy(folder: Path) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, cast
 
-import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from actors.deciders.copies import CopyRuns, PlacementRule
 from actors.events import JobCompleted
 from actors.runtime import Record, System
 from policies.copies import Fcfs, Srpt, SrptR, SrptREven
 from policies.interface.copies import RedundancyPolicy
-from tests.actors.deciders.copies.oracle import Instance
-from tests.actors.deciders.copies.test_copies_oracle import instances
 from tests.actors.deciders.copies.worlds import (
     columns,
     described,
@@ -24,36 +22,42 @@ from tests.actors.deciders.copies.worlds import (
 )
 
 POLICIES = (SrptR(), SrptR(cloning=False), SrptREven(), Srpt(), Srpt(stay=True), Fcfs())
-RULES = tuple(PlacementRule)
+RATES = st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1), Fraction(2), Fraction(4)])
 
 
-def both(instance: Instance, policy: RedundancyPolicy, rule: PlacementRule) -> list[list[Record]]:
-    """What either carrier records."""
-    cloning = getattr(policy, "cloning", True)
-    deciders: list[Any] = [
-        columns(policy, rule=rule, exact=True),
-        CopyRuns(policy, rule, cloning=cloning, exact=True),
-    ]
-    jobs = described(cast(Any, zip(instance.arrivals, instance.sizes, strict=True)))
-    logs = list[list[Record]]()
-    for decider, spawn in zip(deciders, (spawn_columns, spawn_runs), strict=True):
-        records = list[Record]()
-        system = System(3, [records.append], start=cast(float, Fraction(0)))
-        traces = [[(t, instance.speed * v) for t, v in trace] for trace in instance.traces]
-        cast(Any, spawn)(system, decider, len(traces), jobs, traces)
-        system.run()
-        logs.append(records)
-    return logs
+def eighths(least: int) -> st.SearchStrategy[Fraction]:
+    return st.integers(least, 24).map(lambda k: Fraction(k, 8))
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=repr)
-@pytest.mark.parametrize("rule", RULES)
-@settings(max_examples=40, deadline=None)
-@given(instance=instances())
+@st.composite
+def traces(draw: st.DrawFn) -> Any:
+    """A worker's speed: rising times, any of a few rates, and in the end one that goes on."""
+    times = sorted(draw(st.sets(st.integers(1, 40), max_size=4)))
+    steps = [(Fraction(time, 4), draw(RATES)) for time in (0, *times)]
+    return (*steps, (Fraction(11), Fraction(1)))
+
+
+def told(decider: Any, spawn: Any, jobs: Any, speeds: Any) -> list[Record]:
+    records = list[Record]()
+    system = System(3, [records.append], start=cast(float, Fraction(0)))
+    spawn(system, decider, len(speeds), described(jobs), speeds)
+    system.run()
+    return records
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    jobs=st.lists(st.tuples(eighths(0), eighths(1)), min_size=1, max_size=7).map(sorted),
+    speeds=st.lists(traces(), min_size=1, max_size=4),
+    policy=st.sampled_from(POLICIES),
+    rule=st.sampled_from(PlacementRule),
+)
 def test_both_carriers_tell_the_same_runs_and_completions(
-    policy: RedundancyPolicy, rule: PlacementRule, instance: Instance
+    jobs: Any, speeds: Any, policy: RedundancyPolicy, rule: PlacementRule
 ) -> None:
-    arrays, actors = both(instance, policy, rule)
+    runs = CopyRuns(policy, rule, cloning=getattr(policy, "cloning", True), exact=True)
+    arrays = told(columns(policy, rule=rule, exact=True), spawn_columns, jobs, speeds)
+    actors = told(runs, spawn_runs, jobs, speeds)
     assert runs_of(arrays) == runs_of(actors)
     ended = [
         {(it.t, it.event) for it in log if isinstance(it.event, JobCompleted)}

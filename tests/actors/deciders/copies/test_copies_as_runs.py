@@ -4,17 +4,13 @@ time."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from actors.deciders.copies import CopyRuns
-from actors.events import CheckpointTaken, JobCompleted, Outcome
-from actors.protection import ProtectionKind, Rules
+from actors.events import JobCompleted, Outcome
+from actors.protection import Rules
 from actors.runtime import ActorFailed, Record, System
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -68,27 +64,6 @@ def test_a_copy_on_a_reclaimed_worker_lends_its_state_if_it_is_the_furthest() ->
     assert runs_of(records)["0", 2] == ("1", 2, 6, 0, 6, COMPLETED, 10)
 
 
-def test_a_job_waits_while_nobody_is_up_and_goes_on_from_where_it_was() -> None:
-    records = lived([(0, 10)], [away(RECLAIMED, 4, 9)])
-    assert ends(records) == {"0": 15}
-
-
-def test_a_lone_copy_whose_worker_goes_down_leaves_only_what_a_checkpoint_has_kept() -> None:
-    alone = lived([(0, 10)], [away(DOWN, 4, 5)])
-    assert ends(alone) == {"0": 15}
-    # The arrival at 3 makes the job go on as a new run, whose beginning outlives it.
-    visited = lived([(0, 10), (3, 20)], [away(DOWN, 4, 5)])
-    assert runs_of(visited)["0", 1] == ("0", 3, 3, 0, 4, LOST, 4)
-    assert runs_of(visited)["0", 2][:4] == ("0", 5, 3, 0)
-
-
-def test_where_one_copy_is_lost_the_others_go_on_and_are_cloned() -> None:
-    records = lived([(0, 10)], [away(DOWN, 4, 5), ALWAYS])
-    assert runs_of(records)["0", 0][4:] == (4, LOST, 4)
-    assert runs_of(records)["0", 2][:4] == ("1", 4, 4, 1)
-    assert ends(records) == {"0": 10}
-
-
 def test_a_clone_passes_the_master_and_the_furthest_copy_goes_on_meanwhile() -> None:
     needs = Needs("program", program=1, image=1)
     rules = Rules(copies=2, cloning=True, image=1)
@@ -126,24 +101,6 @@ def test_copies_that_fetch_nothing_more_are_not_placed_anew_at_every_change() ->
     assert found["0", 4][:4] == ("2", 2, 2, 0)
 
 
-def test_a_job_whose_copies_save_images_goes_on_from_one_after_its_recovery() -> None:
-    rules = Rules(
-        kind=ProtectionKind.IMAGES, period=lambda _: 3, cost=1, recovery=0.5, cloning=True
-    )
-    decider = CopyRuns(SrptR(), afresh=False)
-    records = lived([(0, 10)], [away(DOWN, 6, 7)], decider, rules=rules)
-    assert [it.t for it in records if isinstance(it.event, CheckpointTaken)][:1] == [4]
-    assert runs_of(records)["0", 1][:4] == ("0", 7, 3, 0)
-    assert ends(records) == {"0": 7 + 0.5 + 3 + 1 + 3 + 1 + 1}
-
-
-def test_after_an_error_found_no_state_that_may_be_corrupt_is_gone_on_from() -> None:
-    records = lived([(0, 4), (1, 9)], [ALWAYS], failures=[1])
-    found = runs_of(records)
-    assert found["0", 1][4:] == (4, Outcome.FAILED, 4)
-    assert found["0", 2][:4] == ("0", 4, 0, None)
-
-
 def test_a_policy_that_shares_workers_is_refused_with_the_reason() -> None:
     jobs = [(0.1 * k, 1.0) for k in range(8)]
     with pytest.raises(ActorFailed, match="each holds one run"):
@@ -153,66 +110,3 @@ def test_a_policy_that_shares_workers_is_refused_with_the_reason() -> None:
 def test_a_policy_that_clones_where_copies_are_on_their_own_is_refused() -> None:
     with pytest.raises(ActorFailed, match="`cloning` is False"):
         lived([(0, 1)], [ALWAYS], CopyRuns(SrptR(), cloning=False))
-
-
-# --- anything ---------------------------------------------------------------------------------
-
-QUARTERS = st.integers(1, 40).map(lambda k: Fraction(k, 4))
-
-
-@st.composite
-def lives(draw: st.DrawFn) -> Life:
-    """A worker that is UP in the end."""
-    times = sorted(draw(st.sets(st.integers(1, 60), max_size=6)))
-    states = [draw(st.sampled_from([UP, RECLAIMED, DOWN])) for _ in times]
-    told: list[tuple[float, WorkerState]] = [(0, UP)]
-    for time, state in zip(times, states, strict=True):
-        if state is not told[-1][1]:
-            told.append((time / 4, state))
-    return (*told, (40, UP)) if told[-1][1] is not UP else told
-
-
-@settings(max_examples=150, deadline=None)
-@given(
-    jobs=st.lists(st.tuples(QUARTERS, QUARTERS), min_size=1, max_size=5),
-    lives=st.lists(lives(), min_size=1, max_size=4),
-    cloning=st.booleans(),
-    image=st.sampled_from([None, 0, 0.25, 1]),
-    delay=st.sampled_from([0, 0.5]),
-    afresh=st.booleans(),
-    kind=st.sampled_from(list(ProtectionKind)),
-)
-def test_whatever_happens_every_job_completes_and_no_worker_holds_two_runs(
-    jobs: list[tuple[float, float]],
-    lives: list[Life],
-    cloning: bool,
-    image: float | None,
-    delay: float,
-    afresh: bool,
-    kind: ProtectionKind,
-) -> None:
-    world: dict[str, Any] = {}
-    if image is not None:
-        world = {"channels": 1, "needs": Needs("program", 0.25, 0.25, image)}
-    rules = Rules(
-        kind=kind,
-        period=lambda _: 2,
-        cost=0.25,
-        copies=len(lives),
-        cloning=cloning,
-        delay=delay,
-        image=image,
-    )
-    free = image is None and not delay and kind is ProtectionKind.NONE
-    decider = CopyRuns(SrptR(cloning), afresh=afresh and free, cloning=cloning)
-    plain = [(float(time), float(size)) for time, size in jobs]
-    records = lived(plain, lives, decider, rules=rules, **world)
-    assert len(ends(records)) == len(jobs)
-    found = runs_of(records)
-    done = {key: run[6] for key, run in found.items()}
-    spans: dict[str, list[tuple[float, float]]] = {}
-    for (job, _), (where, start, begun, source, end, _, _) in found.items():
-        spans.setdefault(where, []).append((start, end))
-        assert begun == 0 or begun <= done[job, source] + 1e-9
-    for own in spans.values():
-        assert all(first[1] <= then[0] for first, then in pairwise(sorted(own)))

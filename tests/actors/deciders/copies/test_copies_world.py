@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import hypot
 
 import numpy as np
 import pytest
@@ -20,17 +19,14 @@ from actors.events import (
     RunStarted,
 )
 from actors.runtime import ActorFailed, Deadlock, Record, System
-from policies.copies import Fcfs, LapsR, ProcessorSharing, Srpt, SrptR
+from policies.copies import Fcfs, LapsR, ProcessorSharing, SrptR
 from policies.interface.copies import ActiveJobs, CopyAllocation, Sharing
-from policies.maths.speeds import TwoPoint, TwoPointSlots
-from sims.campaign.intervals import mean_of
 from tests.actors.deciders.copies.worlds import (
     columns,
     described,
     run,
     spawn_columns,
     told,
-    varied,
 )
 
 CANCELLED = Outcome.CANCELLED
@@ -204,35 +200,3 @@ def test_a_job_that_reaches_into_the_next_layer_gives_all_layers_one_permutation
     for _ in range(50):
         workers = placer.place(across, list("abcd")).tolist()
         assert workers[:4] == workers[4:]
-
-
-@pytest.mark.parametrize(
-    ("process", "load", "expected", "error"),
-    [
-        # Speeds redrawn at exponential times of mean .3; then in slots of .3 of random phase.
-        (TwoPoint, 0.3, 0.310, 0.002),
-        (TwoPoint, 0.5, 0.434, 0.003),
-        (TwoPoint, 0.7, 0.614, 0.007),
-        (TwoPoint, 0.9, 0.861, 0.010),
-        (TwoPointSlots, 0.3, 0.325, 0.002),
-        (TwoPointSlots, 0.5, 0.429, 0.003),
-        (TwoPointSlots, 0.7, 0.592, 0.007),
-        (TwoPointSlots, 0.9, 0.855, 0.010),
-    ],
-)
-def test_srpt_r_over_srpt_comes_out_as_reproduced(
-    process: type[TwoPoint | TwoPointSlots], load: float, expected: float, error: float
-) -> None:
-    """Six paired runs of 800 jobs: M = 10, exponential sizes, speeds 4 or 0. Both sides are
-    samples, and their standard errors count 3.29 times (99.9 %)."""
-    ratios = []
-    for seed in range(6):
-        rng = np.random.default_rng(seed)
-        times = rng.exponential(1 / (load * 10), 1500).cumsum().tolist()
-        jobs = list(zip(times, rng.exponential(1.0, 1500).tolist(), strict=True))[:800]
-        law = process(4.0, 0.3)
-        with_copies, without = (varied(p, law, jobs, 10, seed) for p in (SrptR(), Srpt()))
-        ratios.append(with_copies.total / without.total)
-    interval = mean_of(ratios, 0.999)
-    assert abs(interval.mean - expected) < hypot(interval.half, 3.29 * error)
-    assert interval.half < 0.2

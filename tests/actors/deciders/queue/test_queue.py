@@ -8,23 +8,20 @@ from actors.events import (
     BatchOpened,
     JobCompleted,
     JobKilled,
-    JobSubmitted,
-    Outcome,
     ReservationDropped,
     ReservationMade,
-    RunEnded,
     RunStarted,
     ShelfOpened,
     WorkloadEnded,
 )
 from actors.hazards import Hazard
 from actors.pool import Pool, compact
-from actors.runtime import NOTHING, ActorFailed, Record, System, UnexpectedMessage
+from actors.runtime import ActorFailed, Record, System
 from actors.scheduler import Scheduler
 from actors.worker import Worker
 from actors.worker_messages import Fail
 from actors.worker_registry import WorkerRegistry
-from policies.interface.queue import BatchJob, BatchPolicy, BatchView, Decision
+from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid, Table
 from policies.queue.allocation import requested
 from policies.queue.batches import Exact
@@ -72,35 +69,6 @@ def starts(records) -> list[tuple[str, float, str]]:
 
 def of(records, kind):
     return [r for r in records if isinstance(r.event, kind)]
-
-
-def test_a_failed_attempt_is_found_at_its_end_and_the_job_runs_again() -> None:
-    records = world([job(0, 2, 5, verification=1)], RList(0), failures={0: 2})
-    assert starts(records) == [("a", 0, "0-1"), ("a", 6, "0-1"), ("a", 12, "0-1")]
-    outcomes = [r.event.outcome for r in of(records, RunEnded)]
-    assert outcomes == [Outcome.FAILED, Outcome.FAILED, Outcome.COMPLETED]
-    assert [(r.t, r.event) for r in of(records, WorkloadEnded)] == [(18, WorkloadEnded(1, 0, 3))]
-
-
-def test_processors_are_free_at_the_instant_at_which_an_attempt_ends() -> None:
-    records = world([job(0, 4, 3), job(1, 4, 2)], RList(0))
-    assert starts(records) == [("a", 0, "0-3"), ("b", 3, "0-3")]
-
-
-def test_all_ends_of_an_instant_are_heard_before_one_decision() -> None:
-    jobs = [job(0, 2, 3), job(1, 2, 3), job(2, 4, 1), job(3, 2, 9)]
-    assert [s[:2] for s in starts(world(jobs, RList(0)))] == [
-        ("a", 0),
-        ("b", 0),
-        ("c", 3),
-        ("d", 4),
-    ]
-
-
-def test_jobs_arrive_at_their_release_times() -> None:
-    records = world([job(0, 4, 3, submitted=5), job(1, 4, 2, submitted=1)], RList(0))
-    assert [(r.event.job, r.t) for r in of(records, JobSubmitted)] == [("b", 1), ("a", 5)]
-    assert [s[:2] for s in starts(records)] == [("b", 1), ("a", 5)]
 
 
 def test_a_job_that_outlives_its_estimate_is_not_killed_unless_asked() -> None:
@@ -181,54 +149,6 @@ def test_a_batch_begins_when_the_one_before_has_ended() -> None:
     assert opened == [(0, BatchOpened(1, 2, 1)), (6, BatchOpened(2, 1, 2))]
 
 
-def test_every_event_names_an_earlier_one_as_its_cause() -> None:
-    records = world([job(0, 2, 3), job(1, 4, 2, submitted=1)], RList(0), failures={0: 1})
-    by_seq = {r.seq: r for r in records}
-    assert all(r.cause is None or r.cause < r.seq for r in records)
-    second = next(r for r in records if isinstance(r.event, RunStarted) and r.event.run == 1)
-    assert isinstance(by_seq[second.cause].event, RunEnded)
-
-
-def greedy_liar(view: BatchView) -> Decision:
-    return Decision(list(view.queue))
-
-
-def test_a_policy_that_wants_what_is_not_free_is_named_with_what_it_saw() -> None:
-    seen = r"policy .*:greedy_liar .*b needs 2 processors, and 1 are left; .*4 of 4 .* free"
-    with pytest.raises(ActorFailed, match=seen) as caught:
-        world([job(0, 3, 1), job(1, 2, 1)], greedy_liar)
-    assert isinstance(caught.value.error, ValueError)
-
-
-def test_a_policy_that_starts_a_job_twice_is_refused() -> None:
-    def twice(view: BatchView) -> Decision:
-        return Decision([view.queue[0], view.queue[0]])
-
-    with pytest.raises(ActorFailed, match="not in the queue"):
-        world([job(0, 1, 1)], twice)
-
-
 def test_an_allotment_beyond_the_platform_is_refused() -> None:
     with pytest.raises(ActorFailed, match="allotted 5 processors of 4"):
         world([job(0, 5, 1)], RList(0))
-
-
-def test_a_policy_that_never_starts_anything_is_a_deadlock_that_says_so() -> None:
-    from actors.runtime import Deadlock
-
-    with pytest.raises(Deadlock, match="1 of 1 jobs"):
-        world([job(0, 1, 1)], lambda view: Decision())
-
-
-def test_a_job_that_runs_cannot_be_started_again() -> None:
-    from actors.messages import StartCopy
-
-    system = System(0, start=0)
-    policy = BatchPolicy(first_come, RList(0), requested)
-    decider = QueueDecider(policy)
-    scheduler = system.spawn(Scheduler("scheduler", Pool(4, numbered=False), decider, 1))
-    actor = system.spawn(JobOfAttempts("a", job(0, 1, 5), scheduler))
-    scheduler.send(actor, StartCopy(1, 1, (), ""), NOTHING)
-    with pytest.raises(ActorFailed) as caught:
-        system.run()
-    assert isinstance(caught.value.error, UnexpectedMessage)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from math import exp, sqrt
 
 import numpy as np
+import pytest
 
 from actors.events import BatchOpened, JobCompleted, Outcome, RunEnded, ShelfOpened
 from actors.hazards import exponential_faults
@@ -47,6 +48,7 @@ def test_what_is_lost_fills_its_shelf_where_other_processors_are_free() -> None:
         assert starts(records)[2] == again
 
 
+@pytest.mark.usefixtures("unchecked")
 def test_the_mean_time_of_a_job_is_that_of_theory() -> None:
     """One processor, exponential faults: (1/lambda + D) (exp(lambda t) - 1) a job (Daly 2006)."""
     rate, downtime, time, jobs = 0.3, 0.7, 4.0, 4000

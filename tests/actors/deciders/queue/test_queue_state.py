@@ -1,6 +1,5 @@
 """What the scheduler knows, kept up to date piece by piece."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,18 +42,3 @@ def test_the_smallest_allotment_is_that_of_the_queue_whatever_comes_and_starts(
 
 def least(state: QueueState) -> int:
     return min((waiting.processors for waiting in state.queue), default=PROCESSORS + 1)
-
-
-def test_who_is_not_in_the_queue_or_finds_too_few_workers_does_not_leave_it() -> None:
-    loop = VirtualTimeLoop()
-    state = QueueState(loop, Pool(2, numbered=False))
-    first, wide = queued(0, 1), queued(1, 3)
-    state.enqueue_all([first, wide])
-    for other in (queued(0, 1), queued(2, 1)):
-        with pytest.raises(ValueError, match="is not in the queue"):
-            state.leave(other)
-    with pytest.raises(ValueError, match="J1 needs 3, more than are free"):
-        state.leave(wide)
-    state.leave(first)
-    assert [it.job.name for it in state.queue] == ["J1"]
-    loop.close()

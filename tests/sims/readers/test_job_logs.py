@@ -1,0 +1,127 @@
+"""Logs of jobs: Standard Workload Format, and Batsim's workloads, of which delays are read."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sims.errors import InputError
+from sims.readers.batsim import read_batsim
+from sims.readers.job_log import JobLog, LoggedJob
+from sims.readers.swf import STATUSES, SkipReason, read_swf
+
+# --- Standard Workload Format ---------------------------------------------------------------------
+
+WORD = st.just("") | st.integers(0, 10**9).map(str)
+AMOUNT = st.none() | st.floats(0.01, 1e9)
+JOBS = st.builds(
+    LoggedJob,
+    name=st.integers(0, 10**6).map("J{}".format),
+    submitted=st.floats(0, 1e9),
+    run=st.floats(0.01, 1e9),
+    processors=st.integers(1, 10**6),
+    estimate=AMOUNT,
+    status=st.sampled_from(sorted(STATUSES.values())),
+    user=WORD,
+    group=WORD,
+    queue=WORD,
+    priority=st.just(0.0),
+    wait=AMOUNT,
+)
+
+
+def line_of(job: LoggedJob, asked: bool) -> str:
+    """The job's line; `asked`: its processors stand where they were requested only."""
+    codes = {status: code for code, status in STATUSES.items()}
+    sizes = (-1, -1, -1, job.processors) if asked else (job.processors, -1, -1, -1)
+    fields = (
+        *(job.name[1:], job.submitted, job.wait, job.run, *sizes, job.estimate, -1),
+        *(codes[job.status], job.user, job.group, -1, job.queue, -1, -1, -1),
+    )
+    return " ".join("-1" if it in (None, "") else str(it) for it in fields)
+
+
+@given(st.lists(JOBS, min_size=1, max_size=5, unique_by=lambda job: job.name), st.booleans())
+@settings(deadline=None)
+def test_a_log_reads_back_as_written_by_submit_time(
+    tmp_path_factory: pytest.TempPathFactory, jobs: list[LoggedJob], asked: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "log.swf"
+    path.write_text("\n".join(line_of(job, asked) for job in jobs))
+    log = read_swf(path)
+    assert log.jobs == tuple(sorted(jobs, key=lambda job: job.submitted))
+    assert log.left_out == {}
+
+
+def test_every_line_is_a_job_or_counted_with_its_reason_packed_or_not(
+    data: Path, tmp_path: Path
+) -> None:
+    log = read_swf(data / "small.swf")
+    assert [job.name for job in log.jobs] == ["J1", "J2", "J3", "J9"]
+    assert {job.status for job in log.jobs} == {"completed", "failed", "cancelled"}
+    counts = zip(SkipReason, (2, 1, 1, 2, 1), strict=True)
+    assert log.left_out == {reason.value: count for reason, count in counts}
+    assert (log.machine, log.begins) == (8, 1400000000)
+    path = tmp_path / "small.swf.xz"
+    path.write_bytes(lzma.compress((data / "small.swf").read_bytes()))
+    assert read_swf(path) == log
+
+
+# --- Batsim ---------------------------------------------------------------------------------------
+
+
+def with_job(**fields: object) -> str:
+    """A workload of one good job with some fields replaced."""
+    job = {"id": "1", "subtime": 0, "res": 1, "profile": "short"} | fields
+    profiles = {"short": {"type": "delay", "delay": 1}, "smpi": {"type": "smpi"}, "bare": {}}
+    profiles["still"] = {"type": "delay", "delay": 0}
+    return json.dumps({"nb_res": 4, "jobs": [job], "profiles": profiles})
+
+
+def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
+    jobs = (
+        LoggedJob("1", 0.0, 120.0, 4, 100.0),
+        LoggedJob("w0!2", 0.5, 12.5, 1, priority=-2.5),
+        LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
+    )
+    assert read_batsim(data / "batsim.json") == JobLog(jobs, machine=8)
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "problem"),
+    [
+        (with_job(profile="smpi"), "profiles.smpi.type", "'smpi' is not accepted; accepted: delay"),
+        (with_job(profile="absent"), "jobs[0].profile", "no profile 'absent'"),
+        (with_job(profile="bare"), "profiles.bare.type", "missing"),
+        (with_job(profile="still"), "profiles.still.delay", "0"),
+        (with_job(res=0), "jobs[0].res", "0"),
+        (with_job(subtime=-2), "jobs[0].subtime", "-2"),
+        (with_job(walltime=0), "jobs[0].walltime", "0"),
+        (with_job(id=""), "jobs[0].id", "''"),
+        (with_job(priority="high"), "jobs[0].priority", "accepted: a finite number"),
+        ('{"jobs": [{}], "profiles": {}}', "nb_res", "missing"),
+        ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "accepted: at least one element"),
+    ],
+)
+def test_what_cannot_be_simulated_is_refused_with_its_place(
+    tmp_path: Path, text: str, key: str, problem: str
+) -> None:
+    path = tmp_path / "workload.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem) as caught:
+        read_batsim(path)
+    assert (caught.value.source, caught.value.key) == (str(path), key)
+
+
+def test_two_jobs_of_one_id_are_refused_naming_both(tmp_path: Path) -> None:
+    workload = json.loads(with_job(id=1))
+    workload["jobs"].append(workload["jobs"][0] | {"id": "1"})
+    path = tmp_path / "workload.json"
+    path.write_text(json.dumps(workload))
+    with pytest.raises(InputError, match=r"jobs\[1\]\.id: '1' is also the id of jobs\[0\]"):
+        read_batsim(path)
