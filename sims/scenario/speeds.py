@@ -42,15 +42,11 @@ class ConstantLaw(Section):
         return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
-def _moves(changes: tuple[Change, ...]) -> bool:
-    return TraceSpeed(changes).peak > 0
-
-
 Changes = Annotated[
     tuple[tuple[Annotated[float, Timed()], float], ...],
     Accepts(
         "[time, speed] pairs: times rise from 0, speeds are finite, 0 or above, not all 0",
-        check=_moves,
+        check=lambda changes: TraceSpeed(changes).peak > 0,
     ),
 ]
 
