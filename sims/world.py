@@ -11,6 +11,7 @@ from attrs import frozen
 
 from actors.decisions import BadDecision
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
+from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from sims.errors import InputError
 from sims.scenario.build import populate
@@ -74,8 +75,6 @@ def run(
         live.attach(system)
     jobs = populate(scenario, system, folder)
     if until is not None:
-        from actors.limit import TimeLimit
-
         system.spawn(TimeLimit("--until", time_limit(until, unit)))
     if begins is not None:
         begins(jobs, lambda: system.loop.now)

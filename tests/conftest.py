@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from actors.events import ScenarioEnded, ScenarioStarted
 from actors.runtime import Record, Sink, system
@@ -17,6 +18,12 @@ from sims.audit.law import Broken
 from sims.audit.world import World
 
 HERE = Path(__file__).parent
+
+# How fast a busy machine tries examples says nothing about them.
+settings.register_profile(
+    "suite", max_examples=60, deadline=None, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("suite")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -167,34 +167,23 @@ class Columns(Decider):
                 self.states[name] = sorted([*reached, *known[last - first :]])
             if over[at] is not None:
                 del self.states[name]
-                w.push(job, Phase.DECISION, 0, partial(self._completed, job, cause))
+                w.push(job, Phase.DECISION, 0, partial(_completed, w, job, cause))
         if len(w.jobs) > sum(it is not None for it in over):
             yield from self._placed(cause)
 
-    def _completed(self, job: Job, cause: int) -> Script:
-        ends.leave(self.w, job, 0, (yield JobCompleted(job.name), cause))
-
     def _measure(self, placed: Placed, event: CopiesSettled) -> tuple[int | None, ...]:
         """How far each copy has come; the runs that complete their jobs."""
-        was, now, given = placed.event, self.w.now, self._given()
-        reached = []
+        was, given, reached = placed.event, self._given(), list[float]()
+        served = [float(given.sum())] if was.width > 1 else given.tolist()
+        rounded = ROUNDINGS * ulp(self.w.now) * max(float(self.rates.max()), 1)
         for k, at in enumerate(placed.owners):
             size, begun, found = was.sizes[at], was.begun[k], event.done[k]
+            due = begun + was.share * served[was.workers[k]]
             if self.gains:
                 due = min(max(found, begun), size)
-            else:
-                served = given.sum() if was.width > 1 else given[was.workers[k]]
-                due = begun + was.share * float(served)
-            slack = ROUNDING * size + ROUNDINGS * ulp(now) * max(float(self.rates.max()), 1)
+            slack = ROUNDING * size + rounded
             near = abs(min(due, size) - found) <= slack and due <= size + slack
-            follows(
-                near,
-                "copy {} of {} has done {!r}, not {!r}",
-                k,
-                was.jobs[at],
-                due,
-                found,
-            )
+            follows(near, "copy {} of {} has done {!r}", k, was.jobs[at], due)
             reached.append(size if size - due <= slack else due)
         return tuple(self._winners(placed, reached, event))
 
@@ -302,3 +291,7 @@ def _left(w: World, job: Job) -> float:
     states = [rules.furthest(w, job), *job.kept[:1], job.saved]
     furthest = rules.best([it for it in states if it is not None])
     return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))
+
+
+def _completed(w: World, job: Job, cause: int) -> Script:
+    ends.leave(w, job, 0, (yield JobCompleted(job.name), cause))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from attrs import Factory, define, field
@@ -110,18 +111,16 @@ class World(Turns):
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         self.reading, self.line = seq, event
-        first = self.started is not None or isinstance(event, ScenarioStarted)
-        framed(first, "the first event is not ScenarioStarted")
-        ordered(seq == self.seq + 1, "#{} follows #{}", seq, self.seq)
+        if self.started is None:
+            framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
+        else:
+            framed(not self.ended, "it comes after the end")
+            ordered(cause is not None and 0 <= cause < seq, "its cause is {}", cause)
+        ordered(seq == self.seq + 1 and t >= self.now, "it follows #{} at {}", self.seq, self.now)
         if t != self.now:
-            ordered(t > self.now, "time {} follows {}", t, self.now)
             self.pass_to(t)
             framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
-        if self.started is not None:
-            known = cause is not None and 0 <= cause < seq
-            ordered(known, "its cause is {}", cause)
-            framed(not self.ended, "it comes after the end")
         self.meet(event, cause, seq)
 
     def teller_of(self, event: Any) -> Teller | None:
@@ -232,10 +231,9 @@ class World(Turns):
 
 def spans_told(text: str) -> Spans:
     """Raises Broken where it is no set of workers."""
-    try:
+    with suppress(ValueError):
         return spans_of(text)
-    except ValueError:
-        raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers") from None
+    raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers")
 
 
 def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:

@@ -34,7 +34,8 @@ every line of a class in `HOLDING` is among them; `sims.history.lines` picks the
 
 from __future__ import annotations
 
-from sims.history.history import HOLDING, History
+from sims.history.history import History
+from sims.history.runs import HOLDING
 from sims.history.states import Job, Key, Listener, Run, Worker
 
 __all__ = ["HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]

@@ -8,24 +8,7 @@ from typing import TypeVar
 
 from attrs import define, field
 
-from actors.events import (
-    CopiesPlaced,
-    CopiesSettled,
-    JobCompleted,
-    JobDescribed,
-    JobKilled,
-    JobSubmitted,
-    MemberReplaced,
-    MembersChanged,
-    MembersJoined,
-    MembersReleased,
-    ReservationDropped,
-    ReservationMade,
-    RunEnded,
-    RunStarted,
-    ScenarioStarted,
-    WorkerChanged,
-)
+from actors.events import ScenarioStarted
 from actors.runtime import Event, Record
 from sims.history.runs import Runs
 from sims.history.states import HOOKS, Listener
@@ -33,16 +16,6 @@ from sims.history.workers import Handler
 
 Hook = Callable[..., None]
 L = TypeVar("L", bound=Listener)
-
-HOLDING: frozenset[type[Event]] = frozenset(
-    (
-        *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
-        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
-        *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
-    )
-)
-"""What tells which jobs wait, who holds which workers, and who is away: enough of a log for those
-questions."""
 
 
 @define(eq=False)

@@ -9,7 +9,8 @@ import orjson
 from attrs import define, field
 
 from actors.runtime import Record
-from sims.history.history import HOLDING, History
+from sims.history.history import History
+from sims.history.runs import HOLDING
 from sims.log import LogFile
 
 # Keys are sorted. A quotation mark in a job's name is escaped: none can be taken for a key.

@@ -30,13 +30,24 @@ from actors.events import (
     RestartedFromScratch,
     RunEnded,
     RunStarted,
+    ScenarioStarted,
     StageStarted,
+    WorkerChanged,
 )
 from actors.intervals import intervals_of, joined, numbers_in, text
 from actors.runtime import Event, Record
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Handler, Workers
 
+HOLDING: frozenset[type[Event]] = frozenset(
+    (
+        *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
+        *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
+        *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
+    )
+)
+"""What tells which jobs wait, who holds which workers, and who is away: enough of a log for those
+questions."""
 OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
 
 

@@ -145,6 +145,7 @@ class Workers:
         return worker
 
     def _cut(self, worker: Worker, record: Record) -> None:
+        """What it did of its own so far is over."""
         if record.t > worker.since:
             self._notify.worker_span(worker, record.t)
         worker.since, worker.seq = record.t, record.seq
@@ -197,7 +198,10 @@ class Workers:
         for number in members:
             worker = self.workers.get(number)
             if worker is not None:
+                began = worker.seq
                 self._cut(worker, record)
+                if worker.state is WorkerState.DOWN:  # whoever holds it
+                    worker.seq = began
 
     def _apart_in(self, processors: str) -> list[int]:
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()

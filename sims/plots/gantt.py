@@ -114,6 +114,7 @@ class _Chart:
             axes.set_ylabel(f"{what} ({len(names):,})")
         axes.set_ylim(max(len(names), 1), 0)
         axes.set_title(framing.heading(scene))
+        axes.tick_params(labelbottom=not many)  # the strip below has the same time
         framing.label(strip or axes, scene)
         return cls(scene, figure, axes, strip, marks)
 

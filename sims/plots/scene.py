@@ -85,15 +85,14 @@ class Scene(Listener):
     def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
         """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
         scene, history = cls(), History()
-        history.listen(scene)
+        for listener in (scene, *listeners):
+            history.listen(listener)
         history.on(LinkDescribed, scene._link)
         history.on(LogReplayed, scene._date)
         history.on(CheckpointTaken, scene._taken)
         history.on(CheckpointLost, scene._lost)
         history.on(FaultIgnored, scene._ignored)
         Slices(history, scene._use)
-        for listener in listeners:
-            history.listen(listener)
         for record in records:
             history.apply(record)
         history.close()

@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Any
 
 import attrs
-from attrs import evolve
 from typing_extensions import get_protocol_members
 
 from actors.decisions import name_of
@@ -71,19 +70,10 @@ def load_policy(
     where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
     Raises InputError.
     """
-    if (object_ := given(section, "name")) is not None:
-        return object_
-    if ":" in section.name:
-        return own(section.name, section.parameters, folder, "policy", *serves)
-    if section.parameters:
+    if section.parameters and not (given(section, "name") or ":" in section.name):
         problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
         raise InputError("scenario", "policy.parameters", problem, "no parameters")
-    try:
-        return named(section.name)
-    except ValueError as error:
-        problem, accepted = told(error)
-        known = accepted if OWN in accepted else ", ".join(filter(None, (accepted, OWN)))
-        raise InputError("scenario", "policy.name", problem, known) from None
+    return load_part(section, "name", "", named, folder, *serves)
 
 
 def load_part(
@@ -94,24 +84,29 @@ def load_part(
     folder: Path,
     *serves: Any,
 ) -> Any:
-    """As `load_policy`, for what `section` names at `key` beside the policy itself; it takes no
-    parameters."""
+    """As `load_policy`, for what `section` names at `key`, or `default`; beside the policy itself,
+    it takes no parameters."""
     if (object_ := given(section, key)) is not None:
         return object_
-    part = PolicySection(name=getattr(section, key) or default)
+    name, place = getattr(section, key) or default, f"policy.{key}"
+    if ":" in name:
+        parameters = section.parameters if key == "name" else {}
+        return own(name, parameters, folder, place, *serves)
     try:
-        return load_policy(part, named, folder, *serves)
-    except InputError as error:
-        raise evolve(error, key=f"policy.{key}") from None
+        return named(name)
+    except ValueError as error:
+        problem, accepted = told(error)
+        known = accepted if OWN in accepted else ", ".join(filter(None, (accepted, OWN)))
+        raise InputError("scenario", place, problem, known) from None
 
 
 # --- a user's own ---------------------------------------------------------------------------------
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
-    """What a table at `place` names, made with its parameters where it is a class; first it has to
+    """What a key at `place` names, made with its parameters where it is a class; first it has to
     have the methods of one of the Protocols `serves`. Raises InputError."""
-    found, key = imported(name, folder, f"{place}.name"), f"{place}.parameters"
+    found, key = imported(name, folder, place), re.sub(r"\.name$", ".parameters", place)
     if serves and not any(
         all(_takes(found, *method) for method in _methods(each).items()) for each in serves
     ):
@@ -121,7 +116,7 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
             for method, arguments in _methods(each).items()
         )
         accepted = f"a class or function: {'; '.join(methods)}"
-        raise InputError("scenario", f"{place}.name", f"{name!r} cannot serve here", accepted)
+        raise InputError("scenario", place, f"{name!r} cannot serve here", accepted)
     if isinstance(found, type):
         if attrs.has(found):
             parameters = arguments_of(found, parameters, "scenario", key)

@@ -56,20 +56,6 @@ class Unit(enum.Enum):
     """Slots of a length of one's own."""
 
 
-class HeadSection(Section):
-    """The keys above the first section of every scenario file."""
-
-    name: Name
-    """What the run is called, and by default its log."""
-    seed: Seed = 0
-    """The run's one seed."""
-    log: PathName | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
-    unit: Unit | None = None
-    """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
-
-
 class ByState(Section):
     """Of one processor, by what it does."""
 
@@ -153,9 +139,18 @@ Span = Annotated[
 ]
 
 
-class Scenario(HeadSection):
+class Scenario(Section):
     """A whole scenario file; all times are in its one unit."""
 
+    name: Name
+    """What the run is called, and by default its log."""
+    seed: Seed = 0
+    """The run's one seed."""
+    log: PathName | None = None
+    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
+    `none`: nowhere."""
+    unit: Unit | None = None
+    """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
     platform: PlatformSection | None = None
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None

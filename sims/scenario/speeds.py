@@ -42,15 +42,11 @@ class ConstantLaw(Section):
         return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
-def _moves(changes: tuple[Change, ...]) -> bool:
-    return TraceSpeed(changes).peak > 0
-
-
 Changes = Annotated[
     tuple[tuple[Annotated[float, Timed()], float], ...],
     Accepts(
         "[time, speed] pairs: times rise from 0, speeds are finite, 0 or above, not all 0",
-        check=_moves,
+        check=lambda changes: TraceSpeed(changes).peak > 0,
     ),
 ]
 
@@ -80,7 +76,7 @@ class OwnLaw(Section):
 
     def process(self, folder: Path) -> SpeedProcess:
         """An instance of the class. Raises InputError."""
-        law: SpeedProcess = own(self.name, self.parameters, folder, "speed", SpeedProcess)
+        law: SpeedProcess = own(self.name, self.parameters, folder, "speed.name", SpeedProcess)
         return law if ours(law) else UsersLaw(law, self.name)
 
 

@@ -115,11 +115,15 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
         described = _described(scenario, system, folder)
     found = [Submission.of(scenario, *it) for it in described]
     _refuse_twins([it.job.name for it in found], scenario.full_platform)
-    left_out = list(log.left_out)
-    fitting = _fitting(found, scenario.full_platform.able, left_out)
+    able, left_out = scenario.full_platform.able, log.left_out
+    fitting = [it for it in found if asked_of(it.job) <= able]
+    if not fitting:
+        raise _nothing_left(found, able, left_out)
+    if wide := len(found) - len(fitting):
+        left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     if scenario.decider is not DeciderKind.PACK:
-        fitting = map(_unresized, fitting)
-    return Workload(tuple(fitting), tuple(left_out), log.changed, log.begins)
+        fitting = [_unresized(it) for it in fitting]
+    return Workload(tuple(fitting), left_out, log.changed, log.begins)
 
 
 def _unresized(submission: Submission) -> Submission:
@@ -237,24 +241,17 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
             raise InputError("scenario", "workers.name", problem, "another name")
 
 
-def _fitting(
-    found: Sequence[Submission], workers: int, left_out: list[tuple[str, int]]
-) -> Iterable[Submission]:
-    """Those that need no more workers than there are; the others are counted in `left_out`. Raises
-    InputError where none is left."""
-    fitting = [it for it in found if asked_of(it.job) <= workers]
-    if fitting:
-        if wide := len(found) - len(fitting):
-            left_out.append((f"needs more than the platform's {workers} workers", wide))
-        return fitting
+def _nothing_left(
+    found: Sequence[Submission], workers: int, left_out: Sequence[tuple[str, int]]
+) -> InputError:
     if found:
         least = min(asked_of(it.job) for it in found)
         problem = f"{workers} are too few for every job"
         accepted = f"at least {least}, which the narrowest job needs"
-        raise InputError("scenario", "platform.workers", problem, accepted)
+        return InputError("scenario", "platform.workers", problem, accepted)
     reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
     problem = f"no job is left to schedule ({reasons or 'none is listed'})"
-    raise InputError("scenario", "job", problem, "at least one job")
+    return InputError("scenario", "job", problem, "at least one job")
 
 
 def asked_of(job: BatchJob) -> int:

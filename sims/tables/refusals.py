@@ -107,8 +107,12 @@ def told(error: BaseException) -> tuple[str, str]:
 
 
 def shown(value: object) -> str:
-    """A value as a message has it: of long ones only how they begin."""
-    text = repr(value)
+    """A value as a message has it."""
+    return cut(repr(value))
+
+
+def cut(text: str) -> str:
+    """Of a long text only how it begins."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 

@@ -24,7 +24,7 @@ from typing_extensions import TypedDict
 
 from sims.errors import InputError
 from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
-from sims.tables.refusals import checked, meant, not_accepted
+from sims.tables.refusals import checked, cut, meant, not_accepted
 
 TAG = "kind"
 
@@ -89,7 +89,7 @@ def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
     unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else ()
     if unknown:
         problem, known = f"unknown key{meant(unknown[0], keys)}", ", ".join(keys)
-        raise ValueError(InputError("", str(unknown[0]), problem, known))
+        raise ValueError(InputError("", cut(str(unknown[0])), problem, known))
     return table
 
 

@@ -79,8 +79,7 @@ class ToldRun(Course):
     """Whether it does though no stage is told."""
 
     def __attrs_post_init__(self) -> None:
-        self._rate = self._speed()
-        self.turn(self.run.start, self._part(), self.run.done, self._rate)
+        self._turn(self.run.start, self.run.done, self._speed())
 
     @property
     def place(self) -> Span:
@@ -96,27 +95,29 @@ class ToldRun(Course):
         if self.doing is not None and computes and isinstance(record.event, RateChanged):
             self.doing.title += f", {in_units(run.done, self.started.unit)} done by then"
         self._stop(now)
-        self._rate = run.rate
+        self._turn(now, run.done, run.rate)
         if run.rate or run.stage in BY_MESSAGE:
-            self.doing = self.span.below(self._words(), record)
-        self.turn(now, self._part(), run.done, run.rate)
+            words = WORDS[run.stage or Stage.COMPUTING]
+            paced = (computes or run.stage is Stage.VERIFYING) and run.rate != 1
+            self.doing = self.span.below(
+                f"{words} at speed {run.rate:g}" if paced else words, record
+            )
+
+    def _turn(self, now: float, done: float, rate: float) -> None:
+        self._rate = rate
+        self.turn(now, self._part(), done, rate)
 
     def _review(self, now: float) -> None:
         """What its members do has changed, and with it what the run is about."""
         if self.run.stage is None:
             self._guess(now, 0 if self._away() else self._speed())
         elif self._part() is not self.pieces[-1].part and self.run.stage in BY_MESSAGE:
-            self.turn(now, self._part(), self.pieces[-1].done)
+            self._turn(now, self.pieces[-1].done, self._rate)
 
     def _stop(self, now: float) -> None:
         if self.doing is not None:
             self.doing.close_within(self.span, now)
             self.doing = None
-
-    def _words(self) -> str:
-        stage = self.run.stage or Stage.COMPUTING
-        paced = stage in (Stage.COMPUTING, Stage.VERIFYING) and self._rate != 1
-        return f"{WORDS[stage]} at speed {self._rate:g}" if paced else WORDS[stage]
 
     def _part(self) -> Part:
         stage = self.run.stage
@@ -180,8 +181,7 @@ class ToldRun(Course):
                 self._verifies, done = True, work
                 self.turn(over, Part.VERIFICATION, work)
         if rate != self._rate:
-            self._rate = rate
-            self.turn(now, self._part(), done, rate)
+            self._turn(now, done, rate)
 
     # --- its end ------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from math import inf
 
 from attrs import define, field, frozen
@@ -187,10 +188,8 @@ class Wait:
         return "; ".join(told)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        named = [
-            f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed[:NAMED]
-        ]
-        return ", ".join([*named, *(["..."] if len(passed) > NAMED else [])])
+        told = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
+        return ", ".join([*islice(told, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
 
@@ -221,9 +220,8 @@ class Wait:
         if freed:
             said.append(f"{_largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
         if back:
-            names = [worker_of(self.started, worker) for worker in back[:NAMED]]
-            rest = counted(len(back) - NAMED, "other") if len(back) > NAMED else ""
-            said.append(f"{_joined([*names, rest])} {_are(len(back))} UP again")
+            names = [worker_of(self.started, worker) for worker in back]
+            said.append(f"{_some(names, 'other')} {_are(len(back))} UP again")
         return f"{', '.join(said)}; " if said else ""
 
     def _end(self, held: Held) -> str:
@@ -267,9 +265,8 @@ def _holding(reserved: Counter[str | None]) -> str:
     jobs = [job for job, _ in reserved.most_common() if job is not None]
     if not jobs:
         return "not for it"
-    others = counted(len(jobs) - NAMED, "other job") if len(jobs) > NAMED else ""
     one = "a reservation" if len(jobs) == 1 else "reservations"
-    return f"{one} of {_joined([*jobs[:NAMED], others])} held them"
+    return f"{one} of {_some(jobs, 'other job')} held them"
 
 
 def _data(held: Held) -> dict[str, object]:
@@ -282,14 +279,19 @@ def _at(t: float, *titles: str) -> Iterator[Span]:
 
 def _largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
     """The first ones, which are the largest, by name."""
-    named, others = [tell(it) for it in holders[:NAMED]], holders[NAMED:]
-    size = sum(it.width for it in others)
-    return _joined([*named, f"{counted(len(others), 'other run')} ({size:,})" if others else ""])
+    size = sum(it.width for it in holders[NAMED:])
+    return _some([tell(it) for it in holders], "other run", f" ({size:,})")
+
+
+def _some(words: Sequence[str], other: str, size: str = "") -> str:
+    """The first ones, and how many others there are."""
+    rest = len(words) - NAMED
+    return _joined([*words[:NAMED], *([counted(rest, other) + size] if rest > 0 else [])])
 
 
 def _joined(parts: Sequence[str]) -> str:
     """`a, b and c`."""
-    *first, last = [part for part in parts if part] or [""]
+    *first, last = parts or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 

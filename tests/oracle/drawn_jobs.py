@@ -8,7 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from tests.oracle.coincidences import pick
-from tests.oracle.drawn_practice import LEVELS, Practice, draw_practices, draw_practised
+from tests.oracle.drawn_platform import LEVELS, Practice, draw_practices, draw_practised
 
 
 @frozen

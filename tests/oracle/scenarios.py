@@ -27,8 +27,14 @@ from tests.oracle.coincidences import (
     struck_by,
 )
 from tests.oracle.drawn_jobs import Cell, Common, draw_job
-from tests.oracle.drawn_practice import Practice, draw_platform, draw_practice, practised_hazard
-from tests.oracle.drawn_workers import owner_strings, speed_lists
+from tests.oracle.drawn_platform import (
+    Practice,
+    draw_platform,
+    draw_practice,
+    owner_strings,
+    practised_hazard,
+    speed_lists,
+)
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from functools import partial
-from math import inf
-from typing import Any
 
-from numpy.random import Generator, default_rng
+from numpy.random import default_rng
 
 from policies.copies.named import FIXED
 from policies.copies.named import NAMES as REDUNDANCY
@@ -18,6 +16,21 @@ from policies.pack.names import NAMES as REDISTRIBUTIONS
 from sims import matrix
 from tests.oracle.coincidences import TENTH
 from tests.oracle.scenarios import generate
+from tests.sims.drawn import (
+    a_job,
+    a_link,
+    a_platform,
+    a_protection,
+    an_application,
+    any_job,
+    kept,
+    law_of_faults,
+    one,
+    owned,
+    practised_protection,
+    slow,
+    users_job,
+)
 from tests.sims.oneworld import Table, as_file
 
 STRATEGIES = (
@@ -43,13 +56,6 @@ LAWS = (
     {"kind": "uniform", "peak": 2, "slot": 0.5},
 )
 """Of speeds."""
-PROFILES = (
-    *({"kind": "amdahl", "fraction": 0.2}, {"kind": "roofline", "degree": 4}),
-    {"kind": "communication", "cost": 1.5},
-    {"kind": "mix", "degree": 6, "fraction": 0.1, "cost": 0.5},
-    {"kind": "power", "delta": 0.7},
-)
-LONGEST = 80
 BELIEF = {"rows": [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
 """What policies believe of workers, which may never be UP."""
 
@@ -59,22 +65,22 @@ def queue(seed: int) -> Table:
     rng = default_rng(seed)
     workers = int(rng.integers(2, 10))
     kind = str(rng.choice(["rigid", "moldable"]))
-    listed = [_job(kind, workers, rng) for _ in range(rng.integers(1, 10))]
-    jobs = {"kind": kind, "jobs": listed, "verification": _one(rng, 0, 0.5)}
-    policy: Table = {"order": _one(rng, *ORDERS), "reading": _one(rng, "fresh", "easy", "kept")}
-    policy["name"] = _one(rng, *STRATEGIES)
+    listed = [a_job(kind, workers, rng) for _ in range(rng.integers(1, 10))]
+    jobs = {"kind": kind, "jobs": listed, "verification": one(rng, 0, 0.5)}
+    policy: Table = {"order": one(rng, *ORDERS), "reading": one(rng, "fresh", "easy", "kept")}
+    policy["name"] = one(rng, *STRATEGIES)
     if kind == "moldable":
-        policy["allocation"] = _one(rng, *RULES)
+        policy["allocation"] = one(rng, *RULES)
     else:
-        jobs["overrun"] = _one(rng, "finish", "kill")
+        jobs["overrun"] = one(rng, "finish", "kill")
     return {
         "name": "any",
         "seed": seed,
         "unit": "s",
         "job": jobs,
         "policy": policy,
-        **_platform(workers, rng),
-        **_protection(rng),
+        **a_platform(workers, rng),
+        **a_protection(rng),
     }
 
 
@@ -83,50 +89,31 @@ def believed(seed: int) -> Table:
     order may change with time and whose first job may preempt; on workers of any task time."""
     rng = default_rng([seed, 7])
     workers, preemptive = int(rng.integers(2, 9)), bool(rng.random() < 0.4)
-    listed = [_users_job(workers, rng) for _ in range(rng.integers(2, 10))]
+    listed = [users_job(workers, rng) for _ in range(rng.integers(2, 10))]
     policy: Table = {
-        "name": _one(rng, *SITE_STRATEGIES),
-        "order": _one(rng, *SITE_ORDERS),
-        "estimates": _one(rng, "user", "user", "exact", "noise", "recent"),
-        "noise": _one(rng, "lognormal", "uniform"),
+        "name": one(rng, *SITE_STRATEGIES),
+        "order": one(rng, *SITE_ORDERS),
+        "estimates": one(rng, "user", "user", "exact", "noise", "recent"),
+        "noise": one(rng, "lognormal", "uniform"),
         "spread": 0.5,
     }
     images = {"kind": "images", "period": float(rng.integers(2, 9)), "cost": 0.5, "recovery": 0.5}
     if preemptive:
         policy["preemption"] = True
-        policy["name"] = _one(rng, "EASY", "FCFS", "greedy", "R-LIST-1")
+        policy["name"] = one(rng, "EASY", "FCFS", "greedy", "R-LIST-1")
     table = {
         "name": "any",
         "seed": seed,
         "unit": "s",
-        "job": {"kind": "rigid", "jobs": listed, "overrun": _one(rng, "finish", "kill")},
+        "job": {"kind": "rigid", "jobs": listed, "overrun": one(rng, "finish", "kill")},
         "policy": policy,
-        **_platform(workers, rng),
-        **({"protection": images} if preemptive else _protection(rng)),
+        **a_platform(workers, rng),
+        **({"protection": images} if preemptive else a_protection(rng)),
     }
     if "workers" in table:
         for worker in table["workers"]:
-            worker["task_time"] = _one(rng, 1, 2.5)
+            worker["task_time"] = one(rng, 1, 2.5)
     return table
-
-
-def _users_job(workers: int, rng: Generator) -> Table:
-    time = float(rng.uniform(0.5, 30))
-    job: Table = {
-        "release": _one(rng, 0.0, 0.0, 2.5, 7.0, 11.0),
-        "user": _one(rng, "ada", "bob"),
-        "priority": float(rng.integers(3)),
-        "estimate": time * float(rng.uniform(0.5, 3)),
-    }
-    processors = int(rng.integers(1, workers + 1))
-    match _one(rng, "rigid", "rigid", "moldable", "iterative"):
-        case "moldable":
-            times = [time, time * 0.6, time * 0.5]
-            return job | {"kind": "moldable", "speedup": {"kind": "table", "times": times}}
-        case "iterative":
-            rounds = {"tasks": processors + 1, "iterations": int(rng.integers(1, 4))}
-            return job | {"kind": "iterative", "processors": processors, **rounds}
-    return job | {"kind": "rigid", "processors": processors, "time": time}
 
 
 def reused(seed: int) -> Table:
@@ -144,17 +131,17 @@ def reused(seed: int) -> Table:
 def pack(seed: int) -> Table:
     """Up to four applications whose workers fail often; malleable17's own rules or every fault."""
     rng = default_rng(seed)
-    count, pair = int(rng.integers(1, 5)), _one(rng, 1, 2, 2, 3)
+    count, pair = int(rng.integers(1, 5)), one(rng, 1, 2, 2, 3)
     workers = pair * count + int(rng.integers(0, 10))
     strikes = [
         [float(rng.uniform(0, 2e6)), int(rng.integers(workers))] for _ in range(rng.integers(12))
     ]
-    faults: Table = {"kind": "list", "strikes": sorted(strikes), "downtime": _one(rng, 0, 60, 5000)}
+    faults: Table = {"kind": "list", "strikes": sorted(strikes), "downtime": one(rng, 0, 60, 5000)}
     protection: Table = {
         "kind": "buddies",
-        "period": _one(rng, "young", "daly", 20000.0),
+        "period": one(rng, "young", "daly", 20000.0),
         "mtbf": 3e6 * 10 ** float(rng.uniform(0, 2)),
-        "fatal": _one(rng, "possible", "ignored"),
+        "fatal": one(rng, "possible", "ignored"),
     }
     return {
         "name": "any",
@@ -167,13 +154,13 @@ def pack(seed: int) -> Table:
             "footprints": [float(rng.integers(20_000, 60_000)) for _ in range(count)],
         },
         "link": {
-            "unit": _one(rng, 0.05, 0.5),
-            "latency": _one(rng, 0.0, 2.0),
-            "startup": _one(rng, 0.0, 30.0),
+            "unit": one(rng, 0.05, 0.5),
+            "latency": one(rng, 0.0, 2.0),
+            "startup": one(rng, 0.0, 30.0),
         },
         "protection": protection,
         "faults": faults,
-        "policy": {"name": _one(rng, *REDISTRIBUTIONS)},
+        "policy": {"name": one(rng, *REDISTRIBUTIONS)},
     }
 
 
@@ -181,7 +168,7 @@ def varied_pack(seed: int) -> Table:
     """Up to five applications, each with its own profile, release and protection, in copies or not,
     on workers that come, go, fail and slow down, with a master or without."""
     rng = default_rng([seed, 3])
-    count, pair = int(rng.integers(1, 6)), _one(rng, 1, 2, 2, 3)
+    count, pair = int(rng.integers(1, 6)), one(rng, 1, 2, 2, 3)
     workers = pair * count + int(rng.integers(0, 10))
     table = {
         "name": "any",
@@ -190,52 +177,19 @@ def varied_pack(seed: int) -> Table:
         "job": {
             "kind": "malleable",
             "pair": pair,
-            "jobs": [_application(workers, rng) for _ in range(count)],
-            "verification": _one(rng, 0, 0, 0.5),
+            "jobs": [an_application(workers, rng) for _ in range(count)],
+            "verification": one(rng, 0, 0, 0.5),
         },
-        "link": {"unit": _one(rng, 0.1, 0.5), "latency": 0.1, "startup": _one(rng, 0.0, 1.0)},
-        "protection": _kept(rng),
-        "policy": {"name": _one(rng, *REDISTRIBUTIONS), "allocation": _one(rng, *ALLOCATIONS)},
-        **_platform(workers, rng),
+        "link": {"unit": one(rng, 0.1, 0.5), "latency": 0.1, "startup": one(rng, 0.0, 1.0)},
+        "protection": kept(rng),
+        "policy": {"name": one(rng, *REDISTRIBUTIONS), "allocation": one(rng, *ALLOCATIONS)},
+        **a_platform(workers, rng),
     }
     if rng.random() < 0.3:
         table["master"] = {"channels": int(rng.integers(1, 4)), "program": 2, "data": 1, "image": 2}
     if "workers" in table and rng.random() < 0.5:
-        table["workers"] = [worker | _slow(rng) for worker in table["workers"]]
+        table["workers"] = [worker | slow(rng) for worker in table["workers"]]
     return table
-
-
-def _slow(rng: Generator) -> Table:
-    if rng.random() < 0.5:
-        return {}
-    first, then = sorted(rng.uniform(1, 60, 2).tolist())
-    changes = [[0, 1.0], [first, _one(rng, 0.0, 0.5)], [then, _one(rng, 1.0, 2.0)]]
-    return {"speed": {"kind": "list", "changes": changes}}
-
-
-def _application(workers: int, rng: Generator) -> Table:
-    work = float(rng.uniform(20, 90))
-    release = _one(rng, 0.0, 0.0, 10.0, 17.5)
-    table = {"kind": "table", "times": [work / k + 0.3 * k for k in range(1, workers + 1)]}
-    speedup = _one(rng, table, {"kind": "synthetic", "fraction": 0.1}, *PROFILES)
-    job = {"footprint": float(rng.uniform(4, 14)), "speedup": speedup, "release": release}
-    return job | ({"protection": _kept(rng)} if rng.random() < 0.5 else {})
-
-
-def _kept(rng: Generator) -> Table:
-    """Any protection of an application."""
-    kind = _one(rng, "none", "buddies", "buddies", "images")
-    copies = {"copies": int(rng.integers(1, 4)), "cloning": bool(rng.integers(2))}
-    section = {"kind": kind, **(copies if rng.random() < 0.4 else {})}
-    if kind == "none":
-        return section
-    formula = rng.random() < 0.4
-    period = _one(rng, "young", "daly") if formula else _one(rng, 5.0, 20.5, inf)
-    mtbf = _one(rng, 2000.0, 5000.0) if formula else _one(rng, 1000.0, inf)
-    cost = {} if kind == "buddies" and rng.random() < 0.5 else {"cost": 0.5, "recovery": 0.25}
-    cost = {"cost": 1.25} if kind == "images" else cost
-    verified = bool(rng.integers(2))
-    return section | {"period": period, "mtbf": mtbf, "verified": verified, **cost}
 
 
 def shares(seed: int) -> Table:
@@ -257,7 +211,7 @@ def shares(seed: int) -> Table:
                 "sizes": {"kind": "exponential", "mean": 1},
             },
         },
-        "policy": {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "LAPS+R(1/2)")},
+        "policy": {"name": one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "LAPS+R(1/2)")},
     }
 
 
@@ -267,7 +221,7 @@ def enrolled(seed: int) -> Table:
     rng = default_rng(seed)
     tasks, workers = int(rng.integers(1, 6)), int(rng.integers(2, 6))
     each = [
-        _owned(rng) | {"task_time": int(rng.integers(1, 5)), "memory": tasks, "belief": BELIEF}
+        owned(rng) | {"task_time": int(rng.integers(1, 5)), "memory": tasks, "belief": BELIEF}
         for _ in range(workers)
     ]
     sizes = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
@@ -277,8 +231,8 @@ def enrolled(seed: int) -> Table:
         "workers": each,
         "master": {"channels": int(rng.integers(1, 4)), **sizes},
         "job": {"kind": "iterative", "tasks": tasks, "iterations": 3, "cap": 150},
-        "policy": {"name": _one(rng, *sorted(CATALOGUE)), "reuse": bool(rng.integers(2))},
-        **_protection(rng),
+        "policy": {"name": one(rng, *sorted(CATALOGUE)), "reuse": bool(rng.integers(2))},
+        **a_protection(rng),
     }
 
 
@@ -294,7 +248,7 @@ def crowded(seed: int) -> Table:
         "platform": {"workers": 12, "availability": {"kind": "markov", "rows": rows}},
         "master": {"channels": int(rng.integers(1, 4)), "order": "longest-first", **sizes},
         "job": {"kind": "iterative", "tasks": 5, "iterations": 4, "cap": 1000},
-        "policy": {"name": _one(rng, *sorted(CATALOGUE))},
+        "policy": {"name": one(rng, *sorted(CATALOGUE))},
     }
 
 
@@ -305,7 +259,7 @@ def runs(seed: int) -> Table:
     workers = table["platform"]["workers"]
     strikes = [[float(rng.uniform(0, 20)), int(rng.integers(workers))] for _ in range(6)]
     table["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": 1.5}
-    table["policy"] = {"name": _one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
+    table["policy"] = {"name": one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
     return table
 
 
@@ -313,20 +267,20 @@ def served(seed: int) -> Table:
     """Some jobs in copies by any policy, on workers of any law of speeds; by arrays where nothing
     else happens, else by runs."""
     rng = default_rng([seed, 13])
-    platform: Table = {"workers": int(rng.integers(1, 7)), "speed": _one(rng, *LAWS)}
-    arrivals = {"kind": "poisson", "load": _one(rng, 0.4, 0.9)}
+    platform: Table = {"workers": int(rng.integers(1, 7)), "speed": one(rng, *LAWS)}
+    arrivals = {"kind": "poisson", "load": one(rng, 0.4, 0.9)}
     stream = {"count": int(rng.integers(1, 13)), "arrivals": arrivals}
-    policy = {"name": _one(rng, *COPIES), "placement": _one(rng, "uniform", "lowest")}
+    policy = {"name": one(rng, *COPIES), "placement": one(rng, "uniform", "lowest")}
     table = {"name": "any", "seed": seed, "job": {"kind": "rigid", "stream": stream}}
     table |= {"platform": platform, "policy": policy}
     if rng.random() < 0.5:
-        platform["augmentation"] = _one(rng, 1, 1.5)
+        platform["augmentation"] = one(rng, 1, 1.5)
         if policy["name"] != "SRPT+R-noclone" and rng.random() < 0.5:
             platform["gain"] = {"kind": "linear"}
         return table
-    policy["name"] = _one(rng, *WHOLE)
-    platform["availability"] = _owned(rng)["availability"]
-    return table | {"faults": _law_of_faults(rng)} | _protection(rng) | _link(rng)
+    policy["name"] = one(rng, *WHOLE)
+    platform["availability"] = owned(rng)["availability"]
+    return table | {"faults": law_of_faults(rng)} | a_protection(rng) | a_link(rng)
 
 
 def mixed(seed: int) -> Table:
@@ -335,60 +289,27 @@ def mixed(seed: int) -> Table:
     rng = default_rng([seed, 17])
     workers = int(rng.integers(1, 7))
     kinds = ("rigid", "moldable", "iterative", "malleable")
-    jobs = [_any_job(_one(rng, *kinds), workers, rng) for _ in range(rng.integers(1, 5))]
-    verification, overrun = _one(rng, 0, 0.5, 1), _one(rng, "finish", "kill")
+    jobs = [any_job(one(rng, *kinds), workers, rng) for _ in range(rng.integers(1, 5))]
+    verification, overrun = one(rng, 0, 0.5, 1), one(rng, "finish", "kill")
     table: Table = {
         "name": "any",
         "seed": seed,
         "unit": "s",
         "job": {"kind": "rigid", "jobs": jobs, "verification": verification, "overrun": overrun},
-        "policy": {"name": _one(rng, *STRATEGIES), "order": _one(rng, *ORDERS)},
-        "errors": _one(rng, {}, {"rate": 0.01}, {"average": 0.3}, {"per_work": 0.01}),
-        **_platform(workers, rng),
-        **_link(rng),
+        "policy": {"name": one(rng, *STRATEGIES), "order": one(rng, *ORDERS)},
+        "errors": one(rng, {}, {"rate": 0.01}, {"average": 0.3}, {"per_work": 0.01}),
+        **a_platform(workers, rng),
+        **a_link(rng),
     }
     table["job"]["cap"] = RARELY
-    table["policy"] |= {"placement": _one(rng, *PLACEMENTS), "allotment": _one(rng, *ALLOTMENTS)}
+    table["policy"] |= {"placement": one(rng, *PLACEMENTS), "allotment": one(rng, *ALLOTMENTS)}
     for worker in table.get("workers", ()):
-        worker |= {"belief": BELIEF} | _slow(rng)
+        worker |= {"belief": BELIEF} | slow(rng)
     if rng.random() < 0.5:
-        table["faults"] = _law_of_faults(rng)
+        table["faults"] = law_of_faults(rng)
     if rng.random() < 0.3:
         table["reclaims"] = [[2.5, 4.0, int(rng.integers(workers))]]
     return table
-
-
-def _any_job(kind: str, workers: int, rng: Generator) -> Table:
-    job: Table = {"kind": kind, "release": _one(rng, 0.0, 0.0, 2.5, 7.0)}
-    if rng.random() < 0.5:
-        job["failures"] = _one(rng, 0, 1, 3, [0, 1], [1, 0, 0, 1])
-    if rng.random() < 0.5:
-        own = {"copies": int(rng.integers(1, 4)), "delay": _one(rng, 0, 0.5, 2)}
-        job["protection"] = {"cost": 0.5} | _kept(rng) | own
-    processors, work = int(rng.integers(1, workers + 1)), float(rng.uniform(0.5, 40))
-    match kind:
-        case "rigid":
-            return job | {"processors": processors, "time": work, "estimate": work * 1.5}
-        case "moldable":
-            return job | {"speedup": _one(rng, *PROFILES) | {"work": work}}
-        case "iterative":
-            rounds = {"tasks": processors + 1, "iterations": int(rng.integers(1, 4))}
-            return job | {"processors": processors, **rounds}
-    times = [work, work / 2 + 1, work / 3 + 1]
-    return job | {"footprint": 100.0, "speedup": {"kind": "table", "times": times}}
-
-
-def _law_of_faults(rng: Generator) -> Table:
-    law = _one(rng, {"kind": "exponential"}, {"kind": "weibull", "shape": 0.7})
-    return law | {"mtbf": 300, "downtime": _one(rng, 0, 1, 1.5, 20)}
-
-
-def _link(rng: Generator) -> Table:
-    if rng.random() < 0.5:
-        return {}
-    master = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
-    shared, channels = bool(rng.integers(2)), int(rng.integers(1, 4))
-    return {"master": master | {"channels": channels, "shared_program": shared}}
 
 
 def practised(seed: int) -> Table:
@@ -399,92 +320,25 @@ def practised(seed: int) -> Table:
 def overlaid(seed: int) -> Table:
     """Practitioners' mechanisms over any of the others, under several kinds of faults at once."""
     rng = default_rng([seed, 11])
-    made: Callable[[int], Table] = _one(rng, queue, believed, varied_pack, enrolled)
+    made: Callable[[int], Table] = one(rng, queue, believed, varied_pack, enrolled)
     table = made(seed)
     platform = table.setdefault("platform", {})
     node, spares = int(rng.integers(1, 4)), int(rng.integers(0, 3))
     platform |= {"node": node, "spares": spares, "workers": platform.get("workers", 0) + spares}
-    downtime, detection = _one(rng, 0, 1.5, 6), _one(rng, 0, 0.5, 3)
+    downtime, detection = one(rng, 0, 1.5, 6), one(rng, 0, 0.5, 3)
     law = {"kind": "exponential", "mtbf": 60, "downtime": downtime, "detection": detection}
     other = {"kind": "weibull", "shape": 0.7, "mtbf": 90, "downtime": downtime, "of": "nodes"}
     table["faults"] = [law, other | {"detection": detection}][: int(rng.integers(1, 3))]
     for worker in table.get("workers", ()):
         if isinstance(worker.get("availability"), dict):
-            worker["availability"]["notice"] = _one(rng, 0, 1, 2.5)
-    return table | {"protection": table.get("protection", {}) | _practised_protection(rng)}
-
-
-def _practised_protection(rng: Generator) -> Table:
-    kind = _one(rng, "buddies", "buddies", "images")
-    section = {
-        "kind": kind,
-        "period": float(rng.integers(2, 9)),
-        "cost": _one(rng, 0, 0.5),
-        "on_notice": _one(rng, "nothing", "save"),
-        "blocking": bool(rng.integers(2)),
-        "slowdown": _one(rng, 0, 0.25),
-    }
-    if kind == "buddies":
-        section |= {"replace_after": _one(rng, 0, 1.5), "image_cost": _one(rng, 0, 0.5)}
-        section["images_every"] = int(rng.integers(1, 4))
-    return section
+            worker["availability"]["notice"] = one(rng, 0, 1, 2.5)
+    return table | {"protection": table.get("protection", {}) | practised_protection(rng)}
 
 
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
-    cells = [it for it in matrix.cells() if it.kind.value == kind]
+    cells = [it for it in matrix.cells() if it.startswith(f"{kind}/")]
     return tomllib.loads(matrix.text(cells[(17 * seed) % len(cells)], seed))
-
-
-def _job(kind: str, workers: int, rng: Generator) -> Table:
-    job: Table = {"release": _one(rng, 0.0, 0.0, 2.5, 7.0), "failures": _one(rng, 0, 0, 0, 1, 2)}
-    if kind == "moldable":
-        work = float(rng.uniform(1, 60))
-        job["speedup"] = {"kind": "table", "times": [work, work * 0.6, work * 0.5]}
-        return job
-    time = float(rng.uniform(0.5, 30))
-    if rng.random() < 0.5:
-        job["estimate"] = time * float(rng.uniform(0.5, 3))
-    return job | {"processors": int(rng.integers(1, workers + 1)), "time": time}
-
-
-def _platform(workers: int, rng: Generator) -> Table:
-    """Workers that owners take back, that fail, or neither."""
-    parts: Table = {"platform": {"workers": workers}}
-    if rng.random() < 0.4:
-        parts = {"workers": [_owned(rng) for _ in range(workers)]}
-    if rng.random() < 0.5:
-        strikes = [
-            [float(rng.uniform(0, LONGEST)), int(rng.integers(workers))]
-            for _ in range(rng.integers(8))
-        ]
-        downtime = _one(rng, 0, 1.5, 20)
-        parts["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": downtime}
-    return parts
-
-
-def _owned(rng: Generator) -> Table:
-    letters = "".join(str(c) * int(rng.integers(1, 9)) for c in rng.choice(list("uuuurd"), 8))
-    return {"availability": {"kind": "letters", "states": f"{letters}u"}}
-
-
-def _protection(rng: Generator) -> Table:
-    if rng.random() < 0.6:
-        return {}
-    kind = _one(rng, "none", "buddies", "images")
-    return {
-        "protection": {
-            "kind": kind,
-            "period": float(rng.integers(2, 9)),
-            "cost": _one(rng, 0, 0.5),
-            "recovery": _one(rng, 0, 0.5),
-            "copies": _one(rng, 1, 1, 2) if kind != "buddies" else 1,
-        }
-    }
-
-
-def _one(rng: Generator, *values: Any) -> Any:
-    return values[int(rng.integers(len(values)))]
 
 
 TABLES: dict[str, Callable[[int], Table]] = {

@@ -33,7 +33,7 @@ def run(instance, policy: BatchPolicy) -> float:
 
 
 @given(rigid_instances(), st.sampled_from(sorted(PAPER_ORDERS)))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: str) -> None:
     """rigid21, proposition 2."""
     found = run(instance, BatchPolicy(PAPER_ORDERS[order], RList(0), requested))
@@ -43,7 +43,7 @@ def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: s
 
 
 @given(rigid_instances())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 def test_reservation_with_large_jobs_first_stays_within_3_minus_4_over_p_plus_1(instance) -> None:
     """rigid21, proposition 1."""
     found = run(instance, BatchPolicy(large_first, RList(None), requested))
@@ -66,7 +66,6 @@ THEOREMS = {
 
 @pytest.mark.parametrize("model", sorted(THEOREMS))
 @given(data=st.data(), processors=st.integers(1, 20))
-@settings(max_examples=60, deadline=None)
 def test_lpa_list_stays_within_its_theorem_for_each_speedup_model(model, data, processors) -> None:
     ratio, profile = THEOREMS[model]
     profiles: list[Profile] = data.draw(st.lists(profile, min_size=1, max_size=8))

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.events import CheckpointLost, FaultIgnored, JobCompleted, RestartedFromScratch
@@ -38,7 +38,6 @@ def play(strikes: list[tuple[float, int]], policy: str, fatal: str) -> list[Reco
     return records
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data(), policy=st.sampled_from(NAMES), fatal=st.sampled_from(FATAL))
 def test_work_and_processor_seconds_add_up_when_faults_chase_every_stage_of_the_first_one(
     data: st.DataObject, policy: str, fatal: str

@@ -304,7 +304,7 @@ class Kept:
 
 
 @given(sets)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_easy_never_delays_the_first_reservation_when_estimates_are_exact(rows) -> None:
     jobs = jobs_of(rows, exact=True)
     found = schedule(P, jobs, RList(1, Reading.EASY))
@@ -321,7 +321,7 @@ def test_easy_never_delays_the_first_reservation_when_estimates_are_exact(rows) 
 
 
 @given(sets)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_conservative_backfilling_delays_no_promise_when_estimates_are_exact(rows) -> None:
     jobs = jobs_of(rows, exact=True)
     found, slots = schedule(P, jobs, Conservative()), Slots([], 0)
@@ -332,7 +332,7 @@ def test_conservative_backfilling_delays_no_promise_when_estimates_are_exact(row
 
 
 @given(sets)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_changed_plan_is_the_plan_made_anew_and_never_later_than_promised(rows) -> None:
     jobs = jobs_of(rows, exact=False)
     found = schedule(P, jobs, Conservative())
@@ -341,7 +341,7 @@ def test_a_changed_plan_is_the_plan_made_anew_and_never_later_than_promised(rows
 
 
 @given(sets)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_reserving_for_twins_together_up_to_the_horizon_is_reserving_for_each(rows) -> None:
     jobs = jobs_of(rows, exact=False)
     for reading in (Reading.FRESH, Reading.EASY):

@@ -23,9 +23,9 @@ from sims.tables.fields import (
 )
 from sims.tables.section import OneOf, Section
 
-SCHEDULER, HAZARD, MASTER, CAP = "scheduler", "hazard", "master", "cap"
-SOURCE = "source"
-RESERVED = (SCHEDULER, HAZARD, MASTER, CAP, SOURCE)
+RESERVED = SCHEDULER, HAZARD, MASTER, CAP, SOURCE = (
+    *("scheduler", "hazard", "master", "cap", "source"),
+)
 """Actors that no job can be called like."""
 MOST_FAILURES = 1_000_000
 """Of one job, in a row: each is a run."""

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from actors.runtime import VirtualTimeLoop
 from tests.actors.runtime.programs import Kind, Scripts, Stage, Step, scripts, sleeps
-from tests.actors.runtime.worlds import unhurried
 
 TIMELESS: list[Kind] = [kind for kind in Kind if kind is not Kind.SLEEP]
 
@@ -51,14 +50,14 @@ def reference(program: Scripts, slots: dict[tuple[int, int], int], ours: Stage) 
     return stage
 
 
-@settings(unhurried, max_examples=120)
+@settings(max_examples=120)
 @given(scripts(TIMELESS))
 def test_programs_that_take_no_time_run_in_the_standard_loops_order(program: Scripts) -> None:
     expected = play(program, asyncio.SelectorEventLoop)
     assert play(program, VirtualTimeLoop).trace == expected.trace
 
 
-@settings(unhurried, max_examples=20)
+@settings(max_examples=20)
 @given(st.data())
 def test_programs_that_sleep_run_in_the_standard_loops_order(data: st.DataObject) -> None:
     # Half of the steps sleep, until slots that no two sleepers share.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, System, VirtualTimeLoop
 from actors.runtime.loop import COMPACT_FROM
-from tests.actors.runtime.worlds import Diary, Doer, Say, run_to_end, unhurried, virtually
+from tests.actors.runtime.worlds import Diary, Doer, Say, run_to_end, virtually
 
 
 def bounded(loop: VirtualTimeLoop, live: int) -> bool:
@@ -48,7 +48,7 @@ def test_an_actors_cancelled_timers_do_not_pile_up(live: int) -> None:
     assert diary.heard == [(number + 1, "live") for number in range(live)]
 
 
-@settings(unhurried, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 2000), st.integers(COMPACT_FROM, 4 * COMPACT_FROM), st.integers())
 def test_sweeping_cancelled_timers_out_loses_none_that_lives(
     alive: int, cancelled: int, seed: int

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, Phase, System, Timer, VirtualTimeLoop
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, unhurried, virtually
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, over, run_to_end, virtually
 
 UNIX_NOW = 1.7e9
 
@@ -86,7 +86,6 @@ class Tried:
             self.set(following)
 
 
-@unhurried
 @given(plans)
 def test_timers_come_by_time_then_phase_then_sequence(plans: list[Planned]) -> None:
     system = System()
@@ -126,7 +125,6 @@ def test_messages_tasks_and_callbacks_of_one_instant_share_one_order(
     ]
 
 
-@unhurried
 @given(
     st.floats(0, 1e12), st.lists(st.floats(0, 1e6), min_size=1, max_size=8), st.sampled_from(Phase)
 )

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import NOTHING, Actor, Phase, System, handles, message
-from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end, unhurried
+from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end
 
 ORDER = [
     "WORK_ENDS",
@@ -87,7 +87,6 @@ def test_work_that_a_decision_starts_and_that_takes_no_time_ends_before_the_serv
     ]
 
 
-@unhurried
 @given(
     st.lists(st.sampled_from(Phase)),
     st.lists(

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import System, stream
-from tests.actors.runtime.worlds import unhurried
 
 ROOT = Path(__file__).parents[3]
 
@@ -40,7 +39,6 @@ def test_the_first_draws_of_a_stream_never_change(seed: int, name: str) -> None:
     assert draws(seed, name) == PINNED[seed, name]
 
 
-@unhurried
 @given(seeds, st.lists(st.text(max_size=8), min_size=2, max_size=6, unique=True), st.randoms())
 def test_streams_do_not_depend_on_the_order_of_asking(
     seed: int, names: list[str], chance: Random
@@ -56,7 +54,6 @@ def test_streams_do_not_depend_on_the_order_of_asking(
     assert ask(names) == ask(shuffled)
 
 
-@unhurried
 @given(seeds, st.text(max_size=8), st.text(max_size=8))
 def test_streams_of_different_names_differ(seed: int, name: str, other: str) -> None:
     assert (draws(seed, name) == draws(seed, other)) is (name == other)

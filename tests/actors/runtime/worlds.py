@@ -7,7 +7,6 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from attrs import define, field, frozen
-from hypothesis import HealthCheck, settings
 
 from actors.runtime import (
     NOTHING,
@@ -22,9 +21,6 @@ from actors.runtime import (
 )
 
 T = TypeVar("T")
-
-unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-"""For properties: how fast a busy machine tries its examples says nothing about them."""
 
 
 @message

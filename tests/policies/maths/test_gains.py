@@ -42,7 +42,7 @@ def test_g_of_speeds_that_never_change_is_the_frozen_one() -> None:
     assert slow.value == pytest.approx(FrozenTwoPoint(4.0).work(3, 1.0), rel=1e-6)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(copies=st.integers(2, 12), time=TIMES)
 def test_g_is_concave_in_the_copies_and_bounded(copies: int, time: float) -> None:
     process = TwoPoint(4.0, 0.5)
@@ -62,7 +62,7 @@ def test_g_is_concave_in_the_copies_and_bounded(copies: int, time: float) -> Non
     ],
     ids=["constant", "frozen", "function", "tabulated"],
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(copies=COPIES, time=TIMES)
 def test_the_time_for_a_work_undoes_the_work_in_a_time(
     gain: Gain, copies: int, time: float

@@ -64,7 +64,6 @@ def test_cases_end_when_they_can_at_the_earliest(cases_dir: Path, key: str, boun
             assert end_of(expected["set"], slots, up, down) == found.upper
 
 
-@settings(max_examples=60, deadline=None)
 @given(letters, st.integers(1, 4), st.integers(1, 3), st.sampled_from(Bound))
 def test_the_optimum_is_what_trying_every_set_finds(
     states: np.ndarray[Any, np.dtype[np.str_]], tasks: int, speed: int, bound: Bound
@@ -80,7 +79,7 @@ def test_the_optimum_is_what_trying_every_set_finds(
         assert end_of(found.workers, slots, up, down) == found.upper
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(letters, st.integers(1, 3), st.integers(1, 2), st.sampled_from(Bound))
 def test_iterations_one_after_the_other_are_as_many_as_any_starts_allow(
     states: np.ndarray[Any, np.dtype[np.str_]], tasks: int, speed: int, bound: Bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.runtime import stream
@@ -31,7 +31,6 @@ def test_srpt_on_one_machine_preempts_for_the_shorter_job() -> None:
     assert ends.tolist() == [7.5, 3.5, 2.5]
 
 
-@settings(max_examples=50, deadline=None)
 @given(jobs=JOBS)
 def test_it_is_what_the_cluster_does_on_one_server(jobs: list[tuple[int, int]]) -> None:
     arrivals, sizes = np.array(jobs, dtype=float).T
@@ -40,7 +39,6 @@ def test_it_is_what_the_cluster_does_on_one_server(jobs: list[tuple[int, int]]) 
     )
 
 
-@settings(max_examples=50, deadline=None)
 @given(jobs=JOBS, servers=st.integers(1, 5))
 def test_no_run_on_m_servers_beats_the_bound(jobs: list[tuple[int, int]], servers: int) -> None:
     arrivals, sizes = np.array(jobs, dtype=float).T
@@ -83,7 +81,6 @@ def test_no_run_on_varying_servers_beats_the_sample_path_bound() -> None:
     assert bound <= total <= proof_constant(4.0, 1.0) * bound
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     sizes=st.lists(st.floats(0.01, 10), min_size=1, max_size=30).map(sorted),
     servers=st.integers(1, 8),

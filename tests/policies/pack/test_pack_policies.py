@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 from attrs import field, frozen
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.interface.pack import Cause, Resize
@@ -140,7 +140,6 @@ falling = st.lists(st.floats(1, 100), min_size=5, max_size=5).map(
 )
 
 
-@settings(max_examples=60)
 @given(st.lists(falling, min_size=1, max_size=3), st.integers(0, 2))
 def test_opt_no_redistrib_is_optimal_where_more_processors_never_hurt(
     times: list[tuple[float, ...]], spare: int

@@ -61,7 +61,6 @@ PROFILES = st.lists(
 
 
 @given(PROFILES, st.integers(1, 12), st.sampled_from([1, 2, 4]))
-@settings(max_examples=60, deadline=None)
 def test_the_exact_rule_is_the_best_uniform_allotment(profiles, processors: int, g: int) -> None:
     from itertools import product
 
@@ -81,7 +80,6 @@ def test_the_exact_rule_is_the_best_uniform_allotment(profiles, processors: int,
 
 
 @given(PROFILES, st.integers(1, 12), st.sampled_from([1, 2, 4]))
-@settings(max_examples=60, deadline=None)
 def test_the_scaled_rule_keeps_the_guarantee_of_lemma_3(profiles, processors: int, g: int) -> None:
     """Rounding down loses at most a unit eps X / g per attempt: L <= (1 + eps) X (equation 11)."""
     some = jobs(*profiles)
@@ -93,7 +91,6 @@ def test_the_scaled_rule_keeps_the_guarantee_of_lemma_3(profiles, processors: in
 
 
 @given(PROFILES, st.integers(1, 6), st.sampled_from([1, 2, 3]))
-@settings(max_examples=60, deadline=None)
 def test_no_allotment_is_shorter_than_the_mixed_one(profiles, processors: int, g: int) -> None:
     from itertools import combinations_with_replacement, product
 
@@ -114,7 +111,6 @@ def test_no_allotment_is_shorter_than_the_mixed_one(profiles, processors: int, g
 
 
 @given(PROFILES, st.integers(1, 12), st.sampled_from([1, 2, 4]))
-@settings(max_examples=60, deadline=None)
 def test_the_programme_is_within_lemma_3_of_the_mixed_allotment(
     profiles, processors: int, g: int
 ) -> None:
@@ -177,7 +173,7 @@ def test_no_allotment_hangs_on_the_unit_of_time(rule) -> None:
 
 
 @given(PROFILES, st.integers(1, 6), st.sampled_from([1, 2, 4]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_rule_allots_as_many_attempts_as_are_asked_for_and_none_nothing(
     profiles, processors: int, g: int
 ) -> None:

@@ -49,7 +49,7 @@ def queue_of(rows: list[int]) -> list[Queued]:
     st.lists(st.integers(0, len(KINDS) - 1), min_size=1, max_size=30),
     st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1)), min_size=1, max_size=6),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
     runs, rows, news
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -42,7 +41,7 @@ from sims.audit.law import Law, Violation
 from sims.log import LogFile
 from tests.sims.anything import pack, queue, shares
 from tests.sims.audit.altered import changed, place, then, without
-from tests.sims.audit.test_placement import TABLE
+from tests.sims.audit.test_decisions import COMPACT, table
 from tests.sims.oneworld import cases, play, records_of
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -72,7 +71,7 @@ LOGS: dict[str, Callable[[], list[Record]]] = {
     "batch": lambda: records_of(queue(28)),
     "link": lambda: play(cases()[18]["scenario"]),
     "buddies": lambda: play(cases()[0]["scenario"]),
-    "iteration": lambda: records_of(tomllib.loads(TABLE)),
+    "iteration": lambda: records_of(table(COMPACT)),
     "promised": lambda: records_of(pack(319)),
     "ignored": lambda: records_of(pack(33)),
 }

@@ -83,13 +83,16 @@ def with_job(**fields: object) -> str:
     return json.dumps({"nb_res": 4, "jobs": [job], "profiles": profiles})
 
 
-def test_jobs_come_by_submission_time_with_their_delay(data: Path) -> None:
+def test_jobs_come_by_submission_time_with_their_delay(data: Path, tmp_path: Path) -> None:
     jobs = (
         LoggedJob("1", 0.0, 120.0, 4, 100.0),
-        LoggedJob("w0!2", 0.5, 12.5, 1, priority=-2.5),
+        LoggedJob("w0!2", 0.5, 12.5, 1),
         LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
     )
     assert read_batsim(data / "batsim.json") == JobLog(jobs, machine=8)
+    path = tmp_path / "workload.json"
+    path.write_text(with_job(priority=-2.5))
+    assert read_batsim(path).jobs[0].priority == -2.5
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def told(decider: Any, spawn: Any, jobs: Any, speeds: Any) -> list[Record]:
     return records
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     jobs=st.lists(st.tuples(eighths(0), eighths(1)), min_size=1, max_size=7).map(sorted),
     speeds=st.lists(traces(), min_size=1, max_size=4),

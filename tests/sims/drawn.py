@@ -1,0 +1,172 @@
+"""What random scenarios are made of: jobs, platforms, hazards, protections, links."""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from numpy.random import Generator
+
+from tests.sims.oneworld import Table
+
+PROFILES = (
+    *({"kind": "amdahl", "fraction": 0.2}, {"kind": "roofline", "degree": 4}),
+    {"kind": "communication", "cost": 1.5},
+    {"kind": "mix", "degree": 6, "fraction": 0.1, "cost": 0.5},
+    {"kind": "power", "delta": 0.7},
+)
+
+LONGEST = 80
+
+
+def users_job(workers: int, rng: Generator) -> Table:
+    time = float(rng.uniform(0.5, 30))
+    job: Table = {
+        "release": one(rng, 0.0, 0.0, 2.5, 7.0, 11.0),
+        "user": one(rng, "ada", "bob"),
+        "priority": float(rng.integers(3)),
+        "estimate": time * float(rng.uniform(0.5, 3)),
+    }
+    processors = int(rng.integers(1, workers + 1))
+    match one(rng, "rigid", "rigid", "moldable", "iterative"):
+        case "moldable":
+            times = [time, time * 0.6, time * 0.5]
+            return job | {"kind": "moldable", "speedup": {"kind": "table", "times": times}}
+        case "iterative":
+            rounds = {"tasks": processors + 1, "iterations": int(rng.integers(1, 4))}
+            return job | {"kind": "iterative", "processors": processors, **rounds}
+    return job | {"kind": "rigid", "processors": processors, "time": time}
+
+
+def slow(rng: Generator) -> Table:
+    if rng.random() < 0.5:
+        return {}
+    first, then = sorted(rng.uniform(1, 60, 2).tolist())
+    changes = [[0, 1.0], [first, one(rng, 0.0, 0.5)], [then, one(rng, 1.0, 2.0)]]
+    return {"speed": {"kind": "list", "changes": changes}}
+
+
+def an_application(workers: int, rng: Generator) -> Table:
+    work = float(rng.uniform(20, 90))
+    release = one(rng, 0.0, 0.0, 10.0, 17.5)
+    table = {"kind": "table", "times": [work / k + 0.3 * k for k in range(1, workers + 1)]}
+    speedup = one(rng, table, {"kind": "synthetic", "fraction": 0.1}, *PROFILES)
+    job = {"footprint": float(rng.uniform(4, 14)), "speedup": speedup, "release": release}
+    return job | ({"protection": kept(rng)} if rng.random() < 0.5 else {})
+
+
+def kept(rng: Generator) -> Table:
+    """Any protection of an application."""
+    kind = one(rng, "none", "buddies", "buddies", "images")
+    copies = {"copies": int(rng.integers(1, 4)), "cloning": bool(rng.integers(2))}
+    section = {"kind": kind, **(copies if rng.random() < 0.4 else {})}
+    if kind == "none":
+        return section
+    formula = rng.random() < 0.4
+    period = one(rng, "young", "daly") if formula else one(rng, 5.0, 20.5, inf)
+    mtbf = one(rng, 2000.0, 5000.0) if formula else one(rng, 1000.0, inf)
+    cost = {} if kind == "buddies" and rng.random() < 0.5 else {"cost": 0.5, "recovery": 0.25}
+    cost = {"cost": 1.25} if kind == "images" else cost
+    verified = bool(rng.integers(2))
+    return section | {"period": period, "mtbf": mtbf, "verified": verified, **cost}
+
+
+def any_job(kind: str, workers: int, rng: Generator) -> Table:
+    job: Table = {"kind": kind, "release": one(rng, 0.0, 0.0, 2.5, 7.0)}
+    if rng.random() < 0.5:
+        job["failures"] = one(rng, 0, 1, 3, [0, 1], [1, 0, 0, 1])
+    if rng.random() < 0.5:
+        own = {"copies": int(rng.integers(1, 4)), "delay": one(rng, 0, 0.5, 2)}
+        job["protection"] = {"cost": 0.5} | kept(rng) | own
+    processors, work = int(rng.integers(1, workers + 1)), float(rng.uniform(0.5, 40))
+    match kind:
+        case "rigid":
+            return job | {"processors": processors, "time": work, "estimate": work * 1.5}
+        case "moldable":
+            return job | {"speedup": one(rng, *PROFILES) | {"work": work}}
+        case "iterative":
+            rounds = {"tasks": processors + 1, "iterations": int(rng.integers(1, 4))}
+            return job | {"processors": processors, **rounds}
+    times = [work, work / 2 + 1, work / 3 + 1]
+    return job | {"footprint": 100.0, "speedup": {"kind": "table", "times": times}}
+
+
+def law_of_faults(rng: Generator) -> Table:
+    law = one(rng, {"kind": "exponential"}, {"kind": "weibull", "shape": 0.7})
+    return law | {"mtbf": 300, "downtime": one(rng, 0, 1, 1.5, 20)}
+
+
+def a_link(rng: Generator) -> Table:
+    if rng.random() < 0.5:
+        return {}
+    master = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
+    shared, channels = bool(rng.integers(2)), int(rng.integers(1, 4))
+    order = one(rng, "started-first", "longest-first")
+    return {"master": master | {"channels": channels, "shared_program": shared, "order": order}}
+
+
+def practised_protection(rng: Generator) -> Table:
+    kind = one(rng, "buddies", "buddies", "images")
+    section = {
+        "kind": kind,
+        "period": float(rng.integers(2, 9)),
+        "cost": one(rng, 0, 0.5),
+        "on_notice": one(rng, "nothing", "save"),
+        "blocking": bool(rng.integers(2)),
+        "slowdown": one(rng, 0, 0.25),
+    }
+    if kind == "buddies":
+        section |= {"replace_after": one(rng, 0, 1.5), "image_cost": one(rng, 0, 0.5)}
+        section["images_every"] = int(rng.integers(1, 4))
+    return section
+
+
+def a_job(kind: str, workers: int, rng: Generator) -> Table:
+    job: Table = {"release": one(rng, 0.0, 0.0, 2.5, 7.0), "failures": one(rng, 0, 0, 0, 1, 2)}
+    if kind == "moldable":
+        work = float(rng.uniform(1, 60))
+        job["speedup"] = {"kind": "table", "times": [work, work * 0.6, work * 0.5]}
+        return job
+    time = float(rng.uniform(0.5, 30))
+    if rng.random() < 0.5:
+        job["estimate"] = time * float(rng.uniform(0.5, 3))
+    return job | {"processors": int(rng.integers(1, workers + 1)), "time": time}
+
+
+def a_platform(workers: int, rng: Generator) -> Table:
+    """Workers that owners take back, that fail, or neither."""
+    parts: Table = {"platform": {"workers": workers}}
+    if rng.random() < 0.4:
+        parts = {"workers": [owned(rng) for _ in range(workers)]}
+    if rng.random() < 0.5:
+        strikes = [
+            [float(rng.uniform(0, LONGEST)), int(rng.integers(workers))]
+            for _ in range(rng.integers(8))
+        ]
+        downtime = one(rng, 0, 1.5, 20)
+        parts["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": downtime}
+    return parts
+
+
+def owned(rng: Generator) -> Table:
+    letters = "".join(str(c) * int(rng.integers(1, 9)) for c in rng.choice(list("uuuurd"), 8))
+    return {"availability": {"kind": "letters", "states": f"{letters}u"}}
+
+
+def a_protection(rng: Generator) -> Table:
+    if rng.random() < 0.6:
+        return {}
+    kind = one(rng, "none", "buddies", "images")
+    return {
+        "protection": {
+            "kind": kind,
+            "period": float(rng.integers(2, 9)),
+            "cost": one(rng, 0, 0.5),
+            "recovery": one(rng, 0, 0.5),
+            "copies": one(rng, 1, 1, 2) if kind != "buddies" else 1,
+        }
+    }
+
+
+def one(rng: Generator, *values: Any) -> Any:
+    return values[int(rng.integers(len(values)))]
