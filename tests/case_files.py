@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,4 +16,11 @@ def case_file(folder: Path, name: str) -> dict[str, Any]:
     if not path.exists():
         pytest.skip(f"{folder} has no {name}")
     found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
+
+
+def listed(test: str, table: str) -> list[Any]:
+    """A table of cases of the test file `test`, from the TOML file beside it."""
+    text = Path(test).with_suffix(".toml").read_text(encoding="utf-8")
+    found: list[Any] = tomllib.loads(text)[table]
     return found

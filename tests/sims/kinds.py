@@ -9,6 +9,7 @@ from pathlib import Path
 
 from actors.runtime import Record
 from sims.scenario.loader import load
+from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.parts import parted
 from tests.sims.anything import pack, shares
@@ -18,6 +19,7 @@ from tests.sims.oneworld import records_of as played
 from tests.sims.worlds import WORLDS, play, write
 
 SCENARIOS = Path(__file__).parents[2] / "sims" / "scenarios"
+DATA = Path(__file__).parents[1] / "data"
 
 FILES: dict[str, tuple[str, ...]] = {
     "figure1": (),
@@ -47,6 +49,13 @@ EVERY: tuple[str, ...] = (*KINDS, *DRAWN)
 """For what is quick: pictures and pages take seconds each."""
 
 
+def recorded(scenario: Scenario, folder: Path = SCENARIOS, **more: float) -> list[Record]:
+    """What a run of it tells."""
+    records: list[Record] = []
+    run(scenario, [records.append], folder, **more)
+    return records
+
+
 @cache
 def records_of(name: str) -> tuple[Record, ...]:
     """The records of a run of scenario, or small world, `name`."""
@@ -54,9 +63,7 @@ def records_of(name: str) -> tuple[Record, ...]:
         return tuple(play(WORLDS[name]))
     if name in DRAWN:
         return tuple(DRAWN[name]())
-    records: list[Record] = []
-    run(load(SCENARIOS / f"{name}.toml", list(FILES[name])), [records.append], SCENARIOS)
-    return tuple(records)
+    return tuple(recorded(load(SCENARIOS / f"{name}.toml", list(FILES[name]))))
 
 
 def parts_of(name: str) -> tuple[Record, ...]:

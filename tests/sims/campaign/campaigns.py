@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from sims.campaign.executors import Workers
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
-from tests.sims.cli.commands import PATIENCE, environment, until
+from tests.sims.cli.commands import PATIENCE, python, until
 
 SCENARIOS = Path(sims.__file__).parent / "scenarios"
 ROOT = Path(__file__).parents[3]
@@ -126,24 +125,19 @@ def dask(folder: Path, workers: int = 2) -> Iterator[str]:
         yield str(file)
 
 
-def dask_worker(folder: Path) -> AbstractContextManager[subprocess.Popen[bytes]]:
+def dask_worker(folder: Path) -> AbstractContextManager[subprocess.Popen[str]]:
     """A worker of the scheduler in `folder`."""
     command = ("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard")
     return part_of_cluster(folder, *command, "--scheduler-file", str(folder / "cluster.json"))
 
 
 @contextmanager
-def part_of_cluster(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
+def part_of_cluster(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
     """A process of Dask's, which is ended."""
     away = folder / "away"
     away.mkdir(exist_ok=True)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dask", *words],
-        cwd=away,
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    quiet = subprocess.DEVNULL
+    process = python("-m", "dask", *words, cwd=away, stdout=quiet, stderr=quiet)
     try:
         yield process
     finally:

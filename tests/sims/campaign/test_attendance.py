@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from sims.campaign.executors import Attendance
 from sims.campaign.store import Store
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
-from tests.sims.cli.commands import PATIENCE, environment, until
+from tests.sims.cli.commands import PATIENCE, ended, spawn, until
 
 WAITING = "no worker is connected; waiting for at most"
 CELLS = 2 * 3 * 3 * 4
@@ -60,14 +59,8 @@ def begun(folder: Path) -> subprocess.Popen[str]:
     file = write(folder, mine=slow)
     with Client(scheduler_file=str(folder / "cluster.json"), set_as_default=False) as client:
         client.wait_for_workers(1, timeout=PATIENCE)
-    command = (sys.executable, "-m", "sims.cli", "campaign", "run", str(file), "--scheduler")
-    return subprocess.Popen(
-        [*command, str(folder / "cluster.json"), "--results", str(folder / "results")],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    words = ("campaign", "run", file, "--scheduler", folder / "cluster.json")
+    return spawn(*words, "--results", folder / "results")
 
 
 def test_a_scheduler_that_is_killed_is_one_line_and_what_is_done_is_kept(tmp_path: Path) -> None:
@@ -77,10 +70,10 @@ def test_a_scheduler_that_is_killed_is_one_line_and_what_is_done_is_kept(tmp_pat
         with Client(scheduler_file=file, set_as_default=False) as client:
             scheduler = client.run_on_scheduler(os.getpid)
         os.kill(scheduler, signal.SIGKILL)
-    said = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 2
-    assert "Traceback" not in said, said
-    assert "holdfast: cluster: the scheduler is gone; what is finished is kept" in said
+    said = ended(process)
+    assert said.code == 2
+    assert "Traceback" not in said.err, said
+    assert "holdfast: cluster: the scheduler is gone; what is finished is kept" in said.err
 
 
 def finished(folder: Path) -> int:
@@ -95,6 +88,5 @@ def test_a_campaign_whose_workers_have_left_says_so_and_goes_on_with_others(fold
     assert f"{WAITING} 600 s\n" in iter(process.stderr.readline, "")
     assert finished(folder) < CELLS
     with dask_worker(folder):
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
+        assert ended(process).code == 0
     assert finished(folder) == CELLS

@@ -13,6 +13,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.errors import InputError
+from tests.case_files import listed
 from tests.sims.campaign.campaigns import CAMPAIGN, ROOT, run, store, write
 
 
@@ -20,19 +21,10 @@ def loaded(tmp_path: Path, text: str) -> Any:
     return load_campaign(write(tmp_path, campaign=text))
 
 
-@pytest.mark.parametrize(
-    ("values", "meant"),
-    [
-        ("[1, 2, 4]", (1, 2, 4)),
-        ("{ first = 1, last = 7, step = 3 }", (1, 4, 7)),
-        ("{ first = 0, last = 1, count = 3 }", (0, 0.5, 1)),
-        ("{ first = 1, last = 100, count = 3, log = true }", (1, 10, 100)),
-        ("{ first = 1, last = 10, count = 3, log = true, whole = true }", (1, 3, 10)),
-    ],
-)
+@pytest.mark.parametrize(("values", "meant"), listed(__file__, "axes"))
 def test_an_axis_is_a_list_or_a_range(tmp_path: Path, values: str, meant: Any) -> None:
     text = f'name = "x"\nscenario = "base.toml"\n[axes]\nplatform.workers = {values}\n'
-    assert loaded(tmp_path, text).axes == {"platform.workers": meant}
+    assert loaded(tmp_path, text).axes == {"platform.workers": tuple(meant)}
 
 
 def test_every_variant_is_in_every_cell_with_what_the_file_sets(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from sims.errors import InputError
 from sims.metrics.measures import Measure
 from sims.report import Report
 from sims.scenario.loader import load
+from tests.case_files import listed
 from tests.sims.kinds import FILES, SCENARIOS, records_of
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -54,27 +55,9 @@ def a_run(seed: int, value: float | None) -> Compared:
 # --- what is varied -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "values"),
-    [
-        ("IE,Y-IE", ("IE", "Y-IE")),
-        ("IE, mine:Only", ("IE", "mine:Only")),
-        ("LAPS+R(1/2),SRPT", ("LAPS+R(1/2)", "SRPT")),
-        ("1,2.5,true", (1, 2.5, True)),
-        ("[1, 2]", (1, 2)),
-        ('["a,b", "c"]', ("a,b", "c")),
-        ('"a,b","c"', ("a,b", "c")),
-        ("[1,2],[3]", ([1, 2], [3])),
-        ("[[1,2]]", ([1, 2],)),
-        ('{kind="none"},{kind="no",k=1}', ({"kind": "none"}, {"kind": "no", "k": 1})),
-        ("1,IE", (1, "IE")),
-        ("7", (7,)),
-    ],
-)
-def test_values_are_words_between_commas_or_those_of_a_list(
-    text: str, values: tuple[Any, ...]
-) -> None:
-    assert axis(f"some.key={text}").values == values
+@pytest.mark.parametrize(("text", "values"), listed(__file__, "values"))
+def test_values_are_words_between_commas_or_those_of_a_list(text: str, values: list[Any]) -> None:
+    assert list(axis(f"some.key={text}").values) == values
 
 
 @pytest.mark.parametrize("value", [1, 2.5, True, "IE", [1, 2], {"kind": "no", "of": [True, 2]}])
@@ -83,9 +66,7 @@ def test_what_a_variant_is_called_can_be_asked_for_again(value: Any) -> None:
     assert axis(f"some.key={text}").values == (value,)
 
 
-@pytest.mark.parametrize(
-    "word", ["policy.name", "=1", "policy.name=", "a=IE,", "a=,IE", "a=[]", "seed=1,2"]
-)
+@pytest.mark.parametrize("word", listed(__file__, "refused"))
 def test_what_varies_nothing_and_seeds_which_are_common_are_refused(word: str) -> None:
     with pytest.raises(InputError, match="--vary"):
         axis(word)
@@ -161,25 +142,14 @@ def test_two_runs_share_what_is_stored_only_if_nothing_differs() -> None:
     assert keys(VOLATILE, "policy.name=IE,Y-IE") == all_keys[0] | all_keys[1]
 
 
-@pytest.mark.parametrize(
-    ("status", "time", "measure", "counts"),
-    [
-        (RunStatus.COMPLETED, 9.0, Measure.MAKESPAN, True),
-        (RunStatus.CAPPED, 50.0, Measure.MAKESPAN, False),
-        (RunStatus.CAPPED, 50.0, Measure.UTILISATION, True),
-        (RunStatus.CAPPED, 9.0, Measure.UTILISATION, False),
-        (RunStatus.KILLED, 9.0, Measure.FLOWTIME, False),
-        (RunStatus.KILLED, 9.0, Measure.WASTED, True),
-        (RunStatus.DIVERGED, 9.0, Measure.WASTED, False),
-        (RunStatus.STARVED, 50.0, Measure.UTILISATION, False),
-    ],
-)
+@pytest.mark.parametrize(("status", "time", "measure", "counts"), listed(__file__, "counts"))
 def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares(
-    status: RunStatus, time: float, measure: Measure, counts: bool
+    status: str, time: float, measure: str, counts: bool
 ) -> None:
-    result = CellResult("k", 3, status, time, 1, 0, "w", 0.1, None, {measure.value: 0.5})
-    found = run_of(result, gauge(measure.value), until=50)
-    assert found == Compared(3, status, 0.5 if counts else None, "w")
+    ended = RunStatus(status)
+    result = CellResult("k", 3, ended, time, 1, 0, "w", 0.1, None, {measure: 0.5})
+    found = run_of(result, gauge(measure), until=50)
+    assert found == Compared(3, ended, 0.5 if counts else None, "w")
 
 
 # --- figures --------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -29,18 +28,10 @@ from tests.sims.campaign.campaigns import (
     table,
     write,
 )
-from tests.sims.cli.commands import PATIENCE, environment, until
+from tests.sims.cli.commands import PATIENCE, ended, spawn, until
 
 CELLS = 2 * 3 * 3 * 4
 ONE_PLACE = {"platform": {"workers": [16]}, "errors": {"average": [0.3]}}
-
-
-@pytest.fixture(autouse=True)
-def unimported() -> Iterator[None]:
-    """Modules of a test's folder are no other test's."""
-    yield
-    for name in ("mine", "helper"):
-        sys.modules.pop(name, None)
 
 
 @pytest.fixture(scope="module")
@@ -56,17 +47,11 @@ def keys(folder: Path) -> list[str]:
     return [key for frame in frames for key in frame["key"]]
 
 
-def begun(file: Path, *words: str) -> subprocess.Popen[bytes]:
+def begun(file: Path, *words: str | Path) -> subprocess.Popen[str]:
     """The campaign in a process group of its own, once it has kept something."""
-    command = [sys.executable, "-m", "sims.cli", "campaign", "run", file, "--results"]
     folder = file.parent / "results"
-    process = subprocess.Popen(
-        [*command, folder, *words],
-        env=environment(),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    words = ("campaign", "run", file, "--results", folder, *words)
+    process = spawn(*words, start_new_session=True)
     until(lambda: list(folder.glob("*.parquet")), process)
     return process
 
@@ -189,15 +174,9 @@ def test_a_cell_that_raises_is_recorded_with_the_command_that_runs_it_alone(tmp_
         f"holdfast run {tmp_path}/base.toml --set platform.workers=8 --set errors.average=0.1 "
         "--set policy.order=mine:widest --seed 3"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "sims.cli", *words.split()[1:], "--log", "none"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode != 0
-    assert "division by zero" in done.stderr
+    done = ended(spawn(*words.split()[1:], "--log", "none"))
+    assert done.code != 0
+    assert "division by zero" in done.err
 
 
 # --- what has changed -----------------------------------------------------------------------------

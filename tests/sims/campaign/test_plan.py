@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -32,13 +30,6 @@ def make(a, b):
     return {"name": "many", "platform": {"workers": 2}, "policy": {"name": "R-LIST-0"},
             "job": {"kind": "rigid", "jobs": [{"processors": a % 2 + 1, "time": time}]}}
 '''
-
-
-@pytest.fixture(autouse=True)
-def unimported() -> Iterator[None]:
-    """Modules of a test's folder are no other test's."""
-    yield
-    sys.modules.pop("many", None)
 
 
 def many(folder: Path, first: int = 1, last: int = 4000) -> Campaign:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -16,10 +14,7 @@ import pytest
 from sims.campaign import executors
 from sims.campaign.engine import AHEAD, run_many
 from sims.campaign.executors import given
-from tests.sims.cli.commands import environment, until
-
-PATIENCE = 50.0
-"""Seconds of wall time; the workers would sleep for longer."""
+from tests.sims.cli.commands import Said, ended, python, until
 
 
 def square(number: int) -> int:
@@ -108,7 +103,7 @@ from sims.campaign.engine import run_many
 
 def slow(task):
     if task > 0:
-        time.sleep(60)
+        time.sleep(600)
     return task
 
 try:
@@ -120,37 +115,29 @@ except KeyboardInterrupt:
 """
 
 
-def interrupted(script: str, folder: Path) -> tuple[tuple[str, str, int], int]:
+def interrupted(script: str, folder: Path) -> tuple[Said, int]:
     """What a script says that is interrupted once it has had ten results, and how many it had.
 
     To the whole process group, as a terminal sends it.
     """
     store, file = folder / "results", folder / "script.py"
     file.write_text(script)
-    process = subprocess.Popen(
-        [sys.executable, file, store],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+    process = python(file, store, start_new_session=True)
     until(lambda: store.exists() and len(store.read_bytes().splitlines()) >= 10, process)
     os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    return (out, err, process.returncode), len(store.read_bytes().splitlines())
+    return ended(process), len(store.read_bytes().splitlines())
 
 
 @pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_stops_workers_in_the_middle(tmp_path: Path) -> None:
-    assert interrupted(ENDLESS, tmp_path) == (("interrupted\n", "", 0), 10)
+    assert interrupted(ENDLESS, tmp_path) == (Said(0, "interrupted\n", ""), 10)
 
 
 @pytest.mark.usefixtures("hears_ctrl_c")
 def test_control_c_is_as_quiet_where_a_thousand_short_tasks_are_under_way(tmp_path: Path) -> None:
-    busy = ENDLESS.replace("time.sleep(60)", "time.sleep(0.005)").replace("40)", "40_000)")
+    busy = ENDLESS.replace("time.sleep(600)", "time.sleep(0.005)").replace("40)", "40_000)")
     for folder in map(tmp_path.joinpath, "abc"):
         folder.mkdir()
         said, kept = interrupted(busy, folder)
-        assert said == ("interrupted\n", "", 0)
+        assert said == Said(0, "interrupted\n", "")
         assert 10 <= kept < 40_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -109,6 +110,11 @@ class Said:
         assert self.out == ""
         return line
 
+    def refusal(self) -> str:
+        """The same of one that cannot be run as asked."""
+        assert self.code == 2, self
+        return self.complaint()
+
 
 @frozen
 class Shell:
@@ -124,6 +130,10 @@ class Shell:
         said = self.capture.readouterr()
         return Said(code, said.out, said.err)
 
+    def refused(self, *words: str | Path | int) -> str:
+        """The one line with which a command is refused."""
+        return self(*words).refusal()
+
     def write(self, text: str, name: str = "tiny.toml") -> Path:
         """A file in the folder."""
         path = self.folder / name
@@ -135,33 +145,48 @@ class Shell:
         return {str(path.relative_to(self.folder)) for path in self.folder.rglob("*")}
 
 
+def change(log: Path, number: int, **fields: Any) -> None:
+    """Spoil one line of a log, from 1."""
+    lines = log.read_text().splitlines()
+    lines[number - 1] = json.dumps(json.loads(lines[number - 1]) | fields)
+    log.write_text("\n".join(lines) + "\n")
+
+
 def environment(**more: str) -> dict[str, str]:
     """For a process of its own: this checkout on the path."""
     return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
-def spawn(*words: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:
-    """Start a command in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "sims.cli", *map(str, words)],
-        cwd=cwd,
-        env=environment(**more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
+    """Start a process with this checkout on Python's path; `how`: as Popen is told."""
+    usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([*map(str, words)], text=True, **(usual | how))
 
 
-def without(package: str, *words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run a command in a process of its own in which `package` is not installed."""
+def python(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
+    """Start Python so."""
+    return begin(sys.executable, *words, **how)
+
+
+def spawn(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
+    """Start a command so."""
+    return python("-m", "sims.cli", *words, **how)
+
+
+SLOW = re.compile(r"^holdfast: \d[\d,]* s: .*\n", re.MULTILINE)
+"""What a slow machine is told meanwhile."""
+
+
+def ended(process: subprocess.Popen[str]) -> Said:
+    """What a process answers, but for what it says of its own slowness."""
+    out, err = process.communicate(timeout=PATIENCE)
+    return Said(process.returncode, out or "", SLOW.sub("", err or ""))
+
+
+def without(package: str, *words: str | Path) -> str:
+    """The one line with which a command is refused that lacks a package."""
     code = (
         f"import sys; sys.modules[{package!r}] = None; from sims.cli import main;"
         f"sys.exit(main({[str(word) for word in words]!r}))"
     )
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ended(python("-c", code)).refusal()

@@ -2,65 +2,54 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+from tests.case_files import listed
 from tests.sims.campaign.campaigns import MINE, write
-from tests.sims.cli.commands import Shell, environment
+from tests.sims.cli.commands import Said, Shell, ended, python
 
-SMALL = ("--replications", "2", "--results", "kept")
+SMALL = ("--replications", "2")
+ALONE = ("--processes", "1")
 
 
 @pytest.fixture
-def own(shell: Shell) -> Iterator[Shell]:
+def own(shell: Shell) -> Shell:
     """The command line beside a campaign."""
     write(shell.folder)
-    yield shell
-    for name in ("mine", "helper"):
-        sys.modules.pop(name, None)
+    return shell
 
 
 def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) -> None:
-    said = own("campaign", "run", "campaign.toml", *SMALL, "--processes", "1")
-    # A slow machine is told how far it is.
-    assert (said.code, [it for it in said.err.splitlines() if " s: " not in it]) == (0, [])
+    said = asked(own, "run", *SMALL, *ALONE)
+    assert (said.code, said.err) == (0, "")
     assert "hold all together at 95 % (12 comparisons, Bonferroni)" in said.out
     assert said.out.count("baseline") == 2 * 3 * 3
     assert Path("kept/small.png").stat().st_size > 10_000
-    status = own("campaign", "status", "campaign.toml", *SMALL)
+    status = asked(own, "status", *SMALL)
     assert status.out.startswith("small: 36 of 36 cells finished\n")
-    said = own("campaign", "table", "campaign.toml", *SMALL, "-o", "table.csv")
+    said = asked(own, "table", *SMALL, "-o", "table.csv")
     assert said.out == "table.csv: 54 rows\n"
     table = pl.read_csv("table.csv")
     assert set(table["variant"]) == {"LPT", "SPT", "mine"}
     assert table.columns[-4:] == ["ratio", "ratio_low", "ratio_high", "verdict"]
-    assert own("campaign", "export", "campaign.toml", *SMALL, "-o", "runs.parquet").code == 0
+    assert asked(own, "export", *SMALL, "-o", "runs.parquet").code == 0
     runs = pl.read_parquet("runs.parquet")
     assert (len(runs), set(runs["end"])) == (36, {"completed"})
-    assert own("campaign", "plot", "campaign.toml", *SMALL, "-o", "own.svg").code == 0
+    assert asked(own, "plot", *SMALL, "-o", "own.svg").code == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "parts"),
-    [
-        (("resume", "campaign.toml"), ["small: there is nothing to go on from"]),
-        (("table", "campaign.toml"), ["no cell of it is finished", "campaign run"]),
-        (("run", "none.toml"), ["none.toml: No such file", "a campaign file"]),
-        (("run", "campaign.toml", "--size", "full"), ["sizes: 'full'", "no [sizes]"]),
-        (("run", "campaign.toml", "--scheduler", "none.json"), ["--scheduler: 'none.json'"]),
-        (("run", "campaign.toml", "--scheduler", "base.toml"), ["'base.toml' is no file of a sch"]),
-        (("table", "campaign.toml", "-o", "x.xlsx"), []),
-    ],
-)
-def test_what_cannot_be_is_one_line(own: Shell, words: tuple[str, ...], parts: list[str]) -> None:
-    said = own("campaign", *words)
-    assert said.code == 2
-    line = said.complaint()
+def asked(own: Shell, action: str, *words: str) -> Said:
+    """What is answered of the campaign, whose results are kept."""
+    return own("campaign", action, "campaign.toml", "--results", "kept", *words)
+
+
+@pytest.mark.parametrize(("words", "parts"), listed(__file__, "refused"))
+def test_what_cannot_be_is_one_line(own: Shell, words: str, parts: list[str]) -> None:
+    line = own.refused("campaign", *words.split())
     assert all(part in line for part in ("holdfast: ", *parts))
 
 
@@ -81,23 +70,15 @@ def test_questions_of_a_campaign_call_no_function_of_its_file(shell: Shell, word
     shell.write('name = "x"\nscenario = "maker:make"\n', "x.toml")
     shell.write(MAKER, "maker.py")
     command, *options = words.split()
-    said = shell("campaign", command, "x.toml", *options)
-    assert said.code == 2
-    assert "'maker:make' is a function, which is not called here" in said.complaint()
+    assert "'maker:make' is a function, which is not called here" in shell.refused(
+        "campaign", command, "x.toml", *options
+    )
     assert "it ran" not in shell.files()
     shell("campaign", command, "x.toml", *options, "--load")
     assert "it ran" in shell.files()
-    sys.modules.pop("maker")
 
 
-@pytest.mark.parametrize(
-    ("lines", "code", "told"),
-    [
-        ('scenario = "maker:leave"', 2, "'maker:leave': SystemExit: 0; accepted: a function"),
-        ('scenario = "maker:make"\nmeasures = ["maker:leaving"]', 1, "SystemExit: 0 (maker.py, "),
-        ('scenario = "maker:make"\nfolder = 3', 2, "x.toml: folder: unknown key; accepted: name"),
-    ],
-)
+@pytest.mark.parametrize(("lines", "code", "told"), listed(__file__, "leaving"))
 def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_told(
     shell: Shell, lines: str, code: int, told: str
 ) -> None:
@@ -106,19 +87,15 @@ def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_told(
     said = shell("campaign", "run", "x.toml", "--processes", "1", "--replications", "1")
     assert said.code == code
     assert told in said.out + said.err
-    sys.modules.pop("maker", None)
 
 
 def test_a_full_disk_is_one_line(own: Shell) -> None:
     """As a limit of the size of files is, which is met while results are written."""
     code = "import resource, signal, sys; from sims.cli import main; "
     code += "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); sys.exit(main(sys.argv[1:]))"
-    words = ("campaign", "run", "campaign.toml", *SMALL)
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words], env=environment(), capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    *_, line = done.stderr.splitlines()
+    done = ended(python("-c", code, "campaign", "run", "campaign.toml", "--results", "kept"))
+    assert done.code == 2
+    *_, line = done.err.splitlines()
     assert line.startswith("holdfast: kept/")
     assert "cannot be written: " in line
 
@@ -127,9 +104,8 @@ def test_without_polars_the_pip_command_is_named(
     own: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    said = own("campaign", "run", "campaign.toml")
-    assert said.code == 2
-    assert "polars is missing; accepted: pip install 'holdfast[results]'" in said.complaint()
+    told = "polars is missing; accepted: pip install 'holdfast[results]'"
+    assert told in own.refused("campaign", "run", "campaign.toml")
 
 
 TINY_ONE = """\
@@ -145,23 +121,22 @@ SPT.policy.order = "SPT"
 FLAKY = MINE.replace(
     "    return max", "    if open('broken').read():\n        1 / 0\n    return max"
 )
-ALONE = ("--results", "kept", "--processes", "1")
 
 
 def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE)
-    ran = own("campaign", "run", "campaign.toml", *ALONE)
+    ran = asked(own, "run", *ALONE)
     assert "results  kept: 4 cells" in ran.out
     assert "picture" not in ran.out  # it asks for none
     write(own.folder, campaign=TINY_ONE.replace("replications = 2", "replications = 3"))
-    status = own("campaign", "status", "campaign.toml", "--results", "kept").out.splitlines()
+    status = asked(own, "status").out.splitlines()
     assert status[0] == "tiny: 4 of 6 cells finished"
     assert status[-1].startswith("  rate      ")
     assert status[-1].endswith(" s left")
-    table = own("campaign", "table", "campaign.toml", "--results", "kept").out
+    table = asked(own, "table").out
     assert "Unfinished: 2 cells of 6 to go." in table
-    assert "results  kept: 6 cells" in own("campaign", "resume", "campaign.toml", *ALONE).out
-    again = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert "results  kept: 6 cells" in asked(own, "resume", *ALONE).out
+    again = asked(own, "status").out
     assert again.startswith("tiny: 6 of 6 cells finished\n")
     assert "rate" not in again
 
@@ -169,37 +144,37 @@ def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) 
 def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
     text = TINY_ONE.replace("SPT.policy", "small.platform.workers = 2\nSPT.policy")
     write(own.folder, campaign=text.replace('"mine:longest"', '"makespan"'))
-    said = own("campaign", "run", "campaign.toml", *ALONE).out
+    said = asked(own, "run", *ALONE).out
     assert "Unlike, and not compared: small: other jobs than the baseline's" in said
 
 
 def test_files_that_are_others_than_when_it_began_are_named(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE)
-    own("campaign", "run", "campaign.toml", *ALONE)
+    asked(own, "run", *ALONE)
     write(own.folder, campaign=TINY_ONE, mine=f"{MINE}# of a new mind\n")
     for name in ("mine", "helper"):
         sys.modules.pop(name, None)
-    status = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    status = asked(own, "status").out
     assert "  changed   mine" in status
-    resumed = own("campaign", "resume", "campaign.toml", *ALONE).err
+    resumed = asked(own, "resume", *ALONE).err
     assert resumed.startswith("holdfast: changed since it began: mine")
 
 
 def test_what_raised_for_a_reason_that_is_gone_is_run_again_where_asked(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE, mine=FLAKY)
     Path("broken").write_text("yes")
-    said = own("campaign", "run", "campaign.toml", *ALONE)
+    said = asked(own, "run", *ALONE)
     assert said.code == 1
     assert "4 cells raised an error, and are in no figure." in said.out
     assert "raised   LPT, seed 0: ZeroDivisionError" in said.out
-    told = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    told = asked(own, "status").out
     assert told.count("raised    ") == 4
     assert "ZeroDivisionError: division by zero (mine.py, line " in told
     assert "holdfast run base.toml --set policy.order=LPT --seed 0" in told.replace("'", "")
     Path("broken").write_text("")
-    assert "4 cells raised" in own("campaign", "run", "campaign.toml", *ALONE).out
-    assert "raised" not in own("campaign", "run", "campaign.toml", "--retry", *ALONE).out
-    after = own("campaign", "status", "campaign.toml", "--results", "kept").out
+    assert "4 cells raised" in asked(own, "run", *ALONE).out
+    assert "raised" not in asked(own, "run", "--retry", *ALONE).out
+    after = asked(own, "status").out
     assert "raised" not in after
 
 
@@ -207,7 +182,7 @@ def test_of_one_variant_nothing_is_compared_and_how_long_it_ran_is_said(own: She
     text = TINY_ONE.replace("SPT.policy", "LPT.policy").partition("LPT.policy.order")[0]
     text = text.replace('"mine:longest"', '"makespan"') + 'LPT.policy.order = "LPT"\n'
     write(own.folder, campaign=text + "[precision]\nrelative = 0.5\nfirst = 3\nmost = 6\n")
-    said = own("campaign", "run", "campaign.toml", *ALONE).out
+    said = asked(own, "run", *ALONE).out
     assert "Replications ended when intervals were narrow enough: all are at 98.33%, for 3" in said
     assert "verdict" not in said
     assert "comparison" not in said

@@ -10,9 +10,8 @@ from actors.runtime import system
 from actors.runtime.journal import Journal
 from sims.cli import trials
 from sims.matrix import AXES
-from tests.sims.cli.commands import ROOT, Shell
-
-SCENARIOS = ROOT / "sims" / "scenarios"
+from tests.sims.cli.commands import Shell
+from tests.sims.kinds import SCENARIOS
 
 
 def test_what_cost_most_is_told(shell: Shell) -> None:
@@ -31,9 +30,7 @@ def test_a_cells_example_is_a_scenario_file_that_runs(shell: Shell) -> None:
 
 
 def test_a_cell_that_there_is_not_is_refused_with_those_that_there_are(shell: Shell) -> None:
-    said = shell("matrix", "rigid/faults")
-    assert said.code == 2
-    assert "(free | master)" in said.complaint()
+    assert "(free | master)" in shell.refused("matrix", "rigid/faults")
 
 
 def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it(

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from math import inf
 from pathlib import Path
 
@@ -18,8 +14,8 @@ from sims.campaign.intervals import NONE, Estimate
 from sims.campaign.store import Store
 from sims.campaign.tables import rounded
 from sims.cli import comparing
-from sims.scenario.policies import POLICIES
-from tests.sims.cli.commands import PATIENCE, TINY, Shell, environment, spawn, until
+from tests.case_files import listed
+from tests.sims.cli.commands import TINY, Shell, ended, python, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -48,13 +44,10 @@ def idle(view):
 
 
 @pytest.fixture
-def own(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+def own(shell: Shell) -> Shell:
     """The command line beside a file of policies."""
-    monkeypatch.setenv(POLICIES, "")
-    sys.modules.pop("mine", None)
     shell.write(MINE, "mine.py")
-    yield shell
-    sys.modules.pop("mine", None)
+    return shell
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -229,7 +222,6 @@ def test_policies_beside_the_scenario_and_of_the_command_work_in_workers(
     own.write(MINE, "deep/beside.py")
     words = ("--vary", "policy.name=mine:first,beside:first", "--runs", "2", "--json")
     told = own("compare", path, *words, "--policies", ".").json()
-    sys.modules.pop("beside")
     assert [line["mean"]["mean"] for line in told["variants"]] == [28, 28]
 
 
@@ -241,22 +233,13 @@ def test_they_work_in_workers_that_are_born_without_them(own: Shell) -> None:
         "multiprocessing.set_start_method('spawn'); sys.exit(main(sys.argv[1:]))"
     )
     words = ("compare", path, "--vary", "policy.name=mine:first", "--runs", "2", "--json")
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=own.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(done.stdout)["variants"][0]["mean"]["mean"] == 28
+    told = ended(python("-c", code, *words)).json()
+    assert told["variants"][0]["mean"]["mean"] == 28
 
 
 def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Shell) -> None:
     path = own.write(TINY)
-    said = own("compare", path, "--vary", "policy.name=IE,mine:stubborn", "--runs", "6")
-    assert said.code == 2
-    line = said.complaint()
+    line = own.refused("compare", path, "--vary", "policy.name=IE,mine:stubborn", "--runs", "6")
     assert line.startswith("holdfast: policy.name=mine:stubborn, seed ")
     assert "worker 1 is not UP" in line
 
@@ -264,20 +247,7 @@ def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Sh
 # --- refusals -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        ("", "--vary: nothing is varied; accepted: --vary KEY=V1,V2"),
-        (
-            "--vary policy.name=IE,Y-IE --baseline P-IE",
-            "--baseline: 'P-IE' is no variant; accepted: policy.name=IE; ",
-        ),
-        (
-            "--vary policy.name=IE --by user",
-            "--by: makespan is none of each job's; accepted: --measure",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("words", "problem"), listed(__file__, "refused"))
 def test_what_cannot_be_compared_is_refused(shell: Shell, words: str, problem: str) -> None:
     said = shell("compare", shell.write(TINY), *words.split())
     assert (said.code, said.out) == (2, "")
@@ -314,12 +284,12 @@ def test_control_c_is_one_line_and_the_same_command_goes_on(shell: Shell) -> Non
     """The variant of a million iterations never ends; what ends before it is kept."""
     path, store = shell.write(TINY.replace("tasks = 2", "tasks = 2\ncap = inf")), Path("store")
     words = ("compare", path, "--runs", "2", "--store", store, "--json", "--vary")
-    process = spawn(*words, "job.iterations=3,1000000", cwd=shell.folder)
+    process = spawn(*words, "job.iterations=3,1000000")
     until(Store(store).files, process)
     os.kill(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=PATIENCE)
-    line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on\n"
-    assert (process.returncode, out, err) == (130, "", line)
+    line = f"holdfast: interrupted; what is finished is in {store}: the same command goes on"
+    said = ended(process)
+    assert (said.code, said.complaint()) == (130, line)
     before = kept(store)
     assert before
     assert shell(*words, "job.iterations=3").code == 0

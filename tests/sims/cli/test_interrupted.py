@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import pytest
 
 from actors.events import ScenarioEnded, ScenarioStarted
 from sims.log import LogFile
-from tests.sims.cli.commands import FEW, PATIENCE, TINY, Shell, environment, spawn, until
+from tests.sims.cli.commands import FEW, TINY, Said, Shell, ended, python, spawn, until
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
@@ -24,17 +23,16 @@ AT_ONCE = 4
 
 def start(shell: Shell, log: str) -> subprocess.Popen[str]:
     """A run that would take for ever, once some of its log is on disk."""
-    process = spawn("run", shell.write(ENDLESS), "--log", log, cwd=shell.folder)
+    process = spawn("run", shell.write(ENDLESS), "--log", log)
     path = shell.folder / log
     until(lambda: path.exists() and path.stat().st_size >= 10_000)
     return process
 
 
-def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, str]:
-    """(exit code, stderr) of the process, after this signal."""
+def stop(process: subprocess.Popen[str], number: signal.Signals) -> Said:
+    """What the process answers to this signal."""
     process.send_signal(number)
-    _, err = process.communicate(timeout=PATIENCE)
-    return process.returncode, err
+    return ended(process)
 
 
 @pytest.mark.parametrize(
@@ -47,8 +45,9 @@ def stop(process: subprocess.Popen[str], number: signal.Signals) -> tuple[int, s
 def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
     shell: Shell, log: str, number: signal.Signals, code: int, how: str
 ) -> None:
-    told = f"holdfast: {how}; what was logged so far is readable\n"
-    assert stop(start(shell, log), number) == (code, told)
+    stopped = stop(start(shell, log), number)
+    told = f"holdfast: {how}; what was logged so far is readable"
+    assert (stopped.code, stopped.complaint()) == (code, told)
     said = shell("summary", log)
     seen = sum(1 for _ in LogFile(Path(log)))
     note = f"the log stops early; read up to event {seen - 1}"
@@ -58,9 +57,9 @@ def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
 
 def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> None:
     os.mkfifo("pipe.jsonl")
-    process = spawn("export", "pipe.jsonl", "--to=chrome", "--output=a.json", cwd=shell.folder)
+    process = spawn("export", "pipe.jsonl", "--to=chrome", "--output=a.json")
     until(lambda: len(shell.files()) > 1)
-    assert stop(process, signal.SIGTERM)[0] == 143
+    assert stop(process, signal.SIGTERM).code == 143
     assert shell.files() == {"pipe.jsonl"}
 
 
@@ -69,26 +68,20 @@ def test_control_c_while_a_command_starts_is_one_line(shell: Shell, seconds: flo
     words = ["run", str(shell.write(ENDLESS)), "--log", "run.jsonl"]
     begun = "from sims.cli import main; from sims.cli.signals import heard"
     code = f"{begun}\nwith heard():\n    print(flush=True)\n    exit(main({words!r}))"
-    process = subprocess.Popen(
-        [sys.executable, "-c", code],
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = python("-c", code)
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(seconds)
-    exit_code, err = stop(process, signal.SIGINT)
-    assert (exit_code, err.count("\n")) == (130, 1)
-    assert err.startswith("holdfast: interrupted")
+    said = stop(process, signal.SIGINT)
+    assert said.code == 130
+    assert said.complaint().startswith("holdfast: interrupted")
 
 
 def test_runs_at_the_same_time_lose_no_log(shell: Shell) -> None:
     file = shell.write(FEW, "few.toml")
     seeds = range(AT_ONCE)
-    runs = [spawn("run", file, "--seed", str(it), cwd=shell.folder) for it in seeds]
-    assert [(run.communicate(), run.returncode)[1] for run in runs] == [0] * AT_ONCE
+    runs = [spawn("run", file, "--seed", str(it)) for it in seeds]
+    assert [ended(run).code for run in runs] == [0] * AT_ONCE
     told = [list(LogFile(path)) for path in Path("logs").glob("few.*jsonl")]
     starts = [it.event for it, *_ in told]
     assert all(isinstance(last.event, ScenarioEnded) for *_, last in told)

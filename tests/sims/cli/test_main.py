@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +10,8 @@ from typing import Any
 import pytest
 
 from sims.cli.commands import COMMANDS, load
-from tests.sims.cli.commands import FEW, TINY, Shell, environment
+from tests.case_files import listed
+from tests.sims.cli.commands import FEW, TINY, Shell, ended, environment, python, spawn
 
 PINNED = Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines()
 """Each command with its arguments (`?`: may be left out, `*`: any number) and options (`=`: takes a
@@ -54,26 +53,11 @@ def test_the_version_is_that_of_the_installed_package(shell: Shell) -> None:
     assert (said.code, said.out) == (0, f"holdfast {version('holdfast')}\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "offered"),
-    [
-        ("holdfast su", ["summary"]),
-        ("holdfast campaign st", ["status"]),
-        ("holdfast plot --wh", ["--what"]),
-        ("holdfast plot --what le", ["ledger"]),
-        ("holdfast export --to ba", ["batsim"]),
-    ],
-)
+@pytest.mark.parametrize(("line", "offered"), listed(__file__, "offered"))
 def test_a_shell_is_offered_what_a_word_could_become(line: str, offered: list[str]) -> None:
     asked = {"_HOLDFAST_COMPLETE": "complete_bash", "COMP_WORDS": line}
-    done = subprocess.run(
-        [sys.executable, "-m", "sims.cli"],
-        env=environment(**asked, COMP_CWORD=str(len(line.split()) - 1)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout.split() == offered
+    done = spawn(env=environment(**asked, COMP_CWORD=str(len(line.split()) - 1)))
+    assert ended(done).out.split() == offered
 
 
 def test_a_time_may_name_its_units_where_times_are_in_seconds(shell: Shell) -> None:
@@ -87,22 +71,14 @@ def test_a_time_may_name_its_units_where_times_are_in_seconds(shell: Shell) -> N
 
 @pytest.mark.parametrize(
     "words",
-    [
-        ("run", "tiny.toml", "--until", "7d"),
-        ("compare", "tiny.toml", "--until", "90 s"),
-        ("chaos", "tiny.toml", "--length", "1 min"),
-        ("queue", "tiny.jsonl", "--at", "3 s"),
-        ("plot", "tiny.jsonl", "-o", "it.png", "--from", "3 s"),
-        ("plot", "tiny.jsonl", "-o", "it.png", "--until", "3 s"),
-    ],
+    listed(__file__, "seconds"),
     ids=lambda words: " ".join(words[::2]),
 )
 def test_seconds_are_refused_where_times_are_in_slots(shell: Shell, words: tuple[str, ...]) -> None:
     assert shell("run", shell.write(TINY), "--log", "tiny.jsonl").code == 0
-    said = shell(*words)
-    assert said.code == 2
-    assert f"command line: {words[-2]}: " in said.complaint()
-    assert said.complaint().endswith(" s, but time is in slots; accepted: a number")
+    line = shell.refused(*words)
+    assert f"command line: {words[-2]}: " in line
+    assert line.endswith(" s, but time is in slots; accepted: a number")
 
 
 @pytest.mark.parametrize(
@@ -118,15 +94,8 @@ def test_a_command_loads_no_library_that_only_others_need(
         "try: main(sys.argv[1:])\n"
         f"finally: print([it for it in {heavy} if it in sys.modules], file=sys.stderr)"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", program, *words],
-        cwd=shell.folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-    )
-    assert ran.returncode == 0
-    assert ran.stderr == "[]\n"
+    ran = ended(python("-c", program, *words))
+    assert (ran.code, ran.err) == (0, "[]\n")
 
 
 def test_what_takes_too_much_memory_is_told_in_one_line(

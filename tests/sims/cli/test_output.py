@@ -7,55 +7,44 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import frozen
 
 from sims.log import LogFile
-from tests.sims.cli.commands import FEW, TINY, Said, Shell, environment, spawn
-
-FULL = Path("/dev/full")
+from tests.case_files import listed
+from tests.sims.cli.commands import FEW, TINY, Said, Shell, begin, ended, environment, spawn
 
 
 @frozen
 class Into:
     """Runs commands with their standard output going somewhere."""
 
-    shell: Shell
-    buffered: bool
+    unbuffered: str
 
-    def start(self, *words: str | Path, out: int) -> subprocess.Popen[str]:
-        """A command that prints to this file descriptor."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "sims.cli", *map(str, words)],
-            cwd=self.shell.folder,
-            env=environment(PYTHONUNBUFFERED="" if self.buffered else "1"),
-            stdout=out,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+    def start(self, *words: str, **how: Any) -> subprocess.Popen[str]:
+        return spawn(*words, env=environment(PYTHONUNBUFFERED=self.unbuffered), **how)
 
-    def full(self, *words: str | Path) -> Said:
+    def full(self, *words: str) -> Said:
         """What a command answers whose output goes to a full disk."""
-        with FULL.open("wb") as out:
-            process = self.start(*words, out=out.fileno())
-            return Said(process.wait(), "", process.communicate()[1])
+        with Path("/dev/full").open("wb") as out:
+            return ended(self.start(*words, stdout=out))
 
-    def nobody(self, *words: str | Path) -> Said:
+    def nobody(self, *words: str) -> Said:
         """What a command answers whose output nobody reads."""
-        process = self.start(*words, out=subprocess.PIPE)
+        process = self.start(*words)
         assert process.stdout is not None
         process.stdout.close()
-        assert process.stderr is not None
-        err = process.stderr.read()
-        return Said(process.wait(), "", err)
+        process.stdout = None
+        return ended(process)
 
 
-@pytest.fixture(params=[True, False], ids=["buffered", "unbuffered"])
+@pytest.fixture(params=["", "1"], ids=["buffered", "unbuffered"])
 def into(request: pytest.FixtureRequest, shell: Shell) -> Into:
     """Beside a scenario and its log."""
     assert shell("run", shell.write(TINY), "--log", "run.jsonl").code == 0
-    return Into(shell, request.param)
+    return Into(request.param)
 
 
 COMMANDS = (
@@ -70,10 +59,8 @@ COMMANDS = (
 def test_a_full_disk_under_the_output_is_told_in_one_line(
     into: Into, words: tuple[str, ...]
 ) -> None:
-    said = into.full(*words)
-    assert said.code == 2
     told = "holdfast: standard output: cannot be written: No space left on device"
-    assert said.complaint() == told
+    assert into.full(*words).refusal() == told
 
 
 @pytest.mark.parametrize("words", COMMANDS[:3], ids=lambda words: words[0])
@@ -93,18 +80,17 @@ def test_closed_streams_are_no_reason_to_fail(
 ) -> None:
     shell.write(TINY)
     line = f"{sys.executable} -m sims.cli {words} {closed}"
-    said = subprocess.run(line, shell=True, env=environment(), capture_output=True, text=True)
-    assert said.returncode == code
-    assert "Traceback" not in said.stderr
+    said = ended(begin("sh", "-c", line))
+    assert said.code == code
+    assert "Traceback" not in said.err
 
 
 def test_a_terminal_without_letters_beyond_ascii_has_them_spelt_out(shell: Shell) -> None:
     shell.write(TINY.replace('"tiny"', '"t\u00efny"'))
     words = ["compare", "tiny.toml", "--vary", "policy.name=IE,IY", "--runs", "2"]
-    process = spawn(*words, cwd=shell.folder, PYTHONIOENCODING="ascii", LC_ALL="C")
-    out, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
-    assert "t\\xefny" in out
+    said = ended(spawn(*words, env=environment(PYTHONIOENCODING="ascii", LC_ALL="C")))
+    assert (said.code, said.err) == (0, "")
+    assert "t\\xefny" in said.out
 
 
 def test_a_disk_that_is_full_under_a_log_is_one_line_and_what_fits_is_readable(
@@ -112,10 +98,9 @@ def test_a_disk_that_is_full_under_a_log_is_one_line_and_what_fits_is_readable(
 ) -> None:
     file = shell.write(TINY.replace("iterations = 3", "iterations = 3000"))
     line = f"ulimit -f 64; {sys.executable} -m sims.cli run {file} --log run.jsonl"
-    said = subprocess.run(line, shell=True, env=environment(), capture_output=True, text=True)
     told = "holdfast: run.jsonl: cannot be written: File too large"
-    assert (said.returncode, said.stdout) == (2, "")
-    assert said.stderr == f"{told}; accepted: a file in a folder of yours\n"
+    refused = ended(begin("sh", "-c", line)).refusal()
+    assert refused == f"{told}; accepted: a file in a folder of yours"
     assert sum(1 for _ in LogFile(Path("run.jsonl"))) > 50
 
 
@@ -130,29 +115,7 @@ variants.SPT.policy.order = "NOWHERE"
 """
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "run few.toml --log run.jsonl",
-        "check few.toml",
-        "compare few.toml --vary policy.order=FCFS,SPT --runs 2",
-        "compare few.toml --vary policy.order=FCFS,SPT --runs 2 --by user --measure wait -o x.svg",
-        "chaos few.toml --length 10",
-        "summary run.jsonl --by job",
-        "summary run.jsonl --by user",
-        "trace run.jsonl NAME",
-        "trace run.jsonl nobody",
-        "why run.jsonl 7",
-        "queue run.jsonl --at 15",
-        "audit run.jsonl",
-        "plot run.jsonl -o x.svg",
-        "view run.jsonl -o x.html",
-        "campaign run x.toml --processes 1",
-        "campaign run y.toml --processes 1",
-        "campaign status y.toml",
-        "campaign table y.toml",
-    ],
-)
+@pytest.mark.parametrize("words", listed(__file__, "told"))
 def test_a_name_from_a_file_steers_no_terminal_and_makes_no_line(shell: Shell, words: str) -> None:
     """Told of a job that is called so are as many lines as of one that is called J."""
     told = {}

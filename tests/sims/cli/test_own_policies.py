@@ -11,8 +11,8 @@ import pytest
 from attrs import field, frozen
 
 import policies
-from sims.scenario.policies import POLICIES
 from sims.tables.section import arguments_of
+from tests.case_files import listed
 from tests.sims.cli.commands import FEW, ROOT, TINY, Said, Shell
 
 MINE = '''\
@@ -72,12 +72,10 @@ class Sleepy:
 
 
 @pytest.fixture
-def own(shell: Shell) -> Iterator[Shell]:
+def own(shell: Shell) -> Shell:
     """The command line beside a file of policies."""
-    sys.modules.pop("mine", None)
     shell.write(MINE, "mine.py")
-    yield shell
-    sys.modules.pop("mine", None)
+    return shell
 
 
 def run(shell: Shell, policy: str, *words: str) -> Said:
@@ -92,16 +90,7 @@ def one_line(said: Said, code: int, *parts: str) -> None:
         assert part in line
 
 
-@pytest.mark.parametrize(
-    "policy",
-    [
-        'name = "mine:Only"\nparameters = { worker = 0 }',
-        'name = "mine:Only"\nparameters = { worker = 0, patience = 0 }',
-        'name = "mine:Plain"\nparameters = { worker = 0 }',
-        'name = "mine:Plain"',
-        'name = "mine:first"',
-    ],
-)
+@pytest.mark.parametrize("policy", listed(__file__, "policies"))
 def test_classes_and_functions_of_a_module_beside_the_scenario_work(
     own: Shell, policy: str
 ) -> None:
@@ -112,9 +101,8 @@ def test_classes_and_functions_of_a_module_beside_the_scenario_work(
 
 
 def test_a_module_elsewhere_than_the_scenario_is_loaded_where_the_command_says_so(
-    own: Shell, monkeypatch: pytest.MonkeyPatch
+    own: Shell,
 ) -> None:
-    monkeypatch.setenv(POLICIES, "")  # and what --policies makes of it goes with the test
     (own.folder / "deep").mkdir()
     path = own.write(TINY.replace('name = "IE"', 'name = "mine:first"'), "deep/tiny.toml")
     one_line(own("run", path, "--log", "none"), 2, "policy.name", "no such module there")
@@ -143,48 +131,14 @@ def test_a_parameter_of_the_policy_is_set_from_the_command_line(own: Shell) -> N
     )
 
 
-@pytest.mark.parametrize(
-    ("policy", "parts"),
-    [
-        (
-            'name = "yours:Only"',
-            ["policy.name", "'yours:Only'", "no such module", "that of --policies"],
-        ),
-        ('name = "mine:All"', ["policy.name", "'mine:All'", "'All'", "package.module:Name"]),
-        ('name = "mine:number"', ["policy.name", "'mine:number'", "cannot serve", "view, rng"]),
-        ('name = "mine:Sleepy"', ["policy.name", "'mine:Sleepy'", "at noon", "Wake.EVERY_SLOT"]),
-        ('name = ":Only"', ["policy.name", "':Only'", "package.module:Name"]),
-        ('name = "mine:"', ["policy.name", "'mine:'", "package.module:Name"]),
-        ('name = "mine:Only"', ["policy.parameters.worker", "missing"]),
-        (
-            'name = "mine:Only"\nparameters = { worker = 0, wroker = 1 }',
-            ["policy.parameters.wroker", "unknown key", "worker, patience"],
-        ),
-        (
-            'name = "mine:Only"\nparameters = { worker = "first" }',
-            ["policy.parameters.worker", "'first'", "a whole number"],
-        ),
-        ('name = "mine:Plain"\nparameters = { wroker = 1 }', ["policy.parameters", "wroker"]),
-        ('name = "mine:first"\nparameters = { worker = 1 }', ["policy.parameters", "function"]),
-    ],
-)
+@pytest.mark.parametrize(("policy", "parts"), listed(__file__, "refused"))
 def test_a_policy_that_cannot_be_had_is_refused_in_one_line(
     own: Shell, policy: str, parts: list[str]
 ) -> None:
     one_line(run(own, policy), 2, "tiny.toml: ", *parts)
 
 
-@pytest.mark.parametrize(
-    ("source", "parts"),
-    [
-        ("def first(:", ["SyntaxError", "broken.py"]),
-        ("import nowhere", ["No module named 'nowhere'"]),
-        ("1 / 0", ["ZeroDivisionError"]),
-        ("import sys; sys.exit(0)", ["SystemExit"]),
-        ("raise type('Odd', (BaseException,), {})", ["Odd"]),
-        ("from subprocess import Popen as first", ["cannot serve here", "(view, rng)"]),
-    ],
-)
+@pytest.mark.parametrize(("source", "parts"), listed(__file__, "broken"))
 def test_a_module_that_does_not_import_is_refused_in_one_line(
     shell: Shell, source: str, parts: list[str]
 ) -> None:
@@ -192,13 +146,7 @@ def test_a_module_that_does_not_import_is_refused_in_one_line(
     one_line(run(shell, 'name = "broken:first"'), 2, "policy.name", "'broken:first'", *parts)
 
 
-@pytest.mark.parametrize(
-    ("step", "told"),
-    [
-        ("return {}['nothing']", "KeyError: 'nothing'"),
-        ("raise type('Odd', (BaseException,), {})('here')", "Odd: here"),
-    ],
-)
+@pytest.mark.parametrize(("step", "told"), listed(__file__, "failing"))
 def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(
     own: Shell, step: str, told: str
 ) -> None:
@@ -206,15 +154,7 @@ def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(
     one_line(run(own, 'name = "mine:first"'), 2, "mine:first", told, "mine.py, line 2")
 
 
-@pytest.mark.parametrize(
-    ("step", "told"),
-    [
-        ("raise SystemExit(0)", "SystemExit: 0"),
-        ("raise ValueError('no data')", "ValueError: no data"),
-        ("yield 2.0, -1.0", "it gave (2.0, -1.0)"),
-        ("yield 'x'", "could not convert string to float: 'x'"),
-    ],
-)
+@pytest.mark.parametrize(("step", "told"), listed(__file__, "laws"))
 def test_a_law_of_speed_that_fails_in_mid_run_is_told_in_one_line(
     shell: Shell, step: str, told: str
 ) -> None:
@@ -223,7 +163,6 @@ def test_a_law_of_speed_that_fails_in_mid_run_is_told_in_one_line(
     speed = 'workers = 8\nspeed = { kind = "own", name = "law:Law" }'
     path = shell.write(FEW.replace("workers = 8", speed))
     one_line(shell("run", path, "--log", "none"), 2, "speed.name: law:Law: ", told)
-    sys.modules.pop("law")
 
 
 def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:
@@ -254,7 +193,6 @@ def named_as_ours(own: Shell) -> Iterator[Shell]:
     before = list(policies.__path__)
     yield own
     policies.__path__[:] = before
-    sys.modules.pop("policies.mine", None)
 
 
 def test_a_folder_of_ones_own_may_be_called_policies(named_as_ours: Shell) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import pty
-import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -17,15 +17,16 @@ from sims.cli import output, progress
 from sims.cli.live import ShowLive
 from sims.cli.output import Patience, printing
 from sims.cli.progress import Count, ShowProgress, bar
-from tests.sims.cli.commands import TINY, Shell, environment
+from tests.sims.cli.commands import TINY, Shell, ended, environment, spawn
 from tests.sims.kinds import records_of
 
-SLEEPY = """
-import time
-def slow(view, rng):
-    time.sleep({seconds})
-    return None
-"""
+
+def sleepy(shell: Shell, seconds: float) -> Path:
+    """A scenario of two slots whose policy thinks for so long."""
+    code = f"import time\ndef slow(view, rng):\n    time.sleep({seconds})\n"
+    shell.write(code, "sleepy.py")
+    text = TINY.replace('"IE"', '"sleepy:slow"')
+    return shell.write(text.replace("iterations", "cap = 2\niterations"))
 
 
 DOZING = """
@@ -40,12 +41,7 @@ def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(output, "EVERY", 0.1)
-    shell.write(SLEEPY.format(seconds=0.5), "sleepy.py")
-    path = shell.write(
-        TINY.replace('"IE"', '"sleepy:slow"').replace("iterations", "cap = 2\niterations")
-    )
-    said = shell("run", path, "--log", "none")
-    sys.modules.pop("sleepy", None)
+    said = shell("run", sleepy(shell, 0.5), "--log", "none")
     lines = said.err.splitlines()
     assert said.code == 0
     assert lines[0].startswith("holdfast: 0 s: time ")
@@ -54,24 +50,15 @@ def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_
 
 
 def test_a_terminal_shows_the_run_from_the_first_second(shell: Shell) -> None:
-    shell.write(SLEEPY.format(seconds=1.0), "sleepy.py")
-    path = shell.write(
-        TINY.replace('"IE"', '"sleepy:slow"').replace("iterations", "cap = 2\niterations")
-    )
     ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "sims.cli", "run", path, "--log", "none", "--live"],
-        cwd=shell.folder,
-        env=environment(TERM="xterm", COLUMNS="100"),
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        check=True,
-    )
+    screen = environment(TERM="xterm", COLUMNS="100")
+    words = ("run", sleepy(shell, 1.0), "--log", "none", "--live")
+    said = ended(spawn(*words, stderr=theirs, env=screen))
     os.close(theirs)
     shown = os.read(ours, 1 << 20).decode()
     assert "tiny: time " in shown
     assert "1 waiting: application" in shown
-    assert b"tiny, seed 0" in done.stdout
+    assert "tiny, seed 0" in said.out
 
 
 def test_how_much_is_left_is_told_where_the_end_is_known() -> None:
@@ -173,7 +160,6 @@ def test_a_command_that_says_nothing_is_told_of_again_and_again(
     shell.write(DOZING, "dozing.py")
     path = shell.write(TINY.replace('"IE"', '"dozing:Slow"'))
     said = shell("check", path, "--load")
-    sys.modules.pop("dozing", None)
     lines = said.err.splitlines()
     assert said.code == 0
     assert len(lines) >= 2

@@ -56,16 +56,13 @@ def test_what_the_log_is_too_short_to_tell_is_left_open(shell: Shell, log: Path)
 
 @pytest.mark.parametrize("at", ["soon", "-1", "inf", "3 weeks"])
 def test_what_is_no_time_is_refused(shell: Shell, log: Path, at: str) -> None:
-    said = shell("queue", log, f"--at={at}")
-    assert said.code == 2
-    assert "--at" in said.complaint()
-    assert "; accepted: a time from 0: a number, or such as `90 s`, `7d`, " in said.complaint()
+    line = shell.refused("queue", log, f"--at={at}")
+    assert "--at" in line
+    assert "; accepted: a time from 0: a number, or such as `90 s`, `7d`, " in line
 
 
 def test_a_time_after_the_logs_end_is_refused_with_the_end(shell: Shell, log: Path) -> None:
-    said = shell("queue", log, "--at", "1e6")
-    assert said.code == 2
-    assert said.complaint() == (
+    assert shell.refused("queue", log, "--at", "1e6") == (
         "holdfast: run.jsonl: --at: 11 d 13:46:40 is after the log's end; "
         "accepted: 0 to 5100 (1:25:00)"
     )

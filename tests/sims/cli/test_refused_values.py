@@ -4,16 +4,14 @@ by file, key and value."""
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.sims.cli.commands import ROOT, TINY, Shell, environment
+from tests.sims.cli.commands import TINY, Shell, ended, environment, spawn
+from tests.sims.kinds import DATA, SCENARIOS
 
-SCENARIOS = ROOT / "sims" / "scenarios"
-SMALL = ROOT / "tests" / "data" / "refused"
+SMALL = DATA / "refused"
 """Scenarios beside those that ship."""
 
 
@@ -45,19 +43,16 @@ def test_a_value_that_no_run_can_begin_with_is_refused_in_one_line(
     folder = SMALL if (SMALL / f"{name}.toml").exists() else SCENARIOS
     file = folder / f"{name}.toml"
     words = [word for change in changes.split(" ; ") for word in ("--set", change)]
-    said = shell("run", file, *words)
-    assert said.code == 2
     told = f"{folder}/{complaint[3:]}" if complaint.startswith("in ") else f"{file}: {complaint}"
-    assert said.complaint() == f"holdfast: {told}"
+    assert shell.refused("run", file, *words) == f"holdfast: {told}"
     assert shell.files() == set()
 
 
 @pytest.mark.parametrize("name", ["", "."])
 def test_a_scenario_without_a_name_is_refused_as_one(shell: Shell, name: str) -> None:
-    said = shell("run", name)
-    assert said.code == 2
-    assert "command line: FILE: no file is named" in said.complaint()
-    assert said.complaint().endswith("accepted: a scenario file")
+    line = shell.refused("run", name)
+    assert "command line: FILE: no file is named" in line
+    assert line.endswith("accepted: a scenario file")
 
 
 SWF_JOB = "{number} {submit} 0 10 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 -1 -1\n"
@@ -72,27 +67,20 @@ def swf_scenario(shell: Shell, *jobs: tuple[int, int]) -> Path:
 
 
 def test_a_log_with_two_jobs_of_one_number_is_refused_by_its_lines(shell: Shell) -> None:
-    said = shell("run", swf_scenario(shell, (7, 0), (8, 1), (7, 2)), "--log", "none")
-    assert said.code == 2
-    assert "jobs.swf: line 3: job 7 is also on line 1; accepted: one line" in said.complaint()
+    line = shell.refused("run", swf_scenario(shell, (7, 0), (8, 1), (7, 2)), "--log", "none")
+    assert "jobs.swf: line 3: job 7 is also on line 1; accepted: one line" in line
 
 
 def test_a_log_without_a_usable_job_is_refused_with_why_each_is_left_out(shell: Shell) -> None:
-    said = shell("run", swf_scenario(shell, (1, -5), (2, -1)), "--log", "none")
-    assert said.code == 2
-    assert "easy.toml: job: no job is left to schedule" in said.complaint()
-    assert "1 left out: a negative value other than -1" in said.complaint()
-    assert "1 left out: submit time unknown" in said.complaint()
+    line = shell.refused("run", swf_scenario(shell, (1, -5), (2, -1)), "--log", "none")
+    assert "easy.toml: job: no job is left to schedule" in line
+    assert "1 left out: a negative value other than -1" in line
+    assert "1 left out: submit time unknown" in line
 
 
 def test_a_scenario_is_read_as_utf_8_whatever_the_locale(shell: Shell) -> None:
     path = shell.write("", "accent.toml")
     path.write_bytes(("# ann\u00e9e, \u03bc\n" + TINY).encode())
     plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    said = subprocess.run(
-        [sys.executable, "-m", "sims.cli", "run", str(path), "--log", "none"],
-        env=environment(**plain),
-        capture_output=True,
-        check=False,
-    )
-    assert (said.returncode, said.stderr) == (0, b"")
+    said = ended(spawn("run", path, "--log", "none", env=environment(**plain)))
+    assert (said.code, said.err) == (0, "")

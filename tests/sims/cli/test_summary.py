@@ -6,17 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from sims.cli import main
 from tests.sims.cli.commands import Shell
 from tests.sims.kinds import written
 
 
-def test_the_table_by_job_follows_the_submissions(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    log = written("batch-rigid", tmp_path)
-    assert main(["summary", str(log), "--by", "job"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_table_by_job_follows_the_submissions(shell: Shell) -> None:
+    lines = shell("summary", written("batch-rigid", shell.folder), "--by", "job").out.splitlines()
     assert [line.split()[0] for line in lines[-100:]] == [f"J{k}" for k in range(1, 101)]
 
 

@@ -5,7 +5,6 @@ import pytest
 from actors.events import Outcome
 from actors.runtime import stream
 from policies.maths.silent_errors import draw_failures
-from policies.queue.lists import Reading
 from sims.campaign.engine import execute
 from sims.campaign.plan import Cells
 from sims.papers.catalogue import item
@@ -17,6 +16,7 @@ from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
+from tests.case_files import listed
 
 SETS = 6
 
@@ -28,18 +28,12 @@ def expect(value: Value, reference: float, error: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("heuristic", "reading", "average", "reference"),
-    [
-        ("R-LIST-0", Reading.FRESH, 0.3, 1.103),
-        ("R-LIST-Q", Reading.FRESH, 0.1, 1.032),
-        ("R-LIST-Q", Reading.KEPT, 0.1, 1.143),
-        ("R-SHELFFILL-B", Reading.FRESH, 0.3, 1.200),
-    ],
+    ("heuristic", "reading", "average", "reference"), listed(__file__, "figure5")
 )
 def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, reference) -> None:
     """P = 10,000, LPT; reference values with a standard error of about 0.004."""
     own = {f"{heuristic} LPT": {"policy.name": heuristic, "policy.order": "LPT"}}
-    found = figure5(own, average, set={"policy.reading": reading.value})
+    found = figure5(own, average, set={"policy.reading": reading})
     expect(found[f"{heuristic} LPT", "makespan / L(f)"], reference, 0.004)
 
 
@@ -52,23 +46,13 @@ def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str
     return {(it.who, it.what): it for it in found}
 
 
-@pytest.mark.parametrize(
-    ("model", "lpa", "batch"),
-    [
-        (Model.ROOFLINE, 1.047, 1.115),
-        (Model.COMMUNICATION, 1.293, 1.378),
-        (Model.AMDAHL, 1.964, 1.475),
-        (Model.MIX_LOW_COM, 1.927, 1.485),
-        (Model.MIX, 1.910, 1.491),
-        (Model.POWER, 1.895, 1.520),
-    ],
-)
+@pytest.mark.parametrize(("model", "lpa", "batch"), listed(__file__, "table1"))
 def test_expected_ratios_of_table_1_are_reproduced_at_default_parameters(
-    model: Model, lpa: float, batch: float
+    model: str, lpa: float, batch: float
 ) -> None:
     one = item("moldable21/table1")
     whole = one.campaign("default", {"replications": 1})
-    axes = {"job.synthetic.model": (model.value,), "number": tuple(range(SETS))}
+    axes = {"job.synthetic.model": (model,), "number": tuple(range(SETS))}
     own = {name: whole.variants[name] for name in ("LPA", "BATCH")}
     found = one.values(execute(whole.model_copy(update={"axes": axes, "variants": own})))
     by_key = {(it.who, it.what): it for it in found}

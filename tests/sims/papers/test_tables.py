@@ -11,10 +11,10 @@ from attrs import evolve
 from sims.campaign.axes import as_toml
 from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
-from sims.cli import main
 from sims.papers import guard
 from sims.papers.catalogue import ITEMS, current, item
 from sims.papers.values import Value, table
+from tests.sims.cli.commands import Shell
 from tests.sims.papers.papers import LOG
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -37,7 +37,7 @@ RUN = {
 def test_what_is_run_says_what_it_said_and_draws_its_figure(
     name: str,
     tmp_path_factory: pytest.TempPathFactory,
-    capsys: pytest.CaptureFixture[str],
+    shell: Shell,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / name.partition("/")[0]  # runs alike are run once
@@ -46,8 +46,7 @@ def test_what_is_run_says_what_it_said_and_draws_its_figure(
     monkeypatch.setattr(
         "sims.cli.papers.table", lambda title, values: told.extend(values) or table(title, values)
     )
-    assert main(["papers", "run", name, "--size", "smoke", "--results", str(folder)]) == 0
-    out = capsys.readouterr().out
+    out = shell("papers", "run", name, "--size", "smoke", "--results", folder).out
     assert RUN[name] in out
     assert not list(guard.complaints(told, guard.stored()[name]["intervals"]))
     drawn = [line.split()[1] for line in out.splitlines() if line.startswith("picture")]
@@ -57,18 +56,14 @@ def test_what_is_run_says_what_it_said_and_draws_its_figure(
     assert all(Path(path).stat().st_size > 10_000 for path in drawn)
 
 
-def test_all_others_say_what_they_said(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_others_say_what_they_said(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     others = [it for it in ITEMS if it.name not in RUN]
     monkeypatch.setattr("sims.cli.papers.ITEMS", others)
-    assert main(["papers", "check"]) == 0
-    assert capsys.readouterr().out == f"{len(others) - 1} tables and figures, 0 differ\n"
+    assert shell("papers", "check").out == f"{len(others) - 1} tables and figures, 0 differ\n"
 
 
-def test_each_is_listed_with_its_measured_cost(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["papers"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_each_is_listed_with_its_measured_cost(shell: Shell) -> None:
+    lines = shell("papers").out.splitlines()
     for one in ITEMS:
         [line] = [line for line in lines if f" {one.name} " in line]
         assert line.count(" s ") >= 1 or one.needs_input
@@ -88,22 +83,21 @@ def test_every_printed_row_is_of_a_policy_at_a_place_of_a_campaign() -> None:
 
 
 def test_a_table_that_says_something_else_is_told_and_fails(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = json.loads(guard.STORED.read_text())
     key = "LPA | makespan"
     table["moldable21/example"]["intervals"][key] = [9, 10]
-    other = tmp_path / "stored.json"
-    other.write_text(json.dumps(table))
+    other = shell.write(json.dumps(table), "stored.json")
     monkeypatch.setattr(guard.said, "__defaults__", (other,))
     both = [item("moldable21/example"), item("malleable17/example")]
     monkeypatch.setattr("sims.cli.papers.ITEMS", [*both, item("volatile13/realtraces")])
-    assert main(["papers", "check"]) == 1
-    out = capsys.readouterr().out
-    assert f"moldable21/example: {key}: 13, was 9 to 10" in out
-    assert "2 tables and figures, 1 differ" in out
-    assert main(["papers", "check", "malleable17/example"]) == 0
-    assert "old name" not in capsys.readouterr().err
+    said = shell("papers", "check")
+    assert said.code == 1
+    assert f"moldable21/example: {key}: 13, was 9 to 10" in said.out
+    assert "2 tables and figures, 1 differ" in said.out
+    said = shell("papers", "check", "malleable17/example")
+    assert (said.code, said.err) == (0, "")
 
 
 def test_values_that_are_gone_or_new_are_told() -> None:
@@ -135,47 +129,34 @@ def test_a_paper_s_number_stands_for_its_key() -> None:
 
 
 @pytest.mark.parametrize("action", ["run", "check"])
-def test_an_old_name_works_and_says_what_to_write(
-    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    old, now = "003/example", "malleable17/example"
-    assert main(["papers", action, old]) == 0
-    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("holdfast")]
-    assert told == [f"holdfast: {old} is an old name: write {now}"]
+def test_an_old_name_works_and_says_what_to_write(action: str, shell: Shell) -> None:
+    said = shell("papers", action, "003/example")
+    told = "holdfast: 003/example is an old name: write malleable17/example\n"
+    assert (said.code, said.err) == (0, told)
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["005/table1"], "005/table1"),
-        (["volatile13/table1", "--input", "log.swf"], "--input: volatile13/table1 reads nothing"),
-        (["volatile13/table1", "--evidence"], "--evidence: volatile13/table1 has none"),
-        (["rigid21/table1", "--input", "/nowhere.swf"], "/nowhere.swf"),
-        (["rigid21/table1", "--input", str(LOG), "--evidence"], "rigid21/table1 has none"),
-        (["volatile13/realtraces"], "--input"),
-        (["volatile13/realtraces", "--input", str(Path(__file__).parent)], "no .json file"),
-        (["redundancy17/study-load", "--set", "policy.placement=XYZ"], "XYZ"),
+        ("005/table1", "005/table1"),
+        ("volatile13/table1 --input log.swf", "--input: volatile13/table1 reads nothing"),
+        ("volatile13/table1 --evidence", "--evidence: volatile13/table1 has none"),
+        ("rigid21/table1 --input /nowhere.swf", "/nowhere.swf"),
+        (f"rigid21/table1 --input {LOG} --evidence", "rigid21/table1 has none"),
+        ("volatile13/realtraces", "--input"),
+        (f"volatile13/realtraces --input {Path(__file__).parent}", "no .json file"),
+        ("redundancy17/study-load --set policy.placement=XYZ", "XYZ"),
     ],
 )
-def test_what_cannot_be_run_is_refused_in_one_line(
-    words: list[str], problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    size = ["--size", "smoke", "--results", str(tmp_path)]
-    assert main(["papers", "run", *words, *size]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert problem in line
+def test_what_cannot_be_run_is_refused_in_one_line(words: str, problem: str, shell: Shell) -> None:
+    assert problem in shell.refused("papers", "run", *words.split(), "--size", "smoke")
 
 
-def test_an_interrupted_table_resumes_from_its_results(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupted_table_resumes_from_its_results(shell: Shell) -> None:
     axes = ["--axis", "fastest=[1]", "--axis", "channels=[5]", "--axis", "number=[0]"]
     words = ["papers", "run", "volatile13/table2", *axes, "--replications", "1"]
-    words += ["--set", "job.cap=2000", "--results", str(tmp_path)]
-    assert main(words) == 0
-    first, files = capsys.readouterr().out, sorted(tmp_path.iterdir())
-    assert main(words) == 0
-    assert capsys.readouterr().out == first
-    assert sorted(tmp_path.iterdir()) == files
-    assert "Y-IE" in first
+    words += ["--set", "job.cap=2000"]
+    first, files = shell(*words), shell.files()
+    assert shell(*words) == first
+    assert shell.files() == files
+    assert "Y-IE" in first.out

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from sims.campaign.engine import execute
-from sims.cli import main
 from sims.papers.catalogue import item
 from sims.papers.values import Value
 from sims.papers.volatile13 import Makespans, scores
+from tests.sims.cli.commands import Shell
 from tests.sims.papers.papers import ZONES
 
 
@@ -53,17 +51,13 @@ def test_every_heuristic_of_table_1_runs_on_the_same_instance_again_and_again() 
     assert found["RANDOM"] > max(value for name, value in found.items() if name != "RANDOM")
 
 
-REAL = ["papers", "run", "volatile13/realtraces", "--size", "smoke"]
-
-
 @pytest.mark.parametrize("evidence", [False, True])
 def test_real_traces_are_fitted_and_run_and_their_evidence_can_be_seen(
-    evidence: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    evidence: bool, shell: Shell
 ) -> None:
-    words = [*REAL, "--input", str(ZONES), "--axis", "number=[0]", "--set", "cap=10"]
+    words = ["papers", "run", "volatile13/realtraces", "--size", "smoke", "--input", ZONES]
     told = ["--evidence"] if evidence else []
-    assert main([*words, *told, "--results", str(tmp_path)]) == 0
-    out = capsys.readouterr().out
+    out = shell(*words, "--axis", "number=[0]", "--set", "cap=10", *told).out
     assert "on fitted chains" in out
     assert "RANDOM" in out
     assert out.count("log-likelihood") == (len(list(ZONES.glob("*.json"))) if evidence else 0)

@@ -15,6 +15,7 @@ from numpy.random import Generator, default_rng
 from policies.availability import WorkerState
 from sims.readers.fits import MarkovFit, fit_markov, geometric
 from sims.readers.timeline import Timeline, read_letters
+from tests.case_files import listed
 
 UP, RECLAIMED, DOWN = STATES = tuple(WorkerState)
 TRUTH = ((0.90, 0.06, 0.04), (0.20, 0.70, 0.10), (0.30, 0.10, 0.60))
@@ -111,28 +112,20 @@ def test_stays_that_are_not_seen_whole_or_too_few_are_not_tested() -> None:
     assert geometric([]) is geometric([3, 1, 4]) is geometric([1] * 500) is None
 
 
-@pytest.mark.parametrize(
-    ("letters", "rows", "unseen", "absorbing"),
-    [
-        # One that never occurs moves to UP, as does one that is in the last slot only.
-        ("uuddduudu", {1: (1.0, 0.0, 0.0)}, [RECLAIMED], []),
-        ("uuuud", {0: (0.75, 0.0, 0.25), 2: (1.0, 0.0, 0.0)}, [RECLAIMED, DOWN], []),
-        ("uuuuddd", {2: (0.0, 0.0, 1.0)}, [RECLAIMED], [DOWN]),
-        ("uuuu", {0: (1.0, 0.0, 0.0)}, [RECLAIMED, DOWN], [UP]),
-    ],
-)
+@pytest.mark.parametrize(("letters", "rows", "unseen", "absorbing"), listed(__file__, "unsaid"))
 def test_what_the_data_do_not_say_is_named(
     letters: str,
-    rows: dict[int, tuple[float, ...]],
-    unseen: list[WorkerState],
-    absorbing: list[WorkerState],
+    rows: dict[str, list[float]],
+    unseen: list[str],
+    absorbing: list[str],
 ) -> None:
     fit, report = fit_letters(letters), fit_letters(letters).report()
-    assert {k: fit.rows[k] for k in rows} == rows
-    assert (fit.unseen, fit.absorbing) == (unseen, absorbing)
-    assert all(fit.standard_errors[STATES.index(it)] == [math.inf] * 3 for it in unseen)
+    assert {k: list(fit.rows[int(k)]) for k in rows} == rows
+    assert [it.name for it in fit.unseen] == unseen
+    assert [it.name for it in fit.absorbing] == absorbing
+    assert all(fit.standard_errors[STATES.index(it)] == [math.inf] * 3 for it in fit.unseen)
     assert report.count("not an estimate") == len(unseen)
-    assert all(f"{it.name} is never left" in report for it in absorbing)
+    assert all(f"{name} is never left" in report for name in absorbing)
 
 
 @pytest.mark.parametrize("text", ["dddd", "drdrdu", "u"])

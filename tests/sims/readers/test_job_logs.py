@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,8 @@ from sims.errors import InputError
 from sims.readers.batsim import read_batsim
 from sims.readers.job_log import JobLog, LoggedJob
 from sims.readers.swf import STATUSES, SkipReason, read_swf
+from tests.case_files import listed
+from tests.sims.kinds import DATA
 
 # --- Standard Workload Format ---------------------------------------------------------------------
 
@@ -58,17 +61,15 @@ def test_a_log_reads_back_as_written_by_submit_time(
     assert log.left_out == {}
 
 
-def test_every_line_is_a_job_or_counted_with_its_reason_packed_or_not(
-    data: Path, tmp_path: Path
-) -> None:
-    log = read_swf(data / "small.swf")
+def test_every_line_is_a_job_or_counted_with_its_reason_packed_or_not(tmp_path: Path) -> None:
+    log = read_swf(DATA / "small.swf")
     assert [job.name for job in log.jobs] == ["J1", "J2", "J3", "J9"]
     assert {job.status for job in log.jobs} == {"completed", "failed", "cancelled"}
     counts = zip(SkipReason, (2, 1, 1, 2, 1), strict=True)
     assert log.left_out == {reason.value: count for reason, count in counts}
     assert (log.machine, log.begins) == (8, 1400000000)
     path = tmp_path / "small.swf.xz"
-    path.write_bytes(lzma.compress((data / "small.swf").read_bytes()))
+    path.write_bytes(lzma.compress((DATA / "small.swf").read_bytes()))
     assert read_swf(path) == log
 
 
@@ -83,39 +84,24 @@ def with_job(**fields: object) -> str:
     return json.dumps({"nb_res": 4, "jobs": [job], "profiles": profiles})
 
 
-def test_jobs_come_by_submission_time_with_their_delay(data: Path, tmp_path: Path) -> None:
+def test_jobs_come_by_submission_time_with_their_delay(tmp_path: Path) -> None:
     jobs = (
         LoggedJob("1", 0.0, 120.0, 4, 100.0),
         LoggedJob("w0!2", 0.5, 12.5, 1),
         LoggedJob("late", 30.0, 12.5, 8, user="kept for others"),
     )
-    assert read_batsim(data / "batsim.json") == JobLog(jobs, machine=8)
+    assert read_batsim(DATA / "batsim.json") == JobLog(jobs, machine=8)
     path = tmp_path / "workload.json"
     path.write_text(with_job(priority=-2.5))
     assert read_batsim(path).jobs[0].priority == -2.5
 
 
-@pytest.mark.parametrize(
-    ("text", "key", "problem"),
-    [
-        (with_job(profile="smpi"), "profiles.smpi.type", "'smpi' is not accepted; accepted: delay"),
-        (with_job(profile="absent"), "jobs[0].profile", "no profile 'absent'"),
-        (with_job(profile="bare"), "profiles.bare.type", "missing"),
-        (with_job(profile="still"), "profiles.still.delay", "0"),
-        (with_job(res=0), "jobs[0].res", "0"),
-        (with_job(subtime=-2), "jobs[0].subtime", "-2"),
-        (with_job(walltime=0), "jobs[0].walltime", "0"),
-        (with_job(id=""), "jobs[0].id", "''"),
-        (with_job(priority="high"), "jobs[0].priority", "accepted: a finite number"),
-        ('{"jobs": [{}], "profiles": {}}', "nb_res", "missing"),
-        ('{"nb_res": 4, "jobs": [], "profiles": {}}', "jobs", "accepted: at least one element"),
-    ],
-)
+@pytest.mark.parametrize(("said", "key", "problem"), listed(__file__, "batsim"))
 def test_what_cannot_be_simulated_is_refused_with_its_place(
-    tmp_path: Path, text: str, key: str, problem: str
+    tmp_path: Path, said: dict[str, Any], key: str, problem: str
 ) -> None:
     path = tmp_path / "workload.json"
-    path.write_text(text)
+    path.write_text(json.dumps(said) if "jobs" in said else with_job(**said))
     with pytest.raises(InputError, match=problem) as caught:
         read_batsim(path)
     assert (caught.value.source, caught.value.key) == (str(path), key)

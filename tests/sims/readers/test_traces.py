@@ -19,6 +19,7 @@ from sims.readers.states import FtaStates, Origin, ProfileStates
 from sims.readers.timeline import Change, Timeline
 from sims.readers.traces import NodeId, read_fta_trace, read_intervals, read_simgrid_profile
 from sims.scenario.trace_files import FtaFile, IntervalFile
+from tests.sims.kinds import DATA
 from tests.sims.readers.lookup import states_at
 
 UP, RECLAIMED, DOWN = WorkerState
@@ -26,8 +27,8 @@ UP, RECLAIMED, DOWN = WorkerState
 # --- Failure Trace Archive ------------------------------------------------------------------------
 
 
-def test_nodes_keep_a_common_clock_from_the_earliest_start(data: Path) -> None:
-    nodes = read_fta_trace(data / "event_trace.tab")
+def test_nodes_keep_a_common_clock_from_the_earliest_start() -> None:
+    nodes = read_fta_trace(DATA / "event_trace.tab")
     assert nodes == {
         NodeId(1, 1): Timeline(((0.0, UP), (10.0, DOWN), (15.0, UP)), end=20.0),
         NodeId(1, 2): Timeline(((0.0, DOWN), (6.0, UP)), end=9.0),
@@ -36,21 +37,21 @@ def test_nodes_keep_a_common_clock_from_the_earliest_start(data: Path) -> None:
     assert list(nodes) == sorted(nodes)
 
 
-def test_the_scenario_says_what_availability_and_silence_mean(data: Path) -> None:
+def test_the_scenario_says_what_availability_and_silence_mean() -> None:
     states = FtaStates(unavailable=RECLAIMED, gap=UP)
-    node = read_fta_trace(data / "event_trace.tab", states)[NodeId(1, 1)]
+    node = read_fta_trace(DATA / "event_trace.tab", states)[NodeId(1, 1)]
     assert node.changes == ((0.0, UP), (10.0, RECLAIMED), (13.0, UP))
 
 
-def test_each_node_can_begin_at_its_own_first_event(data: Path) -> None:
-    nodes = read_fta_trace(data / "event_trace.tab", origin=Origin.NODE)
+def test_each_node_can_begin_at_its_own_first_event() -> None:
+    nodes = read_fta_trace(DATA / "event_trace.tab", origin=Origin.NODE)
     assert nodes[NodeId(1, 2)] == Timeline(((0.0, DOWN), (2.0, UP)), end=5.0)
 
 
-def test_one_component_s_events_can_be_kept_alone(data: Path) -> None:
-    assert list(read_fta_trace(data / "event_trace.tab", component=2)) == [NodeId(2, 1)]
+def test_one_component_s_events_can_be_kept_alone() -> None:
+    assert list(read_fta_trace(DATA / "event_trace.tab", component=2)) == [NodeId(2, 1)]
     with pytest.raises(InputError, match="of component 3"):
-        read_fta_trace(data / "event_trace.tab", component=3)
+        read_fta_trace(DATA / "event_trace.tab", component=3)
 
 
 def test_events_of_both_kinds_may_end_together(tmp_path: Path) -> None:
@@ -86,11 +87,11 @@ def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
     assert [timeline.slots() for timeline in nodes_read.values()] == expected
 
 
-def test_a_scenarios_worker_is_one_of_the_archives_nodes(data: Path) -> None:
+def test_a_scenarios_worker_is_one_of_the_archives_nodes() -> None:
     def changes(node: int, **keys: Any) -> list[Change]:
         table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, "after": "hold"}
         worker = FtaFile.model_validate({**table, "node": node, **keys})
-        return list(islice(worker.changes(np.random.default_rng(0), data), 5))
+        return list(islice(worker.changes(np.random.default_rng(0), DATA), 5))
 
     assert changes(2, platform=1) == [(0, DOWN), (6, UP)]
     assert changes(2, platform=1, origin="node") == [(0, DOWN), (2, UP)]
@@ -142,8 +143,8 @@ def test_a_profile_plays_as_in_simgrid_once_and_in_a_loop(
     assert read_simgrid_profile(write(folder / "q", events, f"PERIODICITY {period}\n")) == timeline
 
 
-def test_values_mean_what_the_scenario_says(data: Path) -> None:
-    path = data / "state.profile"
+def test_values_mean_what_the_scenario_says() -> None:
+    path = DATA / "state.profile"
     ends = [(0.0, UP), (2.0, DOWN), (5.0, UP)], [(14.0, DOWN), (17.0, UP)]
     plain = read_simgrid_profile(path)
     assert list(islice(plain.transitions(), 5)) == [*ends[0], *ends[1]]
@@ -204,17 +205,17 @@ def test_a_scenarios_worker_is_one_of_the_tables(tmp_path: Path) -> None:
 COUNTS = st.lists(st.integers(0, 6), min_size=1, max_size=60)
 
 
-def test_a_mapping_gives_each_count_its_state_at_the_trace_s_pace(data: Path) -> None:
-    trace = read_spot_trace(data / "spot.json")
+def test_a_mapping_gives_each_count_its_state_at_the_trace_s_pace() -> None:
+    trace = read_spot_trace(DATA / "spot.json")
     expected = Timeline(((0.0, UP), (390.0, RECLAIMED), (585.0, DOWN), (975.0, UP)), end=6 * 195.0)
     assert trace.mapped({0: RECLAIMED, 1: UP, 2: DOWN}) == expected
 
 
-def test_a_count_without_a_state_is_refused_by_name(data: Path) -> None:
-    trace = read_spot_trace(data / "spot.json")
+def test_a_count_without_a_state_is_refused_by_name() -> None:
+    trace = read_spot_trace(DATA / "spot.json")
     with pytest.raises(InputError, match="trace state 2") as caught:
         trace.mapped({0: DOWN, 1: UP})
-    assert (caught.value.source, caught.value.key) == (str(data / "spot.json"), "data[3]")
+    assert (caught.value.source, caught.value.key) == (str(DATA / "spot.json"), "data[3]")
 
 
 @given(COUNTS)

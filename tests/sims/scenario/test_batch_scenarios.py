@@ -8,13 +8,11 @@ import pytest
 from actors.events import JobsLeftOut, JobSubmitted, Outcome, RunStarted, WorkerChanged
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims import world
 from sims.ledger import Use
 from sims.report import Report
 from sims.scenario.loader import read
+from tests.sims.kinds import SCENARIOS, recorded
 from tests.sims.oneworld import members
-
-SCENARIOS = Path(world.__file__).parent / "scenarios"
 
 RIGID = """
 name = "r"
@@ -72,8 +70,7 @@ def fails(record: Record) -> bool:
 
 
 def run(text: str = RIGID, folder: Path = SCENARIOS) -> tuple[list[Record], Report]:
-    records: list[Record] = []
-    world.run(read(tomllib.loads(text), "file"), [records.append], folder)
+    records = recorded(read(tomllib.loads(text), "file"), folder)
     return records, Report.of(records)
 
 

@@ -17,6 +17,7 @@ from sims.errors import InputError
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
 from sims.scenario.build import populate
 from sims.scenario.loader import read
+from tests.case_files import listed
 
 LISTED = {"kind": "list", "sizes": [4, 1]}
 
@@ -49,18 +50,7 @@ def test_listed_jobs_run_as_listed() -> None:
     assert run(table()).completed.tolist() == [4, 2]
 
 
-@pytest.mark.parametrize(
-    "speed",
-    [
-        1,
-        {"kind": "two-point", "peak": 4, "interval": 0.3},
-        {"kind": "two-point-slots", "peak": 4, "slot": 0.3, "low": 0.5},
-        {"kind": "on-off", "peak": 2, "on": 1},
-        {"kind": "uniform", "peak": 1.5, "slot": 2},
-        [[0, 1], [3, 2]],
-        {"kind": "own", "name": "tests.sims.scenario.test_copies_scenarios:Sawtooth"},
-    ],
-)
+@pytest.mark.parametrize("speed", listed(__file__, "speeds"))
 @pytest.mark.parametrize("policy", ["SRPT+R", "LAPS+R(0.3)"])
 def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
     source = table(platform={"speed": speed}, stream=poisson(), policy={"name": policy})
@@ -68,16 +58,7 @@ def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
     assert len(run(source).jobs) == 40
 
 
-@pytest.mark.parametrize(
-    "sizes",
-    [
-        {"kind": "deterministic", "mean": 2},
-        {"kind": "exponential"},
-        {"kind": "bounded-pareto"},
-        {"kind": "hyperexponential"},
-        {"kind": "list", "sizes": [1] * 40},
-    ],
-)
+@pytest.mark.parametrize("sizes", listed(__file__, "sizes"))
 def test_every_law_of_sizes_gives_the_load_that_was_asked_for(sizes: dict[str, Any]) -> None:
     result = run(table(stream=poisson(sizes=sizes)))
     offered = result.sizes.sum() / result.submitted.max() / 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -27,10 +26,9 @@ from sims.errors import InputError
 from sims.scenario.jobs.section import KINDS
 from sims.scenario.loader import load
 from sims.summary import Summary
-from sims.world import run
 from tests.parts import parted
+from tests.sims.kinds import SCENARIOS, recorded
 
-SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
 EXAMPLES = sorted(path.stem for path in SCENARIOS.glob("*.toml"))
 LOST, FAILED = f"run {Outcome.LOST.value}", f"run {Outcome.FAILED.value}"
 RESUMED = "run begun from what another saved"
@@ -53,10 +51,8 @@ SHOWS: dict[str, set[str]] = {
 
 
 @cache
-def records_of(name: str, *changes: str) -> tuple[Record, ...]:
-    records: list[Record] = []
-    run(load(SCENARIOS / f"{name}.toml", changes), [records.append], SCENARIOS)
-    return tuple(records)
+def records_of(name: str, *changes: str) -> list[Record]:
+    return recorded(load(SCENARIOS / f"{name}.toml", changes))
 
 
 def happening(event: Event) -> str:

@@ -17,7 +17,7 @@ from sims.durations import YEAR
 from sims.errors import InputError
 from sims.scenario.build_jobs import period_by
 from sims.scenario.loader import read
-from sims.world import run
+from tests.sims.kinds import recorded
 
 EIGHT: dict[str, Any] = {
     "name": "eight",
@@ -30,8 +30,7 @@ EIGHT: dict[str, Any] = {
 
 def records_of(table: dict[str, Any], folder: Path = Path()) -> list[Record]:
     """Of a run that obeys the laws."""
-    records: list[Record] = []
-    run(read(table, "test", folder), [records.append], folder)
+    records = recorded(read(table, "test", folder), folder)
     assert not list(audit(iter(records)))
     return records
 

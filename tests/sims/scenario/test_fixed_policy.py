@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import sims
 from actors.events import TasksDealt
-from actors.runtime import Record
 from sims.errors import InputError
 from sims.scenario.loader import load
-from sims.world import run
-
-FIGURE_1 = Path(sims.__file__).parent / "scenarios" / "figure1.toml"
+from tests.sims.kinds import SCENARIOS, recorded
 
 
 def chosen(members: str) -> list[tuple[tuple[int, int], ...]]:
-    records: list[Record] = []
     overrides = ["policy.name=FIXED", f"policy.parameters.members={members}"]
-    run(load(FIGURE_1, overrides), [records.append])
+    records = recorded(load(SCENARIOS / "figure1.toml", overrides))
     return [r.event.tasks for r in records if isinstance(r.event, TasksDealt)]
 
 

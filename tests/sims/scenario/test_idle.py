@@ -9,8 +9,8 @@ import pytest
 from sims.scenario.idle import idle
 from sims.scenario.loader import load, read
 from sims.world import run
-
-SCENARIOS = Path(__file__).parents[3] / "sims/scenarios"
+from tests.case_files import listed
+from tests.sims.kinds import SCENARIOS
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
@@ -18,24 +18,7 @@ def test_the_shipped_scenarios_say_nothing_that_nobody_reads(path: Path) -> None
     assert list(idle(load(path))) == []
 
 
-@pytest.mark.parametrize(
-    ("name", "override"),
-    [
-        ("batch-rigid", "policy.look=next-pair"),
-        ("batch-rigid", "policy.eps=0.3"),
-        ("batch-rigid", "policy.reading=easy"),
-        ("batch-easy", "policy.spread=3.0"),
-        ("batch-easy", "policy.noise=uniform"),
-        ("batch-rigid", "link.latency=2"),
-        ("batch-rigid", "protection.period=4"),
-        ("batch-rigid", "protection.cloning=true"),
-        ("volatile20", "policy.order=SPT"),
-        ("volatile20", "policy.placement=IP"),
-        ("redundant", "policy.reuse=false"),
-        ("malleable10", "policy.look=next-pair"),
-        ("malleable10", "policy.placement=lowest"),
-    ],
-)
+@pytest.mark.parametrize(("name", "override"), listed(__file__, "idle"))
 def test_a_setting_without_effect_is_named_with_the_reason(name: str, override: str) -> None:
     [(key, reason)] = idle(load(SCENARIOS / f"{name}.toml", [override]))
     assert override.startswith(key)

@@ -18,8 +18,8 @@ from sims.scenario.scenario import Scenario
 from sims.tables.fields import AsInToml
 from sims.tables.refusals import section_of
 from sims.tables.section import Held, Section, table_of
+from tests.sims.kinds import SCENARIOS
 
-SCENARIOS = sorted((Path(__file__).parents[3] / "sims" / "scenarios").glob("*.toml"))
 STRANGE = "no_section_has_this_key"
 LISTED = [pytest.param(table, id=f"{table.heading()} {table.kind or ''}") for table in tables()]
 
@@ -119,7 +119,7 @@ def written(place: str, table: dict[str, Any]) -> Iterator[tuple[str, str]]:
                 yield from written(inner, each)
 
 
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_every_key_of_the_scenarios_is_listed(path: Path) -> None:
     file = tomllib.loads(path.read_text())
     listed = {(t.place, key.name) for t in tables() for key in t.keys}

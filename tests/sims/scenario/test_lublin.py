@@ -14,6 +14,7 @@ from scipy.stats import gamma
 from actors.runtime import stream
 from sims.scenario.jobs.drawn import Lublin
 from sims.scenario.jobs.logs import Replay
+from tests.case_files import listed
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 JOBS = 40_000
@@ -78,14 +79,7 @@ def test_arrivals_follow_the_published_cycle_of_a_day(drawn: Replay) -> None:
     assert np.corrcoef(found, weights)[0, 1] > 0.98
 
 
-HALF_HOURS = np.array(
-    [
-        *(67, 72, 90, 62, 53, 65, 44, 44, 43, 42, 64, 84),
-        *(103, 132, 159, 178, 191, 230, 263, 258, 291, 292, 375, 384),
-        *(386, 498, 419, 334, 332, 364, 413, 356, 358, 332, 257, 267),
-        *(236, 238, 229, 182, 193, 236, 171, 130, 130, 128, 119, 106),
-    ]
-)
+HALF_HOURS = np.array(listed(__file__, "half_hours"))
 """The log's submissions by half hour of the day, from midnight on."""
 
 

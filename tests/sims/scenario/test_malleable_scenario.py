@@ -12,16 +12,15 @@ import pytest
 from actors.decisions import BadDecision
 from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
-from actors.runtime import Record
 from policies.interface.pack import RedistributionView, Resize
 from sims.errors import InputError
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import load, read
 from sims.world import run
+from tests.case_files import listed
+from tests.sims.kinds import SCENARIOS, recorded
 from tests.sims.makespan import Makespan
 from tests.sims.malleable_story import Story
-
-FOLDER = Path("sims/scenarios")
 
 TABLE: dict[str, Any] = {
     "name": "small",
@@ -43,20 +42,11 @@ def makespan(**sections: Any) -> float:
 
 
 def test_the_shipped_fatal_failure_is_fatal() -> None:
-    records: list[Record] = []
-    run(load(FOLDER / "malleable-fatal.toml"), [records.append])
+    records = recorded(load(SCENARIOS / "malleable-fatal.toml"))
     assert [it.t for it in records if isinstance(it.event, RestartedFromScratch)] == [50600]
 
 
-SPEEDUPS = [
-    {"kind": "synthetic", "fraction": 0.1},
-    {"kind": "amdahl", "fraction": 0.1},
-    {"kind": "roofline", "degree": 4},
-    {"kind": "communication", "cost": 100},
-    {"kind": "mix", "degree": 8, "fraction": 0.1, "cost": 100},
-    {"kind": "power", "delta": 0.8},
-    {"kind": "table", "times": [9, 8, 7, 6]},
-]
+SPEEDUPS = listed(__file__, "speedups")
 
 
 @pytest.mark.parametrize("speedup", SPEEDUPS, ids=lambda speedup: str(speedup["kind"]))

@@ -17,6 +17,7 @@ from sims.matrix import cells, text
 from sims.scenario.keys import tables
 from sims.scenario.loader import read
 from sims.scenario.schema import schema
+from tests.case_files import listed
 from tests.golden.regenerate import ACCEPTED, accepted
 from tests.sims.anything import TABLES
 
@@ -91,22 +92,7 @@ def test_it_refuses_every_misspelt_key(table: dict[str, Any]) -> None:
         assert not CHECK.is_valid(spoilt), place
 
 
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        ("platform.task_time", 0),
-        ("platform.workers", "many"),
-        ("job.kind", "rigidd"),
-        ("job.overrun", "stop"),
-        ("policy.reading", "quick"),
-        ("policy.reuse", 1),
-        ("faults", {"kind": "weibull", "mtbf": 5}),
-        ("faults", {"mtbf": 5}),
-        ("faults", "weibull"),
-        ("reclaims", [[1, 2]]),
-        ("errors.average", 1.0),
-    ],
-)
+@pytest.mark.parametrize(("place", "value"), listed(__file__, "refused"))
 def test_it_refuses_values_that_the_loader_refuses(place: str, value: object) -> None:
     table: dict[str, Any] = tomllib.loads(text(next(cells())))
     inner = table

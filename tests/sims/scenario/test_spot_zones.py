@@ -16,10 +16,10 @@ from actors.events import WorkerChanged
 from actors.runtime import Record
 from sims.errors import InputError
 from sims.scenario.loader import load, parse, read
-from sims.world import run
 from tests.sims.activity import Activity
+from tests.sims.kinds import DATA, recorded
 
-ZONES = Path(__file__).parents[2] / "data" / "zones"
+ZONES = DATA / "zones"
 
 
 @pytest.fixture
@@ -29,9 +29,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def records(folder: Path, *overrides: str) -> list[Record]:
-    seen: list[Record] = []
-    run(load(folder / "three-zones.toml", overrides), [seen.append], folder)
-    return seen
+    return recorded(load(folder / "three-zones.toml", overrides), folder)
 
 
 def letters(folder: Path, *overrides: str) -> dict[str, str]:
@@ -94,12 +92,11 @@ def test_the_file_says_how_long_a_tick_is(folder: Path) -> None:
     for worker in table["workers"]:
         worker["availability"]["slot"] = 195
     with pytest.raises(InputError, match=r"availability.slot: 195 s in a slot, and the unit is s"):
-        run(read(table, "spot"), folder=folder)
+        recorded(read(table, "spot"), folder)
     for unit, times in (("s", [360, 840]), ("slot", [3, 7])):
         for worker in table["workers"]:
             worker["availability"].pop("slot", None)
-        seen: list[Record] = []
-        run(read(table | {"unit": unit}, "spot"), [seen.append], folder, until=1000)
+        seen = recorded(read(table | {"unit": unit}, "spot"), folder, until=1000)
         assert [t for t, _ in turns(seen)] == times
 
 

@@ -9,6 +9,7 @@ import pytest
 from sims.errors import InputError
 from sims.scenario.loader import load, read
 from sims.scenario.scenario import Scenario
+from tests.case_files import listed
 from tests.sims.kinds import SCENARIOS
 
 
@@ -18,18 +19,7 @@ def rigid(time: object, **more: Any) -> Scenario:
     return read({"name": "x", "platform": {"workers": 2}, "job": job, **more}, "file.toml")
 
 
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [
-        ("90 s", 90),
-        ("7d", 604_800),
-        ("2 h 30 min", 9_000),
-        ("1h30min", 5_400),
-        ("1.5 h", 5_400),
-        ("250 ms", 0.25),
-        ("2 w", 1_209_600),
-    ],
-)
+@pytest.mark.parametrize(("text", "seconds"), listed(__file__, "units"))
 def test_a_time_may_say_its_units(text: str, seconds: float) -> None:
     assert rigid(text).job == rigid(seconds).job
 
@@ -73,14 +63,7 @@ def test_no_time_at_all_is_refused_as_0_is() -> None:
         rigid("0 s")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("faults", {"kind": "list", "strikes": [[1, 0], ["90 s", 0]]}),
-        ("protection", {"kind": "images", "period": "90 s"}),
-        ("master", {"channels": 1, "data": "90 s"}),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), listed(__file__, "slots"))
 def test_seconds_say_no_number_of_slots(key: str, value: object) -> None:
     with pytest.raises(InputError, match=r"'90 s' is not accepted: the unit is a slot.*of slots"):
         rigid(1, unit="slot", **{key: value})

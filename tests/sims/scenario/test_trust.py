@@ -10,20 +10,10 @@ import pytest
 
 from sims.errors import InputError
 from sims.scenario.policies import imported
+from tests.case_files import listed
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "subprocess:Popen",
-        "os:system",
-        "pexpect:spawn",
-        "scipy.io:FortranFile",
-        "numpy.f2py:compile",
-        "sims.writing:set_aside",
-        "actors.runtime:System",
-    ],
-)
+@pytest.mark.parametrize("name", listed(__file__, "installed"))
 def test_installed_modules_are_not_loaded_because_a_file_names_them(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

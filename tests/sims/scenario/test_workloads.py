@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.events import JobsChanged, JobsLeftOut, RunStarted
-from actors.runtime import Record, System, stream
+from actors.runtime import System, stream
 from sims.errors import InputError
 from sims.readers.job_log import JobLog, LoggedJob
 from sims.readers.sacct import read_sacct
@@ -22,9 +22,9 @@ from sims.scenario.loader import load, read
 from sims.scenario.workload import workload
 from sims.summary import Summary
 from sims.world import run
+from tests.sims.kinds import DATA, SCENARIOS, recorded
 
 WORKERS = 16
-SCENARIOS = Path(__file__).parents[3] / "sims" / "scenarios"
 STATUSES = ("completed", "failed", "cancelled", "unknown")
 NAN = float("nan")
 
@@ -206,8 +206,6 @@ def test_each_seed_draws_blocks_of_its_own_and_a_seed_the_same_again() -> None:
 
 # --- as a scenario ------------------------------------------------------------------------------
 
-DATA = Path(__file__).parents[2] / "data"
-
 
 def scenario(**job: Any) -> dict[str, Any]:
     return {
@@ -242,17 +240,16 @@ def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(key: str) -> No
 
 
 def test_slurms_accounting_is_replayed_and_all_that_is_not_is_told() -> None:
-    records: list[Record] = []
-    run(load(SCENARIOS / "slurm.toml"), [records.append], SCENARIOS)
-    recorded = {
+    records = recorded(load(SCENARIOS / "slurm.toml"))
+    logged = {
         job.name: job.submitted + job.wait
         for job in read_sacct(SCENARIOS / "slurm-sacct.txt", "Europe/Paris").jobs
     }
     starts = {it.event.job: it.t for it in records if isinstance(it.event, RunStarted)}
-    assert starts.keys() == recorded.keys()
+    assert starts.keys() == logged.keys()
     # The others waited for what no processor count tells: nodes that were down, throttled arrays.
-    met = sum(starts[name] == start for name, start in recorded.items())
-    assert met >= 0.9 * len(recorded)
+    met = sum(starts[name] == start for name, start in logged.items())
+    assert met >= 0.9 * len(logged)
     told = [it.event for it in records if isinstance(it.event, JobsLeftOut | JobsChanged)]
     assert told == [
         JobsLeftOut("never started", 3),
