@@ -18,7 +18,7 @@ from sims.summary import Summary
 from sims.world import run
 from tests.case_files import listed
 
-SETS = 6
+SETS = 10
 
 
 def expect(value: Value, reference: float, error: float) -> None:
