@@ -11,7 +11,7 @@ from pathlib import Path
 import sims
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
-from sims.campaign.executors import Workers
+from sims.campaign.executors import Workers, local
 from sims.campaign.results import Results
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
@@ -99,6 +99,12 @@ def table(results: Results) -> tuple[tuple[object, ...], ...]:
 def run(file: Path, workers: Workers | None = None, **more: object) -> Results:
     """Run it, with results in `results` beside it."""
     return execute(campaign(file, **more), workers, store(file))
+
+
+def alone(asked: Campaign, kept: Store | None = None) -> Results:
+    """Run it in one process."""
+    with local(1) as workers:
+        return execute(asked, workers, kept)
 
 
 def campaign(file: Path, **changes: object) -> Campaign:

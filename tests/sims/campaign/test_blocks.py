@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +35,7 @@ JOBS = ", ".join(
     for k in range(60)
 )
 ORDERS = ("FCFS", "SPT")
+COMPARE = ("compare", "weeks.toml", "--vary", "policy.order=FCFS,SPT")
 
 
 def reported(path: Path, order: str) -> Report:
@@ -45,12 +45,17 @@ def reported(path: Path, order: str) -> Report:
     return report
 
 
+@pytest.fixture
+def weeks(shell: Shell) -> Shell:
+    """The command line beside such a log."""
+    shell.write(SCENARIO.replace("JOBS_HERE", JOBS), "weeks.toml")
+    return shell
+
+
 @pytest.mark.parametrize("measure", ["wait", "flowtime", "bounded-slowdown-p90"])
 @pytest.mark.parametrize("runs", ["1", "2"])
-def test_a_log_is_compared_by_blocks_of_its_time(shell: Shell, measure: str, runs: str) -> None:
-    Path("weeks.toml").write_text(SCENARIO.replace("JOBS_HERE", JOBS))
-    words = ("--vary", "policy.order=FCFS,SPT", "--measure", measure, "--runs", runs, "--json")
-    told = json.loads(shell("compare", "weeks.toml", *words).out)
+def test_a_log_is_compared_by_blocks_of_its_time(weeks: Shell, measure: str, runs: str) -> None:
+    told = weeks.told(*COMPARE, "--measure", measure, "--runs", runs)
     rows = []
     for order in ORDERS:
         jobs = reported(Path("weeks.toml"), order).jobs
@@ -67,25 +72,21 @@ def test_a_log_is_compared_by_blocks_of_its_time(shell: Shell, measure: str, run
     assert ratio is not None and told["variants"][1]["ratio"]["low"] == pytest.approx(ratio.low)
 
 
-def test_the_table_says_what_intervals_speak_for(shell: Shell) -> None:
-    Path("weeks.toml").write_text(SCENARIO.replace("JOBS_HERE", JOBS))
-    told = shell("compare", "weeks.toml", "--vary", "policy.order=FCFS,SPT", "--measure", "wait")
+def test_the_table_says_what_intervals_speak_for(weeks: Shell) -> None:
+    told = weeks(*COMPARE, "--measure", "wait")
     assert "They speak for other such blocks of this log" in told.out
     assert "the seed does not change it" in told.out
 
 
-def test_measures_of_the_whole_run_have_no_blocks(shell: Shell) -> None:
-    Path("weeks.toml").write_text(SCENARIO.replace("JOBS_HERE", JOBS))
-    told = shell("compare", "weeks.toml", "--vary", "policy.order=FCFS,SPT", "--runs", "1")
+def test_measures_of_the_whole_run_have_no_blocks(weeks: Shell) -> None:
+    told = weeks(*COMPARE, "--runs", "1")
     assert "One run each: no intervals, no verdict." in told.out
     assert "±" not in told.out
 
 
-def test_what_was_stored_is_compared_alike(shell: Shell) -> None:
-    Path("weeks.toml").write_text(SCENARIO.replace("JOBS_HERE", JOBS))
-    words = ("compare", "weeks.toml", "--vary", "policy.order=FCFS,SPT", "--measure", "wait")
-    first = shell(*words, "--store", "kept", "--json").out
-    assert shell(*words, "--store", "kept", "--json").out == first
+def test_what_was_stored_is_compared_alike(weeks: Shell) -> None:
+    words = (*COMPARE, "--measure", "wait", "--store", "kept")
+    assert weeks.told(*words) == weeks.told(*words)
 
 
 def of(seed: int, value: float | None, blocks: tuple[float, ...] = (1, 2)) -> Compared:

@@ -10,11 +10,12 @@ import pytest
 
 from sims.campaign.campaign import Precision, load_campaign
 from sims.campaign.engine import execute
-from sims.campaign.executors import local
+from sims.campaign.picture import draw
 from sims.campaign.plan import Cells
 from sims.errors import InputError
+from sims.examples import CAMPAIGNS
 from tests.case_files import listed
-from tests.sims.campaign.campaigns import CAMPAIGN, ROOT, run, store, write
+from tests.sims.campaign.campaigns import CAMPAIGN, alone, campaign, run, store, write
 
 
 def loaded(tmp_path: Path, text: str) -> Any:
@@ -70,11 +71,10 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
     text = 'name = "x"\nscenario = "maker:scenario"\nreplications = 3\nseed = 1\n'
     text += '[axes]\nworkers = [1, 2]\n[variants]\nLPT.policy.order = "LPT"\n'
     (tmp_path / "maker.py").write_text(MAKER)
-    with local(1) as workers:
-        results = execute(loaded(tmp_path, text), workers)
+    results = alone(loaded(tmp_path, text))
     frame = results.runs()
-    alone = frame.filter(frame["workers"] == 1)["makespan"].to_list()
-    assert alone == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
+    found = frame.filter(frame["workers"] == 1)["makespan"].to_list()
+    assert found == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
     case = next(it for it in results.plan if it.variant == "LPT")
     assert results.reproducing(case, 1) == "maker:scenario workers=1 policy.order=LPT --seed 2"
 
@@ -110,14 +110,12 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
     tmp_path: Path,
 ) -> None:
     file = write(tmp_path)
-    precision = {"relative": 0.1, "first": 4, "most": 12}
     changes = {
-        "precision": precision,
+        "precision": {"relative": 0.1, "first": 4, "most": 12},
         "measures": ["makespan"],
         "axes": {"errors": {"average": [0.0, 0.6]}},
     }
-    with local(1) as workers:
-        results = run(file, workers, **changes)
+    results = alone(campaign(file, **changes), store(file))
     counts = {cell.point[-1][1]: cell.seeds for cell in results.comparisons()}
     looks = results.campaign.precision.looks()  # type: ignore[union-attr]
     assert results.campaign.level == pytest.approx(1 - 0.05 / len(looks))
@@ -127,17 +125,11 @@ def test_a_cell_is_run_until_it_is_precise_and_gives_the_same_when_it_goes_on(
         assert widest <= 0.1 or cell.seeds == 12
     for path in store(file).files()[::2]:
         path.unlink()
-    with local(1) as workers:
-        assert run(file, workers, **changes).comparisons() == results.comparisons()
+    again = alone(campaign(file, **changes), store(file))
+    assert again.comparisons() == results.comparisons()
 
 
 def test_the_example_ships_and_draws_its_picture_from_one_file(tmp_path: Path) -> None:
-    from sims.campaign.picture import draw
-
-    example = load_campaign(
-        ROOT / "sims" / "campaigns" / "enrolment.toml", "smoke", {"replications": 1}
-    )
+    example = load_campaign(CAMPAIGNS / "enrolment.toml", "smoke", {"replications": 1})
     assert len(example.axes) == 3
-    results = execute(example)
-    path = draw(results, tmp_path / "enrolment.png")
-    assert path.stat().st_size > 10_000
+    assert draw(execute(example), tmp_path / "it.png").stat().st_size > 10_000

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sims.campaign.axes import as_toml, axis, told
@@ -157,7 +157,6 @@ def test_a_run_with_work_left_has_no_makespan_and_one_cut_where_asked_has_shares
 VALUES = st.lists(st.floats(1e-3, 1e9), min_size=2, max_size=20)
 
 
-@settings(deadline=None)  # the first one imports scipy
 @given(VALUES)
 def test_a_variant_compared_with_itself_has_ratio_1_without_any_width(
     values: list[float | None],
@@ -250,7 +249,6 @@ def test_better_is_less_of_a_makespan_and_more_of_a_utilisation() -> None:
 PAIRS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=2, max_size=8)
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(PAIRS, min_size=1, max_size=4), st.sampled_from(["ratio", "difference"]))
 def test_better_is_exactly_an_interval_that_excludes_no_difference(rows: Any, effect: Any) -> None:
     """Whatever is compared beside it, and the interval contains its estimate."""

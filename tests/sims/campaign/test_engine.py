@@ -21,6 +21,7 @@ from sims.errors import InputError
 from tests.sims.campaign.campaigns import (
     HELPER,
     MINE,
+    alone,
     campaign,
     dask,
     run,
@@ -187,21 +188,21 @@ def test_a_changed_file_is_noticed_and_what_follows_from_it_is_run_again(
     tmp_path: Path, name: str
 ) -> None:
     file = write(tmp_path)
-    with local(1) as workers:
-        first = run(file, workers, replications=1, axes=ONE_PLACE)
-        path = tmp_path / name
-        text = path.read_text()
-        changed = {
-            "mine.py": text.replace("max(", "-max("),
-            "helper.py": HELPER.replace("return processors", "return -processors"),
-            "jobs.swf": "\n".join(text.splitlines()[:-5]) + "\n",
-            "base.toml": text.replace('"small"', '"other"'),
-        }
-        path.write_text(changed[name])
-        found = Results.of(campaign(file, replications=1, axes=ONE_PLACE), store=store(file))
-        told = store(file).changed(found.description())
-        assert [Path(it).name for it in told] == ([] if name == "base.toml" else [name])
-        again = run(file, workers, replications=1, axes=ONE_PLACE)
+    changes = {"replications": 1, "axes": ONE_PLACE}
+    first = alone(campaign(file, **changes), store(file))
+    path = tmp_path / name
+    text = path.read_text()
+    changed = {
+        "mine.py": text.replace("max(", "-max("),
+        "helper.py": HELPER.replace("return processors", "return -processors"),
+        "jobs.swf": "\n".join(text.splitlines()[:-5]) + "\n",
+        "base.toml": text.replace('"small"', '"other"'),
+    }
+    path.write_text(changed[name])
+    found = Results.of(campaign(file, **changes), store=store(file))
+    told = store(file).changed(found.description())
+    assert [Path(it).name for it in told] == ([] if name == "base.toml" else [name])
+    again = alone(campaign(file, **changes), store(file))
     assert not found.found
     assert not set(first.found) & set(again.found)
     if name != "base.toml":
@@ -210,15 +211,12 @@ def test_a_changed_file_is_noticed_and_what_follows_from_it_is_run_again(
 
 def test_what_no_change_touches_is_not_run_again(tmp_path: Path) -> None:
     """Of the variants only one names the module."""
-    file, changes = (
-        write(tmp_path),
-        {"replications": 1, "measures": ["makespan"], "axes": ONE_PLACE},
-    )
-    with local(1) as workers:
-        run(file, workers, **changes)
-        (tmp_path / "helper.py").write_text(HELPER.replace("return processors", "return 0"))
-        changed = campaign(file, **changes)
-        assert len(Results.of(changed, store=store(file)).found) == 2
+    file = write(tmp_path)
+    changes = {"replications": 1, "measures": ["makespan"], "axes": ONE_PLACE}
+    alone(campaign(file, **changes), store(file))
+    (tmp_path / "helper.py").write_text(HELPER.replace("return processors", "return 0"))
+    changed = campaign(file, **changes)
+    assert len(Results.of(changed, store=store(file)).found) == 2
 
 
 def test_a_worker_without_a_file_says_so(tmp_path: Path) -> None:

@@ -8,23 +8,18 @@ from typing import Any
 import pytest
 
 from sims.campaign.campaign import PictureSection, load_campaign
-from sims.campaign.engine import execute
-from sims.campaign.executors import local
 from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.examples import CAMPAIGNS
-from tests.sims.campaign.campaigns import campaign, write
+from tests.sims.campaign.campaigns import alone, campaign, write
 
 AXIS = {"errors.average": (0.1, 0.5)}
 
 
 def results(folder: Path, picture: PictureSection | None, **more: Any) -> Results:
     asked: dict[str, Any] = {"axes": AXIS, "measures": ("makespan",), "replications": 2, **more}
-    with local(1) as workers:
-        return execute(
-            campaign(write(folder)).model_copy(update={"picture": picture, **asked}), workers
-        )
+    return alone(campaign(write(folder)).model_copy(update={"picture": picture, **asked}))
 
 
 @pytest.mark.parametrize("show", ["ratio", "difference"])
@@ -82,8 +77,7 @@ def test_a_picture_marks_the_best_and_the_formulas_periods_of_each_panel(
 ) -> None:
     changes = {"replications": 1, "set": {"work": "2 h"}, "axes": {"spares": [0]}}
     asked = load_campaign(CAMPAIGNS / "training.toml", "smoke", changes)
-    with local(1) as workers:
-        found = execute(asked, workers)
+    found = alone(asked)
     drawn: dict[str, Any] = {}
     monkeypatch.setattr("sims.campaign.picture.draw_panels", lambda *_, **how: drawn.update(how))
     draw(found, tmp_path / "it.png")

@@ -130,6 +130,10 @@ class Shell:
         said = self.capture.readouterr()
         return Said(code, said.out, said.err)
 
+    def told(self, *words: str | Path | int) -> Any:
+        """What a command answers as data."""
+        return self(*words, "--json").json()
+
     def refused(self, *words: str | Path | int) -> str:
         """The one line with which a command is refused."""
         return self(*words).refusal()

@@ -66,7 +66,7 @@ def test_a_time_may_name_its_units_where_times_are_in_seconds(shell: Shell) -> N
         words = ("run", few, "--log", "few.jsonl", "--until", until, "--json")
         assert shell(*words).json()["makespan"] is None
     for at in ("3600", "1 h", "1:00:00"):
-        assert shell("queue", "few.jsonl", "--at", at, "--json").json()["t"] == 3600
+        assert shell.told("queue", "few.jsonl", "--at", at)["t"] == 3600
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,8 @@ def test_it_prints_who_waits_and_who_runs(shell: Shell, log: Path) -> None:
 
 
 def test_an_instant_may_be_given_as_it_is_told(shell: Shell, log: Path) -> None:
-    at = shell("queue", log, "--at", "1:23:20", "--json").json()
-    assert at == shell("queue", log, "--at", "5000", "--json").json()
+    at = shell.told("queue", log, "--at", "1:23:20")
+    assert at == shell.told("queue", log, "--at", "5000")
     assert [row["job"] for row in at["running"]] == ["J2"]
     assert at["waiting"] == []
 
@@ -88,6 +88,6 @@ def test_workers_that_a_job_keeps_are_its_until_its_next_run_has_them(shell: She
     assert "  down     1: 3" in out.splitlines()
     [row] = [line.split() for line in out.splitlines() if line.startswith("  T2 ")]
     assert row[1:4] == ["0,", "kept", "6"]
-    told = shell("queue", "run.jsonl", "--at", "583000", "--json").json()
+    told = shell.told("queue", "run.jsonl", "--at", "583000")
     [kept] = [it for it in told["running"] if it["kept"]]
     assert (kept["job"], kept["until"]) == ("T2", pytest.approx(586116.80))

@@ -14,8 +14,7 @@ KEYS = {"scenario", "seed", "makespan", "iterations", "completed", "events", "po
 def test_json_tells_the_run_in_one_object_and_people_are_told_the_same(shell: Shell) -> None:
     said = shell("run", shell.write(TINY), "--json")
     told = said.json()
-    assert said.code == 0
-    assert said.err == ""
+    assert (said.code, said.err) == (0, "")
     assert set(told) >= KEYS
     assert (told["scenario"], told["seed"], told["policy"]) == ("tiny", 0, "IE")
     assert (told["iterations"], told["completed"]) == (3, True)
@@ -25,26 +24,20 @@ def test_json_tells_the_run_in_one_object_and_people_are_told_the_same(shell: Sh
         assert line in people
 
 
-def test_by_default_the_log_goes_to_the_logs_of_the_current_folder(shell: Shell) -> None:
-    told = shell("run", shell.write(TINY), "--json").json()
-    assert told["log"] == str(Path("logs") / "tiny.jsonl")
-    assert shell.files() == {"tiny.toml", "logs", "logs/tiny.jsonl"}
-
-
 def test_the_scenario_may_say_where_the_log_goes_and_the_command_line_overrides_it(
     shell: Shell,
 ) -> None:
     path = shell.write(TINY.replace('"tiny"', '"tiny"\nlog = "here.jsonl"'))
-    assert shell("run", path, "--json").json()["log"] == "here.jsonl"
-    assert shell("run", path, "--json", "--log", "there/it.jsonl").json()["log"] == "there/it.jsonl"
+    assert shell.told("run", path)["log"] == "here.jsonl"
+    assert shell.told("run", path, "--log", "there/it.jsonl")["log"] == "there/it.jsonl"
     assert {"here.jsonl", "there/it.jsonl"} <= shell.files()
 
 
 def test_without_a_log_nothing_is_written_and_the_numbers_are_the_same(shell: Shell) -> None:
     path = shell.write(TINY)
-    without = shell("run", path, "--json", "--log", "none").json()
+    without = shell.told("run", path, "--log", "none")
     assert shell.files() == {"tiny.toml"}
-    logged = shell("run", path, "--json").json()
+    logged = shell.told("run", path)
     assert without.pop("log") is None
     assert logged.pop("log") is not None
     assert without == logged
@@ -52,37 +45,32 @@ def test_without_a_log_nothing_is_written_and_the_numbers_are_the_same(shell: Sh
 
 def test_the_seed_of_the_command_line_is_the_runs(shell: Shell) -> None:
     path = shell.write(TINY)
-    told = [shell("run", path, "--json", "--seed", seed).json() for seed in ("0", "1", "2")]
+    told = [shell.told("run", path, "--seed", seed) for seed in ("0", "1", "2")]
     assert [it["seed"] for it in told] == [0, 1, 2]
-    assert shell("run", path, "--json").json() == told[0]
+    assert shell.told("run", path) == told[0]
     assert len({it["events"] for it in told}) > 1
 
 
 def test_values_set_on_the_command_line_replace_the_files(shell: Shell) -> None:
-    words = [
-        *("--set", "job.iterations=1"),
-        *("--set", "policy.name=RANDOM"),
-        *("--set", 'workers.0.availability="always"'),
-        *("--set", "workers.1.memory=0"),
-        *("--set", "name = other"),
-    ]
-    told = shell("run", shell.write(TINY), "--json", *words).json()
+    words = "--set job.iterations=1 --set policy.name=RANDOM --set workers.0.availability=always"
+    more = ("--set", "workers.1.memory=0", "--set", "name = other")
+    told = shell.told("run", shell.write(TINY), *words.split(), *more)
     assert (told["scenario"], told["policy"], told["iterations"]) == ("other", "RANDOM", 1)
     assert told["makespan"] == 2 + 2 + 6
     assert told["log"] == str(Path("logs") / "other.jsonl")
 
 
 def test_a_summary_of_the_log_is_the_runs_own(shell: Shell) -> None:
-    told = shell("run", shell.write(TINY), "--json").json()
+    told = shell.told("run", shell.write(TINY))
     log = told.pop("log")
-    assert shell("summary", log, "--json").json().items() >= told.items()
+    assert shell.told("summary", log).items() >= told.items()
     spoken = shell("run", "tiny.toml").out.splitlines()[:-1]
     assert shell("summary", log).out.splitlines()[: len(spoken)] == spoken
 
 
 def test_a_capped_run_says_so(shell: Shell) -> None:
     path = shell.write(TINY)
-    told = shell("run", path, "--json", "--set", "job.cap=5").json()
+    told = shell.told("run", path, "--set", "job.cap=5")
     assert (told["completed"], told["end"], told["makespan"]) == (False, "capped", None)
     assert "not reached" in shell("run", path, "--set", "job.cap=5").out
 
@@ -93,11 +81,8 @@ ENDS = '{ kind = "letters", states = "uuud", after = "hold" }'
 
 def test_a_deadlock_says_who_waits_for_what_and_leaves_its_log(shell: Shell) -> None:
     path = shell.write(TINY)
-    words = [
-        *("--set", "job.cap=inf", "--set", f"workers.0.availability={ENDS}"),
-        *("--set", "workers.1.memory=0", "--set", "workers.1.availability=always"),
-    ]
-    said = shell("run", path, *words)
+    words = "--set job.cap=inf --set workers.1.memory=0 --set workers.1.availability=always"
+    said = shell("run", path, *words.split(), "--set", f"workers.0.availability={ENDS}")
     assert said.code == 1
     line = said.complaint()
     assert "deadlock at 3" in line
@@ -107,8 +92,8 @@ def test_a_deadlock_says_who_waits_for_what_and_leaves_its_log(shell: Shell) -> 
 
 def test_debug_events_are_logged_only_when_asked_for(shell: Shell) -> None:
     path = shell.write(TINY)
-    plain = shell("run", path, "--json", "--log", "plain.jsonl").json()
-    debug = shell("run", path, "--json", "--log", "debug.jsonl", "--debug").json()
+    plain = shell.told("run", path, "--log", "plain.jsonl")
+    debug = shell.told("run", path, "--log", "debug.jsonl", "--debug")
     assert plain["makespan"] == debug["makespan"]
     assert plain["events"] <= debug["events"]
 

@@ -25,7 +25,7 @@ from tests.sims.cli.commands import TINY, Shell
 def test_a_new_scenario_of_each_kind_runs_as_it_is(shell: Shell, kind: str) -> None:
     path = shell.write(shell("new", "scenario", kind).out, f"{kind}.toml")
     assert shell("check", path).code == 0
-    said = shell("run", path, "--log", "none", "--json").json()
+    said = shell.told("run", path, "--log", "none")
     assert (said["kinds"], said["completed"]) == ([kind], True)
 
 
@@ -190,4 +190,4 @@ def test_a_key_can_be_overridden_before_it_is_checked(shell: Shell) -> None:
     path = shell.write(TINY)
     said = shell("check", path, "--set", "job.iterations=300")
     assert "\niterations = 300\n" in said.out
-    assert shell("check", path, "--json").json() == {"jobs": 1}
+    assert shell.told("check", path) == {"jobs": 1}

@@ -18,7 +18,7 @@ def test_json_and_text_tell_the_same_spans_of_the_whole_run_and_their_causes(
     shell: Shell, log: Path
 ) -> None:
     events = [json.loads(line) for line in log.read_text().splitlines()]
-    told = shell("trace", log, "--job", "application", "--json").json()
+    told = shell.told("trace", log, "--job", "application")
     assert (told["start"], told["end"]) == (0, events[-1]["t"])
     parts = [child["title"] for child in told["children"]]
     assert parts[:3] == ["iteration 0", "iteration 1", "iteration 2"]

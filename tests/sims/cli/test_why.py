@@ -19,7 +19,7 @@ def lines_of(log: Path) -> list[str]:
 
 def test_a_chain_goes_from_the_event_by_its_causes_to_the_first(shell: Shell, log: Path) -> None:
     events = [json.loads(line) for line in lines_of(log)]
-    chain = shell("why", log, str(len(events) - 1), "--json").json()
+    chain = shell.told("why", log, str(len(events) - 1))
     assert chain[0]["event"] == "ScenarioEnded"
     assert chain[-1]["event"] == "ScenarioStarted"
     for effect, cause in pairwise(chain):
@@ -32,7 +32,7 @@ def test_a_long_chain_is_folded_to_a_screen_and_told_whole_where_asked(
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.setenv("LINES", "10")
     last = len(lines_of(log)) - 1
-    chain = shell("why", log, last, "--json").json()
+    chain = shell.told("why", log, last)
     assert len(chain) > 10
     said = shell("why", log, last).out.splitlines()
     whole = shell("why", log, last, "--all").out.splitlines()

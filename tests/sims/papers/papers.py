@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
-import sims
+from sims.papers.catalogue import item
+from sims.papers.values import Value
+from tests.sims.campaign.campaigns import alone
+from tests.sims.kinds import DATA, SCENARIOS
 
-LOG = Path(sims.__file__).parent / "scenarios" / "batch-small.swf"
-ZONES = Path(__file__).parents[2] / "data" / "zones"
+LOG = SCENARIOS / "batch-small.swf"
+ZONES = DATA / "zones"
+
+
+def values_of(name: str, **changes: Any) -> dict[str, Value]:
+    """What a study says at smoke size, by key."""
+    study = item(f"study/{name}")
+    return {it.key: it for it in study.values(alone(study.campaign("smoke", changes)))}

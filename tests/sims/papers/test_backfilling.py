@@ -6,25 +6,19 @@ import pytest
 
 from policies.queue.lists import Reading, RList
 from policies.queue.shelves import InOrder
-from sims.campaign.engine import execute
-from sims.campaign.executors import local
 from sims.errors import InputError
 from sims.papers.catalogue import item
 from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3
 from sims.readers.swf import read_swf
-from tests.sims.papers.papers import LOG
+from tests.sims.papers.papers import LOG, values_of
 from tests.sims.schedules import job, schedule
-
-STUDY = item("study/backfilling")
 
 
 def test_each_order_stands_with_and_without_easy_beside_what_was_published() -> None:
-    changes = STUDY.given(LOG)
+    changes = item("study/backfilling").given(LOG)
     assert (changes["set"]["processors"], changes["set"]["length"]) == (256, 1024)
     changes["set"] |= {"processors": 64, "length": 20}
-    with local(1) as workers:
-        results = execute(STUDY.campaign("smoke", changes), workers)
-    found = {it.key: it for it in STUDY.values(results)}
+    found = values_of("backfilling", **changes)
     assert len(found) == 10 * (2 + 3)
     published = {key: it.paper for key, it in found.items() if it.paper}
     assert len(published) == 10
@@ -33,9 +27,7 @@ def test_each_order_stands_with_and_without_easy_beside_what_was_published() -> 
 
 
 def test_without_a_log_of_ones_own_nothing_published_stands_beside() -> None:
-    with local(1) as workers:
-        results = execute(STUDY.campaign("smoke", {"replications": 1}), workers)
-    assert not any(it.paper for it in STUDY.values(results))
+    assert not any(it.paper for it in values_of("backfilling", replications=1).values())
 
 
 def test_who_is_chosen_stays_chosen_whoever_comes_meanwhile() -> None:

@@ -7,8 +7,6 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.engine import execute
-from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
@@ -18,7 +16,6 @@ from sims.papers.study import flowtime, worth
 from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
 from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
-from sims.papers.values import Value
 from sims.report import Report
 from sims.scenario.jobs.entries import RigidJob
 from sims.scenario.jobs.section import RigidSection
@@ -27,16 +24,7 @@ from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
-from tests.sims.papers.papers import LOG, ZONES
-
-
-def values_of(name: str, **changes: Any) -> dict[str, Value]:
-    """What a study says at smoke size, by key."""
-    study = item(f"study/{name}")
-    with local(1) as workers:
-        results = execute(study.campaign("smoke", changes), workers)
-    return {it.key: it for it in study.values(results)}
-
+from tests.sims.papers.papers import LOG, ZONES, values_of
 
 # --- what is measured -----------------------------------------------------------------------------
 

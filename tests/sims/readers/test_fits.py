@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.random import Generator, default_rng
 
@@ -40,7 +40,6 @@ def fit_letters(text: str) -> MarkovFit:
 
 
 @given(TRACES)
-@settings(deadline=None)
 def test_counts_are_those_of_neighbouring_slots(states: list[WorkerState]) -> None:
     pairs = list(pairwise(states := [UP, *states]))
     counts = fit_states(states).counts.tolist()
@@ -48,7 +47,6 @@ def test_counts_are_those_of_neighbouring_slots(states: list[WorkerState]) -> No
 
 
 @given(TRACES, st.floats(0.01, 0.2), st.integers(0, 2), st.integers(0, 2))
-@settings(deadline=None)
 def test_no_other_chain_makes_the_trace_more_likely(
     states: list[WorkerState], shift: float, row: int, column: int
 ) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.availability import WorkerState
@@ -66,9 +66,8 @@ NODES = st.lists(
 
 
 @given(NODES, st.data())
-@settings(deadline=None)
 def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
-    tmp_path_factory: pytest.TempPathFactory,
+    tmp_path: Path,
     nodes: list[list[WorkerState | None]],
     draw: st.DataObject,
 ) -> None:
@@ -80,7 +79,7 @@ def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
         for second, state in enumerate(states)
         if state is not None
     ]
-    path = tmp_path_factory.getbasetemp() / "event_trace.tab"
+    path = tmp_path / "event_trace.tab"
     path.write_text("\n".join(draw.draw(st.permutations(lines))))
     nodes_read = read_fta_trace(path, FtaStates(gap=RECLAIMED))
     expected = [tuple(state or RECLAIMED for state in states) for states in covered]
@@ -128,11 +127,10 @@ def write(path: Path, events: list[tuple[int, int]], loop: str = "") -> Path:
 
 
 @given(EVENTS, st.integers(0, 6))
-@settings(deadline=None)
 def test_a_profile_plays_as_in_simgrid_once_and_in_a_loop(
-    tmp_path_factory: pytest.TempPathFactory, events: list[tuple[int, int]], delay: int
+    tmp_path: Path, events: list[tuple[int, int]], delay: int
 ) -> None:
-    folder, delay = tmp_path_factory.getbasetemp(), delay or int(events[-1][0] == 0)
+    folder, delay = tmp_path, delay or int(events[-1][0] == 0)
     once = read_simgrid_profile(write(folder / "p", events))
     assert once == Timeline.of(played(events, None, 0))
     assert once.end is once.period is None
@@ -179,16 +177,15 @@ def test_each_worker_has_its_intervals_and_is_down_between_them(tmp_path: Path) 
 
 
 @given(spans=SPANS)
-@settings(deadline=None)
 def test_a_state_holds_from_its_start_until_before_its_end(
-    tmp_path_factory: pytest.TempPathFactory, spans: list[tuple[int, int, str]]
+    tmp_path: Path, spans: list[tuple[int, int, str]]
 ) -> None:
     clock, lines, expected = 0, [], []
     for wait, length, state in spans:
         expected += ["d"] * wait + [state] * length
         lines.append(f"w,{clock + wait},{clock + wait + length},{state}")
         clock += wait + length
-    path = written(tmp_path_factory.getbasetemp(), "\n".join(reversed(lines)))
+    path = written(tmp_path, "\n".join(reversed(lines)))
     assert [state.value for state in read_intervals(path)["w"].slots()] == expected
 
 
@@ -234,10 +231,7 @@ def test_as_many_nodes_are_up_as_instances_are_there(counts: list[int]) -> None:
 
 
 @given(COUNTS, st.floats(0.5, 1e4))
-@settings(deadline=None)
-def test_a_trace_reads_back_as_written(
-    tmp_path_factory: pytest.TempPathFactory, counts: list[int], gap: float
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "trace.json"
+def test_a_trace_reads_back_as_written(tmp_path: Path, counts: list[int], gap: float) -> None:
+    path = tmp_path / "trace.json"
     path.write_text(json.dumps({"metadata": {"gap_seconds": gap}, "data": counts}))
     assert read_spot_trace(path) == SpotTrace(str(path), gap, tuple(counts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,18 +20,23 @@ from sims.scenario.build import populate
 from sims.scenario.loader import read
 from tests.case_files import listed
 
-LISTED = {"kind": "list", "sizes": [4, 1]}
+TABLE = """
+name = "test"
+platform.workers = 2
+policy.name = "SRPT+R"
+[job]
+kind = "rigid"
+stream.arrivals = { kind = "list", times = [0, 1] }
+stream.sizes = { kind = "list", sizes = [4, 1] }
+"""
 
 
-def table(**changes: Any) -> dict[str, Any]:
-    """Two jobs on two workers; `platform`, `stream` and so on are updated by `changes`."""
-    base: dict[str, dict[str, Any]] = {
-        "platform": {"workers": 2},
-        "stream": {"arrivals": {"kind": "list", "times": [0, 1]}, "sizes": LISTED},
-        "policy": {"name": "SRPT+R"},
-    }
-    said = {**base, **{key: {**base.get(key, {}), **own} for key, own in changes.items()}}
-    return {"name": "test", "job": {"kind": "rigid", "stream": said.pop("stream")}, **said}
+def table(platform: Any = None, stream: Any = None, **changes: Any) -> dict[str, Any]:
+    """Two jobs on two workers, but for another stream, and what else is changed."""
+    found = tomllib.loads(TABLE) | changes
+    found["platform"] |= platform or {}
+    found["job"]["stream"] = stream or found["job"]["stream"]
+    return found
 
 
 def run(source: dict[str, Any], folder: Path = Path(), records: Any = None) -> Flowtimes:
@@ -53,8 +59,7 @@ def test_listed_jobs_run_as_listed() -> None:
 @pytest.mark.parametrize("speed", listed(__file__, "speeds"))
 @pytest.mark.parametrize("policy", ["SRPT+R", "LAPS+R(0.3)"])
 def test_every_speed_process_serves_all_jobs(speed: Any, policy: str) -> None:
-    source = table(platform={"speed": speed}, stream=poisson(), policy={"name": policy})
-    del source["job"]["stream"]["sizes"]
+    source = table({"speed": speed}, poisson(), policy={"name": policy})
     assert len(run(source).jobs) == 40
 
 
@@ -90,7 +95,6 @@ def test_a_log_s_jobs_run_with_their_run_times(tmp_path: Path) -> None:
     lines = [" ".join([str(k + 1), str(10 * k), "0", "5", "1", *fields, "-1"]) for k in range(3)]
     (tmp_path / "small.swf").write_text("; Version: 2.2\n" + "\n".join(lines) + "\n")
     source = table(stream={"arrivals": {"kind": "file", "path": "small.swf"}})
-    del source["job"]["stream"]["sizes"]
     assert run(source, tmp_path).completed.tolist() == [5, 15, 25]
     source["job"]["stream"]["arrivals"]["load"] = 0.5
     stretched = run(source, tmp_path)

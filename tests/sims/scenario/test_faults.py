@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,13 @@ from sims.scenario.build_jobs import period_by
 from sims.scenario.loader import read
 from tests.sims.kinds import recorded
 
-EIGHT: dict[str, Any] = {
-    "name": "eight",
-    "unit": "s",
-    "platform": {"workers": 8, "node": 4},
-    "job": {"kind": "rigid", "jobs": [{"processors": 8, "time": 100}]},
-    "protection": {"kind": "images", "period": 10, "cost": 60},
-}
+EIGHT = tomllib.loads("""
+name = "eight"
+unit = "s"
+platform = { workers = 8, node = 4 }
+job = { kind = "rigid", jobs = [{ processors = 8, time = 100 }] }
+protection = { kind = "images", period = 10, cost = 60 }
+""")
 
 
 def records_of(table: dict[str, Any], folder: Path = Path()) -> list[Record]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,13 @@ from tests.sims.kinds import SCENARIOS, recorded
 from tests.sims.makespan import Makespan
 from tests.sims.malleable_story import Story
 
-TABLE: dict[str, Any] = {
-    "name": "small",
-    "platform": {"workers": 12},
-    "job": {"kind": "malleable", "footprints": [20000, 30000]},
-    "protection": {"kind": "buddies", "period": "young"},
-    "policy": {"name": "EndLocal"},
-}
+TABLE = tomllib.loads("""
+name = "small"
+platform.workers = 12
+job = { kind = "malleable", footprints = [20000, 30000] }
+protection = { kind = "buddies", period = "young" }
+policy.name = "EndLocal"
+""")
 
 
 def scenario(**sections: Any) -> Any:

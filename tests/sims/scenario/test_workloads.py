@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from math import inf
 from pathlib import Path
@@ -207,19 +208,24 @@ def test_each_seed_draws_blocks_of_its_own_and_a_seed_the_same_again() -> None:
 # --- as a scenario ------------------------------------------------------------------------------
 
 
-def scenario(**job: Any) -> dict[str, Any]:
-    return {
-        "name": "log",
-        "platform": {"workers": 32},
-        "job": {"kind": "rigid", "swf": {"file": "small.swf"}, **job},
-        "policy": {"name": "R-LIST-0", "order": "FCFS"},
-    }
+LOG = """
+name = "log"
+platform.workers = 32
+policy = { name = "R-LIST-0", order = "FCFS" }
+[job]
+kind = "rigid"
+"""
+SMALL = LOG + 'swf.file = "small.swf"\n'
 
 
 def test_what_is_left_out_or_changed_is_told_by_the_log_and_its_summary() -> None:
     summary, events = Summary(), []
-    table = scenario(select={"first": 3}, scale={"by": "times", "factor": 2})
-    run(read(table, "test"), [summary, lambda record: events.append(record.event)], DATA)
+    table = SMALL + 'select.first = 3\nscale = { by = "times", factor = 2 }'
+    run(
+        read(tomllib.loads(table), "test"),
+        [summary, lambda record: events.append(record.event)],
+        DATA,
+    )
     left_out = [it for it in events if isinstance(it, JobsLeftOut)]
     changed = [it for it in events if isinstance(it, JobsChanged)]
     assert {it.reason: it.jobs for it in left_out} == summary.left_out
@@ -230,11 +236,10 @@ def test_what_is_left_out_or_changed_is_told_by_the_log_and_its_summary() -> Non
     assert "after the first 3" in told and "times scaled by 2" in told
 
 
-@pytest.mark.parametrize("key", ["select", "scale", "resample"])
-def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(key: str) -> None:
-    asked = {"select": {"first": 3}, "scale": {"factor": 2}, "resample": {"blocks": 2}}
-    listed = scenario(jobs=[{"processors": 1, "time": 1}], **{key: asked[key]})
-    del listed["job"]["swf"]
+@pytest.mark.parametrize("asked", ["select.first=3", "scale.factor=2", "resample.blocks=2"])
+def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(asked: str) -> None:
+    listed = tomllib.loads(f"{LOG}{asked}\njobs = [{{ processors = 1, time = 1 }}]")
+    key = asked.partition(".")[0]
     with pytest.raises(InputError, match=rf"job\.{key}: these jobs are of no log"):
         workload(read(listed, "test"), System(0), DATA)
 
