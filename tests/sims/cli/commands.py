@@ -177,7 +177,7 @@ def spawn(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
     return python("-m", "sims.cli", *words, **how)
 
 
-SLOW = re.compile(r"^holdfast: \d[\d,]* s: .*\n", re.MULTILINE)
+SLOW = re.compile(r"^holdfast: \d+ s: .*\n", re.MULTILINE)
 """What a slow machine is told meanwhile."""
 
 

@@ -74,23 +74,11 @@ def test_there_is_a_policy_to_begin_with_for_each_decision_point(
     assert len(text.splitlines()) < 40
 
 
-RUN_WITH = {
-    Point.STRATEGY: ("batch-rigid", "policy.name=mine:SmallestFit"),
-    Point.ORDER: ("batch-rigid", "policy.order=mine:widest"),
-    Point.ALLOCATION: ("batch-moldable", "policy.allocation=mine:Efficient"),
-    Point.BATCH_ALLOCATION: ("batch-moldable", "policy.allocation=mine:Even"),
-    Point.ENROLMENT: ("volatile20", "policy.name=mine:FewestFastest"),
-    Point.PACK_ALLOCATION: ("malleable10", "policy.allocation=mine:Levelled"),
-    Point.REDISTRIBUTION: ("malleable10", "policy.name=mine:HelpTheLast"),
-    Point.COPIES: ("redundant", "policy.name=mine:OldestTwice"),
-}
-"""Point -> an example, and what to set; a master's service is no key of a file."""
-
-
-@pytest.mark.parametrize("point", RUN_WITH)
-def test_a_new_policy_runs_as_it_is_in_the_users_own_file(shell: Shell, point: Point) -> None:
-    shell("new", "policy", point.value, "-o", "mine.py")
-    name, setting = RUN_WITH[point]
+@pytest.mark.parametrize(("point", "name", "setting"), listed(__file__, "points"))
+def test_a_new_policy_runs_as_it_is_in_the_users_own_file(
+    shell: Shell, point: str, name: str, setting: str
+) -> None:
+    shell("new", "policy", point, "-o", "mine.py")
     words = ("--set", setting, "--policies", ".", "--log", "none", "--json")
     said = shell("run", FOLDER / f"{name}.toml", *words)
     assert said.json()["completed"], said
