@@ -54,6 +54,16 @@ def job(
     return BatchJob(index, f"J{index}", profile, 0.0, asked, submitted, user=user)
 
 
+def queued(rows: str) -> list[BatchJob]:
+    """Jobs "submitted processors time", with "asked user" after them or not, and commas between."""
+    jobs = []
+    for index, row in enumerate(rows.split(",")):
+        submitted, processors, time, *more = row.split()
+        asked, user = map(int, more[:1]), "".join(more[1:])
+        jobs.append(job(index, int(submitted), int(processors), int(time), *asked, user=user))
+    return jobs
+
+
 def schedule(
     processors: int,
     jobs: Sequence[BatchJob],
