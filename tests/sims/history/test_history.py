@@ -96,8 +96,10 @@ def records(request: pytest.FixtureRequest) -> list[Record]:
     return list(LogFile(path_of(request.param)))
 
 
-def test_at_every_record_each_worker_is_free_or_held_or_away(records: list[Record]) -> None:
-    it = History()
+def test_at_every_record_jobs_wait_or_hold_workers_and_workers_are_free_held_or_away(
+    records: list[Record],
+) -> None:
+    it, part = History(), History()
     for record in records:
         it.apply(record)
         held: dict[int, list[Run]] = {}
@@ -107,16 +109,13 @@ def test_at_every_record_each_worker_is_free_or_held_or_away(records: list[Recor
         away = {n for n, worker in it.workers.items() if worker.state is not UP}
         assert it.free == it.processors - len(held.keys() | away)
         assert all(set(it.holders(n)) == set(held.get(n, ())) for n in range(it.processors))
-
-
-def test_at_every_record_jobs_wait_or_hold_workers(records: list[Record]) -> None:
-    it = History()
-    for record in records:
-        it.apply(record)
-        assert len(it.queue) == it.waiting
-        assert it.waiting + it.running == len(it.jobs)
-        holding = {job for job, _ in it.runs}
-        assert {job.name for job in it.queue} == it.jobs.keys() - holding
+        assert (len(it.queue), it.waiting + it.running) == (it.waiting, len(it.jobs))
+        assert set(names(it)) == it.jobs.keys() - {job for job, _ in it.runs}
+        # Of a part of the events the queue and the runs are the same.
+        if type(record.event) in HOLDING:
+            part.apply(record)
+        assert (names(part), part.runs.keys()) == (names(it), it.runs.keys())
+    assert (it.jobs, it.runs, it.waiting, it.running) == ({}, {}, 0, 0)
 
 
 def test_spans_of_a_run_and_of_a_worker_follow_each_other(records: list[Record]) -> None:
@@ -127,21 +126,6 @@ def test_spans_of_a_run_and_of_a_worker_follow_each_other(records: list[Record])
         assert all(start <= end <= after for (start, end), (after, _) in pairwise(spans))
     for spans in heard.spans.values():
         assert all(end == after for (_, end), (after, _) in pairwise(spans))
-
-
-def test_nothing_is_left_where_all_is_over(records: list[Record]) -> None:
-    it = History.of(records)
-    assert (it.jobs, it.runs, it.waiting, it.running) == ({}, {}, 0, 0)
-
-
-def test_what_holds_workers_is_enough_for_the_queue(records: list[Record]) -> None:
-    whole, part = History(), History()
-    for record in records:
-        whole.apply(record)
-        if type(record.event) in HOLDING:
-            part.apply(record)
-        assert names(part) == names(whole)
-        assert part.runs.keys() == whole.runs.keys()
 
 
 # --- jobs and runs --------------------------------------------------------------------------------
