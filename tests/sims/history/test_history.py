@@ -48,6 +48,7 @@ class Heard(Listener):
     own: defaultdict[int, list[tuple[float, float]]] = field(factory=lambda: defaultdict(list))
     whose: list[tuple[int | str, ...]] = field(factory=list)
     said: list[str] = field(factory=list)
+    did: list[tuple[object, ...]] = field(factory=list)
 
     def time_passed(self, until: float) -> None:
         self.times.append(until)
@@ -57,6 +58,7 @@ class Heard(Listener):
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
         self.spans[run.key].append((run.since, record.t))
+        self.did.append((run.stage, run.rate, run.done, done))
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         assert run.end == record.t and run.outcome is not None
@@ -82,6 +84,9 @@ def history(processors: int, *told: tuple[float, Event]) -> tuple[History, Heard
     for seq, (t, event) in enumerate(told):
         it.apply(Record(seq, t, None, event))
     return it, heard
+
+
+BEGUN = ((0, JobSubmitted("a")), (0, RunStarted("a", 0, "0-1", 9)))
 
 
 def names(it: History) -> list[str]:
@@ -150,8 +155,7 @@ def test_a_job_waits_until_a_run_starts_and_again_when_it_is_lost() -> None:
 
 def test_members_that_a_job_keeps_are_held_until_its_next_run_has_them() -> None:
     told = (
-        (0, JobSubmitted("a")),
-        (0, RunStarted("a", 0, "0-1", 9)),
+        *BEGUN,
         (3, WorkerChanged(1, DOWN, UP, 5)),
         (3, RunEnded("a", 0, LOST, 3, True)),
         (5, WorkerChanged(1, UP, DOWN, None)),
@@ -168,8 +172,7 @@ def test_members_that_a_job_keeps_are_held_until_its_next_run_has_them() -> None
 
 def test_kept_members_can_be_joined_exchanged_and_released() -> None:
     told = (
-        (0, JobSubmitted("a")),
-        (0, RunStarted("a", 0, "0-1", 9)),
+        *BEGUN,
         (1, MembersJoined("a", 0, "3")),
         (2, RunEnded("a", 0, LOST, 2, True)),
         (3, MembersChanged("a", 0, "1-2")),
@@ -184,25 +187,14 @@ def test_kept_members_can_be_joined_exchanged_and_released() -> None:
 
 
 def test_a_span_is_told_with_what_the_run_did_over_it() -> None:
-    seen: list[tuple[Stage | None, float, float, float]] = []
-
-    class Stages(Listener):
-        def run_span(self, run: Run, record: Record, done: float) -> None:
-            seen.append((run.stage, run.rate, run.done, done))
-
-    it = History(1)
-    it.listen(Stages())
-    for seq, (t, event) in enumerate(
-        (
-            (0, JobSubmitted("a")),
-            (0, RunStarted("a", 0, "0", 9)),
-            (0, StageStarted("a", 0, Stage.COMPUTING, 2, 0)),
-            (3, StageStarted("a", 0, Stage.SAVING, 0, 6)),
-            (4, StageStarted("a", 0, Stage.COMPUTING, 1, 6)),
-        )
-    ):
-        it.apply(Record(seq, t, None, event))
-    assert seen == [(None, 1, 0, 0), (Stage.COMPUTING, 2, 0, 6), (Stage.SAVING, 0, 6, 6)]
+    it, heard = history(
+        2,
+        *BEGUN,
+        (0, StageStarted("a", 0, Stage.COMPUTING, 2, 0)),
+        (3, StageStarted("a", 0, Stage.SAVING, 0, 6)),
+        (4, StageStarted("a", 0, Stage.COMPUTING, 1, 6)),
+    )
+    assert heard.did == [(None, 1, 0, 0), (Stage.COMPUTING, 2, 0, 6), (Stage.SAVING, 0, 6, 6)]
     assert it.runs["a", 0].seq == 4
 
 
@@ -240,8 +232,7 @@ def test_what_contradicts_the_lines_before_is_refused() -> None:
 def test_a_worker_is_known_while_it_is_away_or_has_a_message() -> None:
     start = TransferStarted(0, "a", 0, TransferKind.DATA, 2)
     told = (
-        (0, JobSubmitted("a")),
-        (0, RunStarted("a", 0, "0-1", 9)),
+        *BEGUN,
         (1, start),
         (3, WorkerChanged(0, RECLAIMED, UP, None)),
         (4, TransferEnded(0, TransferKind.DATA)),
