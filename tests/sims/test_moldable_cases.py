@@ -10,9 +10,6 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from actors.events import RunEnded, RunStarted
-from actors.intervals import count_in
-from actors.runtime import Record, System
 from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob, BatchPolicy
 from policies.maths.makespan_bounds import least, moldable_bound
 from policies.maths.profiles import Listed
@@ -20,11 +17,12 @@ from policies.maths.speedup import Profile, Table, amdahl, communication, mix, p
 from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact
-from policies.queue.chains import runs
+from policies.queue.chains import runs as shortened
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS
-from sims.bench.batch_runs import described, spawn
+from sims.bench.batch_runs import described
 from tests.case_files import case_file
+from tests.sims.schedules import attempts
 
 CLOSE = 1e-9
 RULES: dict[str, Allocation | BatchAllocation] = {
@@ -73,23 +71,6 @@ def profiles(case: Case) -> list[Profile]:
     return [model(*(job[key] for key in keys)) for job, model, keys in models]
 
 
-def attempts(
-    case: Case, rule: Allocation | BatchAllocation, order: str
-) -> tuple[float, list[tuple[Any, ...]]]:
-    records: list[Record] = []
-    system = System(0, [records.append], start=0)
-    policy = BatchPolicy(PAPER_ORDERS[order], RList(0), rule)
-    spawn(system, case["P"], described(profiles(case)), case["failures"], policy)
-    system.run()
-    ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
-    rows = [
-        (int(e.job[1:]) - 1, e.run, count_in(e.processors), r.t, ends[e.job, e.run])
-        for r in records
-        if isinstance(e := r.event, RunStarted)
-    ]
-    return max(ends.values()), sorted(rows)
-
-
 def allotted(case: Case, batch: Case, rule: BatchAllocation) -> Chains:
     every = described(profiles(case))
     jobs = [every[index] for index in batch["jobs"]]
@@ -134,7 +115,7 @@ class Recorded:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        return [runs(chain) for chain in self.chains[attempts[0]]]
+        return [shortened(chain) for chain in self.chains[attempts[0]]]
 
 
 def test_each_speedup_model_takes_the_expected_times(cases_dir: Path) -> None:
@@ -210,13 +191,19 @@ def test_every_algorithm_has_the_expected_schedule_under_every_order(cases_dir: 
         chosen = {rule: scheduled_rule(case, rule) for rule in sorted(rules)}
         for key, expected in case["results"].items():
             rule, order = key.split("/")
-            makespan, rows = attempts(case, chosen[rule], order)
-            assert makespan == pytest.approx(expected["makespan"], rel=CLOSE), (case["name"], key)
+            policy = BatchPolicy(PAPER_ORDERS[order], RList(0), chosen[rule])
+            jobs = described(profiles(case))
+            runs = attempts(case["P"], jobs, case["failures"], policy)
+            assert max(run[-1] for run in runs) == pytest.approx(expected["makespan"], rel=CLOSE), (
+                case["name"],
+                key,
+            )
             if rule not in RULES:
                 continue  # cases record the makespan only
             wanted = sorted(
                 (s["job"], s["attempt"], s["p"], s["start"], s["end"]) for s in expected["schedule"]
             )
+            rows = sorted((int(job[1:]) - 1, *run) for job, *run in runs)
             assert [row[:3] for row in rows] == [row[:3] for row in wanted], (case["name"], key)
             for row, want in zip(rows, wanted, strict=True):
                 assert row[3:] == pytest.approx(want[3:], rel=CLOSE, abs=CLOSE), (case["name"], key)
