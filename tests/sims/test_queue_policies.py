@@ -223,15 +223,18 @@ class Slots:
         for end, processors in running:
             self.take(now, end - now, processors)
 
-    def fits(self, at: int, held: int, processors: int) -> bool:
-        return all(free >= processors for free in self.free[at : at + held])
-
-    def earliest(self, now: int, held: int, processors: int) -> int:
-        return next(t for t in range(now, END) if self.fits(t, held, processors))
+    def earliest(self, now: int, it: BatchJob) -> int:
+        held, processors = size(it)
+        return next(t for t in range(now, END) if min(self.free[t : t + held]) >= processors)
 
     def take(self, at: int, held: int, processors: int) -> None:
         for t in range(at, at + held):
             self.free[t] -= processors
+
+    def place(self, now: int, it: BatchJob) -> int:
+        at = self.earliest(now, it)
+        self.take(at, *size(it))
+        return at
 
 
 def brute(jobs: list[BatchJob], plan) -> list[float]:
@@ -250,7 +253,7 @@ def brute(jobs: list[BatchJob], plan) -> list[float]:
         for it in plan(slots, waiting, now, early):
             waiting.remove(it)
             starts[it.name] = now
-            running[it] = now + it.profile.length, now + int(it.believed(it.profile.processors))
+            running[it] = now + it.profile.length, now + size(it)[0]
     return [starts[it.name] for it in jobs]
 
 
@@ -260,13 +263,7 @@ def size(it: BatchJob) -> tuple[int, int]:
 
 def all_reserved(slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
     """R-LIST-Q: made afresh each time, one after the other."""
-    starts = []
-    for it in waiting:
-        at = slots.earliest(now, *size(it))
-        slots.take(at, *size(it))
-        if at == now:
-            starts.append(it)
-    return starts
+    return [it for it in waiting if slots.place(now, it) == now]
 
 
 class Kept:
@@ -276,19 +273,12 @@ class Kept:
         self.places: dict[BatchJob, int] = {}
 
     def __call__(self, slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
-        old = sorted(self.places, key=lambda it: (self.places[it], it.index))
-        for it in old:
-            if early:
-                self.places[it] = slots.earliest(now, *size(it))
-            slots.take(self.places[it], *size(it))
-        for it in waiting:
-            if it not in self.places:
-                self.places[it] = slots.earliest(now, *size(it))
+        for it in sorted(waiting, key=lambda it: (self.places.get(it, END), it.index)):
+            if early or it not in self.places:
+                self.places[it] = slots.place(now, it)
+            else:
                 slots.take(self.places[it], *size(it))
-        starts = [it for it in waiting if self.places[it] == now]
-        for it in starts:
-            del self.places[it]
-        return starts
+        return [it for it in waiting if self.places[it] == now]
 
 
 @given(sets)
@@ -304,7 +294,7 @@ def test_easy_never_delays_the_first_reservation_when_estimates_are_exact(rows) 
             if found.starts[other.name] < told < found.ends[other.name]
             or (found.starts[other.name] == told and other.index < it.index)
         ]
-        assert start == Slots(busy, int(told)).earliest(int(told), *size(it))
+        assert start == Slots(busy, int(told)).earliest(int(told), it)
         assert found.starts[name] <= start
 
 
