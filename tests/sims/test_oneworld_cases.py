@@ -17,6 +17,12 @@ from tests.sims.oneworld import Told, play
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
+def check(case: dict[str, Any]) -> list[str]:
+    """What differs from the expected values."""
+    pairs = compared(case)
+    return [f"{case['name']}: {what}" for what, (got, want) in pairs.items() if got != want]
+
+
 def compared(case: dict[str, Any]) -> dict[str, tuple[Any, Any]]:
     """What a run tells, each beside what is expected."""
     records = play(case["scenario"])
@@ -63,10 +69,4 @@ def test_practitioners_mechanisms_do_what_is_expected(cases_dir: Path) -> None:
 def test_every_run_checkpoint_message_and_completion_is_as_expected(cases_dir: Path) -> None:
     cases = case_file(cases_dir, "oneworld.json")["cases"]
     assert len(cases) > 100
-    wrong = [
-        (case["name"], what)
-        for case in cases
-        for what, (got, want) in compared(case).items()
-        if got != want
-    ]
-    assert wrong == []
+    assert [problem for case in cases for problem in check(case)] == []
