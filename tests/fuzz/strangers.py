@@ -16,7 +16,7 @@ from sims.cli.commands import COMMANDS
 from sims.docs.blocks import ROOT
 from sims.examples import FOLDER
 from sims.kit.points import Point
-from tests.fuzz.mutate import VALUES, spoilt
+from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 
 STARTERS = ROOT / "sims" / "docs" / "starters"
@@ -155,16 +155,7 @@ def _starter(rng: Random) -> Asked:
 
 # --- campaigns, comparisons, names of outputs -----------------------------------------------------
 
-NAMES = ("x.svg", "x.csv", "x.json", "x", "", ".", "sub/x.svg", "../x.csv", "it.toml", "it.toml/x")
-NAMES += (
-    ".svg",
-    "x\n.svg",
-    "=x.csv",
-    "/dev/null",
-    "/proc/x.svg",
-    "a" * 300 + ".svg",
-    "x.jsonl.zst",
-)
+NAMES = LISTS["names"]
 CAMPAIGN = """name = "it"
 scenario = "few.toml"
 replications = 2
