@@ -50,10 +50,9 @@ def _scenario_text(rng: Random) -> str:
             return rng.choice((TINY, FEW))
         case 1 | 2 | 3:
             return cell_text(rng.choice(some), rng.randrange(20))
-        case 4 | 5 | 6:
-            return (FOLDER / f"{rng.choice(LISTS['fast'])}.toml").read_text(encoding="utf-8")
-        case _:
-            return (FOLDER / f"{rng.choice(LISTS['more'])}.toml").read_text(encoding="utf-8")
+        case often:
+            name = rng.choice(LISTS["fast" if often < 7 else "more"])
+            return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _swf() -> bytes:
@@ -76,10 +75,9 @@ def _scenario(rng: Random) -> Case:
 
 def _override(rng: Random) -> Case:
     files = {"it.toml": _scenario_text(rng).encode(), "batch-small.swf": _swf()}
-    sets = [
-        f"{rng.choice(LISTS['keys'])}={rng.choice(VALUES)}" for _ in range(rng.choice((1, 1, 2)))
-    ]
-    words = [word for it in sets for word in ("--set", it)]
+    words: list[str] = []
+    for _ in range(rng.choice((1, 1, 2))):
+        words += ["--set", f"{rng.choice(LISTS['keys'])}={rng.choice(VALUES)}"]
     command = ("check",) if rng.random() < 0.3 else ("run", "--log", "none")
     return Case((*command, "it.toml", *words), files)
 
