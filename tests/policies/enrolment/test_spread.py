@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from itertools import product
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.enrolment.spread import Spread
-from policies.interface import Wake
+from policies.interface import Configuration, Wake
 from policies.maths.markov import workers_of
-from tests.policies.enrolment.views import View, ask, views
+from tests.policies.enrolment.views import STEADY, View, ask, enrolment, views
 
 
 def test_it_never_asks_to_be_woken() -> None:
@@ -36,3 +37,14 @@ def test_no_other_share_ends_earlier(seen: View, workers: int) -> None:
     assert sum(load for _, load in answer.members) == asked.tasks
     assert all(1 <= load <= asked.bounds[q] for q, load in answer.members)
     assert max(load * asked.speeds[q] for q, load in answer.members) == min(shares)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "bounds", "expected"),
+    [([1, 2], [4, 4], ((0, 3), (1, 1))), ([1, 9], [2, 4], ((0, 2), (1, 2)))],
+)
+def test_a_faster_worker_takes_more_until_it_is_full(
+    speeds: list[int], bounds: list[int], expected: tuple[tuple[int, int], ...]
+) -> None:
+    view = View(enrolment([STEADY] * 2, speeds, 4, bounds), 0b11)
+    assert ask(Spread(2), view) == Configuration(expected)
