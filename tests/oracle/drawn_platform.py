@@ -110,13 +110,8 @@ def almost(rng: Random, string: str) -> str:
     return changed.translate(SWAPPED) if rng.random() < 0.3 else changed
 
 
-def speed_lists(rng: Random, workers: int) -> list[list[list[int]]]:
-    """(time, speed) of every worker; no last speed is 0."""
-    return [speed_list(rng) for _ in range(workers)]
-
-
 def speed_list(rng: Random) -> list[list[int]]:
-    """One worker's."""
+    """(time, speed) of one worker; the last speed is not 0."""
     changes = sorted(rng.sample(range(1, 60), rng.randint(0, 4)))
     speeds = [[0, rng.choice([1, 1, 2, 2, 4])]]
     speeds += [[time, pick(rng, "speed")] for time in changes]

@@ -33,7 +33,7 @@ from tests.oracle.drawn_platform import (
     draw_practice,
     owner_strings,
     practised_hazard,
-    speed_lists,
+    speed_list,
 )
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck
@@ -218,7 +218,7 @@ def draw_hazards(rng: Random, scenario: Scenario, hazard: str, together: bool) -
     if owner:
         scenario["owner"] = owner_strings(rng, workers, together)
     if speeds:
-        scenario["speeds"] = speed_lists(rng, workers)
+        scenario["speeds"] = [speed_list(rng) for _ in range(workers)]
     if together and rng.random() < 0.5:
         bare(rng, scenario)
     if faults and not together:
