@@ -7,8 +7,9 @@ import tomllib
 from math import isfinite
 from pathlib import Path
 from random import Random
+from typing import Any
 
-LISTS: dict[str, list[str]] = tomllib.loads(
+LISTS: dict[str, Any] = tomllib.loads(
     Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
 )
 """Words that cases are made of. Their order decides which case a number is."""

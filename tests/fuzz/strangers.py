@@ -25,6 +25,10 @@ Asked = tuple[tuple[str, ...], Files]
 """Words, and the files of the folder."""
 
 
+SETS = LISTS["sets"]
+"""Of some keys, values that they may have."""
+
+
 def _one_spoilt(texts: Mapping[str, str], rng: Random) -> Files:
     """One of them, or all but the first."""
     which = {rng.choice(list(texts))} if rng.random() < 0.8 else set(list(texts)[1:])
@@ -49,24 +53,13 @@ def _sacct(rng: Random) -> Asked:
     first = rng.randrange(1, len(lines) - 40)
     texts["slurm-sacct.txt"] = "\n".join([lines[0], *lines[first : first + 40]]) + "\n"
     command = rng.choice((("run",), ("check",), ("run", "--log", "it.jsonl")))
-    keys = {"job.sacct.timezone": "UTC Nowhere", "job.sacct.gpus": "1", "policy.name": "FCFS"}
-    return (*command, "slurm.toml", *_sets(keys, rng)), _one_spoilt(texts, rng)
+    return (*command, "slurm.toml", *_sets(SETS["sacct"], rng)), _one_spoilt(texts, rng)
 
 
 def _spot(rng: Random) -> Asked:
     texts = {it: (FOLDER / it).read_text() for it in ("deadline.toml", "spot-zone.json")}
-    trace = "workers.0.availability."
-    keys = {
-        f"{trace}after": "error hold up repeat",
-        f"{trace}start": "0 random 10080 90000",
-        f"{trace}slot": "600 60 7",
-        f"{trace}notice": "0 120",
-        "unit": "s slot",
-        "policy.name": "spot greedy on-demand uniform-progress FCFS",
-        "protection.period": "young daly",
-    }
     command = rng.choice((("run", "--log", "none"), ("check",), ("run", "--log", "it.jsonl.gz")))
-    return (*command, "deadline.toml", *_sets(keys, rng)), _one_spoilt(texts, rng)
+    return (*command, "deadline.toml", *_sets(SETS["spot"], rng)), _one_spoilt(texts, rng)
 
 
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
