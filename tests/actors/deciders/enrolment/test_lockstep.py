@@ -126,7 +126,7 @@ def test_a_computing_member_reclaimed_for_ever_is_named_too() -> None:
     assert "application waits for P1 to be UP" in str(caught.value)
 
 
-# --- how many changes of mind in a row are too many --------------------
+# --- how many changes of mind in a row are too many -----------------------------------------------
 
 
 @define
