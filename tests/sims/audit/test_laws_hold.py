@@ -51,6 +51,17 @@ faults = { kind = "list", downtime = 1, detection = 3, strikes = [[1, 0]] }
 policy = { name = "IE", reuse = true }
 job = { kind = "iterative", tasks = 1, iterations = 1 }
 """,
+    "a member that lacks nothing comes UP, and has just changed its speed": """
+master = { channels = 1, program = 2 }
+job.kind = "malleable"
+job.jobs = [{ footprint = 12 }]
+
+[[workers]]
+availability = { kind = "letters", states = "uuruuu" }
+speed = { kind = "list", changes = [[0, 1], [3, 0.5]] }
+
+[[workers]]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 
