@@ -21,7 +21,7 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import ends, link, rules, runs
+from sims.audit import ends, link, practice, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
@@ -163,6 +163,7 @@ class Pack(Expectations):
         idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
         allowed(more <= idle, "{} more, and {} are idle", more, idle)
         yield event, causes
+        yield from practice.replace_all(w)
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:

@@ -62,6 +62,18 @@ speed = { kind = "list", changes = [[0, 1], [3, 0.5]] }
 
 [[workers]]
 """,
+    "a copy starts on workers that its decision has freed: too late to replace a member": """
+platform.workers = 5
+protection = { kind = "buddies", period = 5, replace_after = 0 }
+faults = { kind = "list", downtime = 6, strikes = [[3, 1]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.pair = 1
+job.jobs = [
+  { footprint = 4, speedup = { kind = "power", delta = 0.7 } },
+  { footprint = 4, speedup = { kind = "amdahl", fraction = 0.2 }, protection = { copies = 2 } },
+]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 
