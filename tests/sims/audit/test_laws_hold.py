@@ -74,6 +74,18 @@ job.jobs = [
   { footprint = 4, speedup = { kind = "amdahl", fraction = 0.2 }, protection = { copies = 2 } },
 ]
 """,
+    "a run starts on workers of which others have promised some": """
+platform.workers = 16
+protection = { kind = "buddies" }
+faults = { kind = "list", strikes = [[6, 11]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.jobs = [
+  { footprint = 8 },
+  { footprint = 12, release = 10 },
+  { footprint = 11, speedup = { kind = "roofline", degree = 6 } },
+]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 
