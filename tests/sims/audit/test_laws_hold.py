@@ -86,6 +86,20 @@ job.jobs = [
   { footprint = 11, speedup = { kind = "roofline", degree = 6 } },
 ]
 """,
+    "a redistribution comes when nothing is left but the last verification": """
+platform.workers = 3
+link.unit = 0
+protection = { kind = "buddies", period = 4, verified = true }
+faults = { kind = "list", downtime = 1, strikes = [[10, 2]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.pair = 1
+job.verification = 2
+job.jobs = [
+  { footprint = 4 },
+  { footprint = 6, speedup = { kind = "table", times = [40, 21, 15] } },
+]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 
