@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from attrs import define, field
 
 from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
 from actors.messages import SpeedChanged, StateChanged
-from actors.runtime import Phase, handles
+from actors.runtime import Phase, System, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import Fail, FaultHeard, NoticeDue, OwnerGaveNotice, SpeedDue, Turn
 from policies.availability import WorkerState
@@ -159,3 +159,18 @@ class Worker(TransferClient):
         if speed != 1 or self.now > 0:
             cause = self.record(cause, WorkerSpeedChanged, self.index, speed)
             self.send(self.scheduler, SpeedChanged(self.index, speed), cause)
+
+
+@define(eq=False)
+class WorkerRegistry:
+    """The workers of a platform, by number: calling it makes the actor of one that has none yet."""
+
+    system: System
+    make: Callable[[int], Worker]
+    known: dict[int, Worker] = field(factory=dict)
+
+    def __call__(self, index: int) -> Worker:
+        worker = self.known.get(index)
+        if worker is None:
+            worker = self.known[index] = self.system.spawn(self.make(index))
+        return worker

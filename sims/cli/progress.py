@@ -185,6 +185,7 @@ def bar(title: str) -> Iterator[Watch]:
 def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iterator[T]:
     """The results of these tasks, as they come."""
     with bar(title) as watch:
+        watch(0, len(tasks))
         for done, result in enumerate(results, start=1):
             watch(done, len(tasks))
             yield result

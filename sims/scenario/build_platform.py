@@ -21,9 +21,8 @@ from actors.limit import Cap
 from actors.pool import Pool
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
-from actors.worker import Worker
+from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
-from actors.worker_registry import WorkerRegistry
 from sims.scenario.faults import AnyFault, Struck
 from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER
 from sims.scenario.platform import Platform

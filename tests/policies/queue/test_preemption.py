@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
-from actors.deciders.queue.foresight import view_without
+from actors.deciders.queue.state import view_without
 from policies.interface.queue import (
     BatchJob,
     BatchView,

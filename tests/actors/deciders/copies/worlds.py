@@ -21,9 +21,8 @@ from actors.protection import Rules, protection
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
 from actors.source import Source
-from actors.worker import Worker
+from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Needs
-from actors.worker_registry import WorkerRegistry
 from policies.availability import WorkerState
 from policies.copies import SrptR
 from policies.interface.copies import RedundancyPolicy

@@ -31,9 +31,8 @@ from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import NOTHING, Event, Record, Sink, System
 from actors.scheduler import Scheduler
-from actors.worker import Worker
+from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Needs
-from actors.worker_registry import WorkerRegistry
 from policies.enrolment import named
 from policies.enrolment.baselines import FixedConfiguration
 from policies.interface import (

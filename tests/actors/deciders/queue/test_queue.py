@@ -18,9 +18,8 @@ from actors.hazards import Hazard
 from actors.pool import Pool, compact
 from actors.runtime import ActorFailed, Record, System
 from actors.scheduler import Scheduler
-from actors.worker import Worker
+from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
-from actors.worker_registry import WorkerRegistry
 from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid, Table
 from policies.queue.allocation import requested
