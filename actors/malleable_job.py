@@ -19,6 +19,7 @@ from actors.events import (
 )
 from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
 from actors.plan import Plan, State
+from actors.progress import remaining
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
@@ -108,7 +109,11 @@ class MalleableJob(JobOfRuns):
     def _moved(self, copy: Copy[Run], plan: Plan) -> Plan:
         cost = self.costs.redistribution(copy.holders, len(copy.members))
         before = (*plan.before, (MOVING, cost))
-        return evolve(plan, before=before, closes=self.protection.keeps and plan.period < math.inf)
+        closes = self.protection.keeps and plan.period < math.inf
+        if closes and plan.verified and plan.begins is not None:
+            # The verification before it completes the job where no work is left (P7).
+            closes = remaining(1, plan.begins.fraction) > 0
+        return evolve(plan, before=before, closes=closes)
 
     # --- workers that are promised ------------------------------------------------------------
 

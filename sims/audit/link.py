@@ -283,6 +283,7 @@ def arrived(w: World, run: Run, worker: int, cause: int) -> None:
         it.cause, it.reports = cause, it is run
         return it.take()
 
-    # Others that start at this instant do so first.
-    phase = w.phase if w.phase >= Phase.RESUME else Phase.MESSAGES
+    # Others that start at this instant do so first. Who comes UP with all that it needs is heard of
+    # like any other change of a worker: after those that came before.
+    phase = w.phase if w.phase >= Phase.STATES else Phase.MESSAGES
     w.push(it.beside or run.copy.job, phase, LATER, go_on)

@@ -15,13 +15,14 @@ from actors.events import (
     MembersPromised,
     Outcome,
     RedistributionDecided,
+    RunStarted,
     Stage,
     WhyIgnored,
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import ends, link, rules, runs
+from sims.audit import ends, link, practice, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import DOWN, Copy, Job
 from sims.audit.intervals import joined, numbers
@@ -57,13 +58,7 @@ class Pack(Expectations):
                 self.standing.pop(copy, None)
             self.left.clear()
             self.released = False
-            for instant in (
-                self.over,
-                self.struck,
-                self.heirs,
-                self.leaving,
-                self.rounded,
-            ):
+            for instant in (self.over, self.struck, self.heirs, self.leaving, self.rounded):
                 instant.clear()
         super().renew()
 
@@ -123,10 +118,12 @@ class Pack(Expectations):
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         return [*self.news, *self.decided] or {0, job.wanted}
 
-    def placing(self, copy: Copy, event: object) -> None:
+    def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         self.renew()
-        size = copy.full
+        # Members that are promised and have not come are not named.
+        size = copy.holders = self.size(copy, event.work, self._due())
+        copy.change(copy.spans, size)
         whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
         allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
@@ -136,8 +133,10 @@ class Pack(Expectations):
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
 
-    def _lacked(self) -> int:
-        return sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
+    def _due(self) -> int:
+        """How many workers are promised, and given to nobody yet."""
+        lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
+        return sum(it.full for it in self._promised()) - lacked
 
     def decide(self, event: RedistributionDecided, seq: int) -> Script:
         """Sizes change."""
@@ -160,9 +159,10 @@ class Pack(Expectations):
         allowed(once, "one is resized twice")
         if event.why is Cause.FAULT:
             self._release()
-        idle = w.free.count + sum(it.full for it in self._promised()) - self._lacked()
+        idle = w.free.count + self._due()
         allowed(more <= idle, "{} more, and {} are idle", more, idle)
         yield event, causes
+        yield from practice.replace_all(w)
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:
@@ -278,8 +278,7 @@ class Pack(Expectations):
                 follows(known, "a fault of {} is ignored, and it computes", name)
         self.excused.clear()
         if self.leaving:
-            promised = sum(it.full for it in self._promised())
-            comes(self._lacked() <= promised, "workers that were promised must come")
+            comes(self._due() >= 0, "workers that were promised must come")
 
 
 def _index(job: Job) -> int:

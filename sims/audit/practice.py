@@ -181,11 +181,21 @@ def _late(w: World, copy: Copy, worker: int) -> bool:
 
 
 def replace(w: World, event: MemberReplaced, seq: int) -> Script:
-    """The newcomer takes its tasks and its place."""
+    """A member is replaced as a decision begins."""
     w.decides()
-    gone, copy, newcomer = follows(replaceable(w), "nobody is to be replaced now")
+    return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
+
+
+def replace_all(w: World) -> Script:
+    """Who is to be replaced as a decision begins that is told before that."""
+    while due := replaceable(w):
+        yield from _replaced(w, *due)
+
+
+def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
+    """The newcomer takes its tasks and its place."""
     away = follows(w.worker(gone).away)
-    yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
+    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
 
     def other(member: int) -> int:
         return newcomer if member == gone else member

@@ -9,7 +9,7 @@ from math import inf
 from attrs import frozen
 
 from actors.events import ProtectionKind, Stage
-from sims.audit.facts import Copy, Job, State
+from sims.audit.facts import NEGLIGIBLE, Copy, Job, State
 from sims.audit.world import World
 
 BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES
@@ -140,6 +140,8 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     every = period(w, copy)
     before = (*plan.before, (Stage.REDISTRIBUTING, length))
     closes = job.keeps and every is not None and every < inf
+    if job.rules.verified and plan.begins is not None and 1 - plan.begins.fraction <= NEGLIGIBLE:
+        closes = False  # the verification before it completes the job
     return Plan(plan.begins, plan.image, before, closes)
 
 

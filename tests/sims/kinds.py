@@ -63,7 +63,12 @@ def records_of(name: str) -> tuple[Record, ...]:
         return tuple(play(WORLDS[name]))
     if name in DRAWN:
         return tuple(DRAWN[name]())
-    return tuple(recorded(load(SCENARIOS / f"{name}.toml", list(FILES[name]))))
+    return tuple(recorded(scenario_of(name)))
+
+
+def scenario_of(name: str) -> Scenario:
+    """That of one of the files."""
+    return load(SCENARIOS / f"{name}.toml", list(FILES[name]))
 
 
 def parts_of(name: str) -> tuple[Record, ...]:

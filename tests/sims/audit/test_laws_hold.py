@@ -51,6 +51,55 @@ faults = { kind = "list", downtime = 1, detection = 3, strikes = [[1, 0]] }
 policy = { name = "IE", reuse = true }
 job = { kind = "iterative", tasks = 1, iterations = 1 }
 """,
+    "a member that lacks nothing comes UP, and has just changed its speed": """
+master = { channels = 1, program = 2 }
+job.kind = "malleable"
+job.jobs = [{ footprint = 12 }]
+
+[[workers]]
+availability = { kind = "letters", states = "uuruuu" }
+speed = { kind = "list", changes = [[0, 1], [3, 0.5]] }
+
+[[workers]]
+""",
+    "a copy starts on workers that its decision has freed: too late to replace a member": """
+platform.workers = 5
+protection = { kind = "buddies", period = 5, replace_after = 0 }
+faults = { kind = "list", downtime = 6, strikes = [[3, 1]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.pair = 1
+job.jobs = [
+  { footprint = 4, speedup = { kind = "power", delta = 0.7 } },
+  { footprint = 4, speedup = { kind = "amdahl", fraction = 0.2 }, protection = { copies = 2 } },
+]
+""",
+    "a run starts on workers of which others have promised some": """
+platform.workers = 16
+protection = { kind = "buddies" }
+faults = { kind = "list", strikes = [[6, 11]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.jobs = [
+  { footprint = 8 },
+  { footprint = 12, release = 10 },
+  { footprint = 11, speedup = { kind = "roofline", degree = 6 } },
+]
+""",
+    "a redistribution comes when nothing is left but the last verification": """
+platform.workers = 3
+link.unit = 0
+protection = { kind = "buddies", period = 4, verified = true }
+faults = { kind = "list", downtime = 1, strikes = [[10, 2]] }
+policy.name = "IteratedGreedy-EndGreedy"
+job.kind = "malleable"
+job.pair = 1
+job.verification = 2
+job.jobs = [
+  { footprint = 4 },
+  { footprint = 6, speedup = { kind = "table", times = [40, 21, 15] } },
+]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 

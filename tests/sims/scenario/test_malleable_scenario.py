@@ -20,8 +20,8 @@ from sims.scenario.loader import load, read
 from sims.world import run
 from tests.case_files import listed
 from tests.sims.kinds import SCENARIOS, recorded
-from tests.sims.makespan import Makespan
 from tests.sims.malleable_story import Story
+from tests.sims.schedules import Makespan
 
 TABLE = tomllib.loads("""
 name = "small"
