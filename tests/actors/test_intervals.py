@@ -32,12 +32,6 @@ def test_while_no_gap_holds_all_the_largest_goes_whole() -> None:
     assert pool.intervals() == ((4, 8), (10, 12))
 
 
-def test_a_gap_that_is_used_up_is_gone() -> None:
-    pool = after((0, 1), (4, 8))
-    assert pool.take(7) == ((0, 1), (4, 8))
-    assert pool.intervals() == ()
-
-
 def test_former_numbers_are_taken_again_where_they_are_free_and_as_many() -> None:
     pool = Numbers(8)
     first, second = pool.take(2), pool.take(3)

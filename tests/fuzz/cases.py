@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 
@@ -13,16 +13,12 @@ from sims.examples import FOLDER
 from sims.matrix import cells
 from sims.matrix import text as cell_text
 from tests.fuzz import strangers
-from tests.fuzz.mutate import VALUES, spoilt
+from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
 GOLDEN = ROOT / "tests" / "golden"
-FAST = ("batch-easy", "batch-moldable", "batch-mixed", "batch-images", "figure1", "coupled")
-FAST += ("malleable-fatal", "iterative-buddies", "redundant-laps", "redundant-reclaimed")
-MORE = ("batch-faults", "batch-rigid", "malleable10", "malleable-master", "moldable-errors")
-MORE += ("redundant", "volatile20", "volatile-errors")
 STRANGERS = 10**6
 """Cases from this number on are those of `strangers`."""
 
@@ -54,10 +50,9 @@ def _scenario_text(rng: Random) -> str:
             return rng.choice((TINY, FEW))
         case 1 | 2 | 3:
             return cell_text(rng.choice(some), rng.randrange(20))
-        case 4 | 5 | 6:
-            return (FOLDER / f"{rng.choice(FAST)}.toml").read_text(encoding="utf-8")
-        case _:
-            return (FOLDER / f"{rng.choice(MORE)}.toml").read_text(encoding="utf-8")
+        case often:
+            name = rng.choice(LISTS["fast" if often < 7 else "more"])
+            return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
 
 
 def _swf() -> bytes:
@@ -78,74 +73,11 @@ def _scenario(rng: Random) -> Case:
             return Case(("run", "it.toml", "--log", "it.jsonl", *words), files)
 
 
-KEYS = [
-    "name",
-    "seed",
-    "cap",
-    "log",
-    "decider",
-    "policy",
-    "policy.name",
-    "policy.order",
-    "policy.reading",
-    "policy.parameters",
-    "job",
-    "job.kind",
-    "job.tasks",
-    "job.iterations",
-    "job.task_time",
-    "job.jobs",
-    "job.jobs.0",
-    "job.jobs.0.time",
-    "job.jobs.0.processors",
-    "job.jobs.0.release",
-    "job.synthetic",
-    "job.synthetic.count",
-    "job.synthetic.work",
-    "job.arrivals",
-    "job.stream",
-    "job.stream.count",
-    "job.stream.rate",
-    "job.synthetic.largest",
-    "job.synthetic.seed",
-    "job.speedup",
-    "job.overrun",
-    "workers",
-    "platform",
-    "platform.workers",
-    "platform.speed",
-    "platform.availability",
-    "random_workers",
-    "random_workers.stay",
-    "random_workers.count",
-    "master",
-    "master.channels",
-    "master.program",
-    "master.data",
-    "master.timetable",
-    "master.image",
-    "errors",
-    "errors.rate",
-    "errors.average",
-    "errors.detection",
-    "faults",
-    "faults.mtbf",
-    "faults.downtime",
-    "faults.kind",
-    "faults.strikes",
-    "protection",
-    "protection.kind",
-    "protection.copies",
-    "protection.period",
-    "protection.clone",
-    "traces",
-]
-
-
 def _override(rng: Random) -> Case:
     files = {"it.toml": _scenario_text(rng).encode(), "batch-small.swf": _swf()}
-    sets = [f"{rng.choice(KEYS)}={rng.choice(VALUES)}" for _ in range(rng.choice((1, 1, 2)))]
-    words = [word for it in sets for word in ("--set", it)]
+    words: list[str] = []
+    for _ in range(rng.choice((1, 1, 2))):
+        words += ["--set", f"{rng.choice(LISTS['keys'])}={rng.choice(VALUES)}"]
     command = ("check",) if rng.random() < 0.3 else ("run", "--log", "none")
     return Case((*command, "it.toml", *words), files)
 
@@ -214,21 +146,6 @@ def _trace(rng: Random) -> Case:
 
 # --- logs -----------------------------------------------------------------------------------------
 
-QUESTIONS: tuple[Sequence[str], ...] = (
-    ("summary",),
-    ("summary", "--by", "job"),
-    ("summary", "--by", "user", "--json"),
-    ("trace", "--job", "J1"),
-    ("queue", "--at", "5"),
-    ("why", "9"),
-    ("audit",),
-    ("export", "--to", "chrome", "-o", "out.json"),
-    ("export", "--to", "batsim", "-o", "out.csv"),
-    ("export", "--to", "jobs", "-o", "out.csv"),
-    ("export", "--to", "events", "-o", "out.parquet"),
-    ("view", "-o", "out.html"),
-)
-
 
 def _log_text(rng: Random) -> str:
     file = rng.choice(sorted(GOLDEN.glob("*.jsonl")))
@@ -237,7 +154,7 @@ def _log_text(rng: Random) -> str:
 
 
 def _log(rng: Random) -> Case:
-    command, *options = rng.choice(QUESTIONS)
+    command, *options = rng.choice(LISTS["questions"]).split()
     if rng.random() < 0.02:
         command, options = "plot", ["-o", "out.png", "--what", rng.choice(("gantt", "ledger"))]
     files = {"it.jsonl": spoilt(_log_text(rng), rng)}
@@ -255,64 +172,13 @@ def _campaign(rng: Random) -> Case:
     return Case(("campaign", "status", "it.toml"), files)
 
 
-OPTIONS = [
-    "--help",
-    "--seed",
-    "--set",
-    "--log",
-    "--until",
-    "--json",
-    "--vary",
-    "--across",
-    "--baseline",
-    "--measure",
-    "--runs",
-    "--by",
-    "--job",
-    "--at",
-    "--all",
-    "--to",
-    "-o",
-    "--what",
-    "--title",
-    "--from",
-    "--unit",
-    "--size",
-    "--dpi",
-    "--slots",
-    "--time-limit",
-    "--schema",
-    "--length",
-    "--most",
-    "--point",
-    "--views",
-    "--within",
-    "--store",
-    "--debug",
-    "--version",
-]
-NAMED = (
-    "it.toml",
-    "it.jsonl",
-    "nowhere",
-    "",
-    ".",
-    "J1",
-    "rigid",
-    "0",
-    "rigid/faults/images/master",
-)
-NAMED += ("volatile20", "scenario", "policy", "order", "strategy", "builtins:print", "--", "-")
-NAMED += ("master.channels=1,2", "master.channels=[1,2]", "policy.name=IE,Y-IE", "a=b", "=", "8x4")
-
-
 def _line(rng: Random) -> Case:
     command = rng.choice(tuple(COMMANDS))
     words: list[str] = []
     for _ in range(rng.randrange(5)):
         pick = rng.random()
-        some = OPTIONS if pick < 0.45 else NAMED if pick < 0.8 else VALUES
-        words.append(rng.choice(some))
+        some = "options" if pick < 0.45 else "named" if pick < 0.8 else "values"
+        words.append(rng.choice(LISTS[some]))
     if command in SLOW:
         words += SLOW[command]
     files = {"it.toml": TINY.encode(), "it.jsonl": _log_text(rng).encode()}

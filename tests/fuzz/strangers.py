@@ -16,13 +16,17 @@ from sims.cli.commands import COMMANDS
 from sims.docs.blocks import ROOT
 from sims.examples import FOLDER
 from sims.kit.points import Point
-from tests.fuzz.mutate import VALUES, spoilt
+from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 
 STARTERS = ROOT / "sims" / "docs" / "starters"
 Files = dict[str, bytes]
 Asked = tuple[tuple[str, ...], Files]
 """Words, and the files of the folder."""
+
+
+SETS = LISTS["sets"]
+"""Of some keys, values that they may have."""
 
 
 def _one_spoilt(texts: Mapping[str, str], rng: Random) -> Files:
@@ -49,24 +53,13 @@ def _sacct(rng: Random) -> Asked:
     first = rng.randrange(1, len(lines) - 40)
     texts["slurm-sacct.txt"] = "\n".join([lines[0], *lines[first : first + 40]]) + "\n"
     command = rng.choice((("run",), ("check",), ("run", "--log", "it.jsonl")))
-    keys = {"job.sacct.timezone": "UTC Nowhere", "job.sacct.gpus": "1", "policy.name": "FCFS"}
-    return (*command, "slurm.toml", *_sets(keys, rng)), _one_spoilt(texts, rng)
+    return (*command, "slurm.toml", *_sets(SETS["sacct"], rng)), _one_spoilt(texts, rng)
 
 
 def _spot(rng: Random) -> Asked:
     texts = {it: (FOLDER / it).read_text() for it in ("deadline.toml", "spot-zone.json")}
-    trace = "workers.0.availability."
-    keys = {
-        f"{trace}after": "error hold up repeat",
-        f"{trace}start": "0 random 10080 90000",
-        f"{trace}slot": "600 60 7",
-        f"{trace}notice": "0 120",
-        "unit": "s slot",
-        "policy.name": "spot greedy on-demand uniform-progress FCFS",
-        "protection.period": "young daly",
-    }
     command = rng.choice((("run", "--log", "none"), ("check",), ("run", "--log", "it.jsonl.gz")))
-    return (*command, "deadline.toml", *_sets(keys, rng)), _one_spoilt(texts, rng)
+    return (*command, "deadline.toml", *_sets(SETS["spot"], rng)), _one_spoilt(texts, rng)
 
 
 PACKERS: Mapping[str, Callable[[bytes], bytes]] = {
@@ -155,16 +148,7 @@ def _starter(rng: Random) -> Asked:
 
 # --- campaigns, comparisons, names of outputs -----------------------------------------------------
 
-NAMES = ("x.svg", "x.csv", "x.json", "x", "", ".", "sub/x.svg", "../x.csv", "it.toml", "it.toml/x")
-NAMES += (
-    ".svg",
-    "x\n.svg",
-    "=x.csv",
-    "/dev/null",
-    "/proc/x.svg",
-    "a" * 300 + ".svg",
-    "x.jsonl.zst",
-)
+NAMES = LISTS["names"]
 CAMPAIGN = """name = "it"
 scenario = "few.toml"
 replications = 2

@@ -6,7 +6,9 @@ so on forward in time. What is put at t changes nothing before t, so that the co
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -50,9 +52,13 @@ class Recorder(World):
         self.seen.append((self.now, [Held(it.members, it.job.protection) for it in groups]))
 
 
-def pick(rng: Random, *pairs: Any) -> Any:
-    """pick(rng, value, weight, value, weight, ...)"""
-    return rng.choices(pairs[0::2], pairs[1::2])[0]
+WEIGHTS = json.loads(Path(__file__).with_name("weights.json").read_text())
+
+
+def pick(rng: Random, what: str) -> Any:
+    """One of the values of `weights.json`, as often as it says."""
+    values, weights = zip(*WEIGHTS[what], strict=True)
+    return rng.choices(values, weights)[0]
 
 
 def coincide(rng: Random, scenario: Scenario, with_faults: bool, themed: bool, finest: int) -> None:
@@ -93,7 +99,7 @@ def put(rng: Random, scenario: Scenario, instant: Instant, kinds: list[str]) -> 
     exact, held = instant
     time = int(exact) if exact.denominator == 1 else float(exact)
     # Sorted: a set of strings has another order in every process, and draws come in that order.
-    for kind in sorted(set(rng.choices(kinds, k=pick(rng, 1, 4, 2, 1)))):
+    for kind in sorted(set(rng.choices(kinds, k=pick(rng, "events at once")))):
         if kind == "fault":
             put_fault(rng, scenario, time, held)
         elif kind == "speed":
@@ -148,7 +154,7 @@ def put_owner(rng: Random, scenario: Scenario, time: int, held: list[Held]) -> N
         return
     letters = list(owners[worker] or "u" * length)
     span = rng.randint(1, 6)
-    state = pick(rng, "d", 3, "r", 4, "u", 3)
+    state = pick(rng, "state")
     for k in range(time, min(time + span, length - 1)):
         letters[k] = state
     owners[worker] = "".join(letters)
@@ -159,7 +165,7 @@ def put_speed(rng: Random, scenario: Scenario, time: float, held: list[Held]) ->
     speeds, worker = scenario["speeds"], anyone(rng, scenario, held)
     before = [change for change in speeds[worker] if change[0] < time]
     after = [change for change in speeds[worker] if change[0] > time]
-    speed = pick(rng, 0, 3, 1, 3, 2, 3, 4, 2)
+    speed = pick(rng, "speed from then on")
     if speed == 0 and not after:
         after = [[time + rng.randint(1, 6), rng.choice([1, 2])]]
     speeds[worker] = [*before, [time, speed], *after]

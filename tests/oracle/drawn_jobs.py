@@ -77,14 +77,14 @@ def draw_job(rng: Random, common: Common) -> dict[str, Any]:
         "release": release,
         "p": processors,
         **draw_work(rng, common, kind, time, protection),
-        "verification": pick(rng, 0, 5, 1, 4, 2, 1),
+        "verification": pick(rng, "verification"),
         "failures": draw_failures(rng) if cell.silent and rng.random() < 0.85 else [],
         "protection": protection,
         "verified": verified,
         **draw_costs(rng, common, protection),
         "copies": copies,
         "cloning": cloning,
-        "delay": pick(rng, 0, 4, 1, 2, 2, 2, 3, 1) if cloning and not cell.link else 0,
+        "delay": pick(rng, "delay") if cloning and not cell.link else 0,
         **draw_sizes(rng, common, protection, cloning),
         **draw_practices(rng, common.practice, protection),
     }
@@ -95,11 +95,11 @@ def draw_kind(rng: Random, common: Common) -> tuple[str, int, bool]:
     cell = common.cell
     if cell.of_copies:
         copies = rng.choice([2, 3])
-        return pick(rng, "rigid", 3, "moldable", 1), copies, cell.third == "cloning"
+        return pick(rng, "kind of copies"), copies, cell.third == "cloning"
     if not cell.mixed:
         return cell.kind, 1, False
-    fcfs = common.order == "FCFS"  # no other order knows an iterative job's time
-    kind = pick(rng, "rigid", 3, "moldable", 2, "iterative", 2 * fcfs)
+    # No other order knows an iterative job's time.
+    kind = pick(rng, "kind, FCFS" if common.order == "FCFS" else "kind")
     if kind != "iterative" and rng.random() < 0.5:
         copies = rng.choice([2, 3])
         return kind, copies, rng.random() < 0.5
@@ -112,7 +112,7 @@ def draw_protection(rng: Random, common: Common) -> str | None:
     if common.practice:
         return draw_practised(rng, common.practice)
     if cell.mixed or cell.third == "any":
-        drawn: str | None = pick(rng, None, 1, "buddies", 2, "images", 2)
+        drawn: str | None = pick(rng, "protection")
         return drawn
     if cell.of_copies:
         return common.protection
@@ -136,7 +136,7 @@ def draw_processors(rng: Random, common: Common, copies: int) -> int:
     if common.cell.kind == "copies-1":
         return 1
     if common.cell.kind == "copies-p":
-        return min(int(pick(rng, 2, 9, 3, 2, 4, 1)), workers)
+        return min(int(pick(rng, "processors of copies")), workers)
     return rng.randint(1, min(workers, 3) if copies > 1 else workers)
 
 
@@ -183,13 +183,13 @@ def draw_costs(rng: Random, common: Common, protection: str | None) -> dict[str,
     """Of checkpoints; the link's images cost messages instead."""
     if protection is None:
         return {"period": None, "cost": 0, "recovery": 0}
-    period = pick(rng, None, 1, 2, 3, 3, 4, 4, 2, 5, 3, 7, 1)
+    period = pick(rng, "period")
     if common.small and rng.random() < 0.2:
         period = 1
     if protection == "images" and common.cell.link:
         return {"period": period, "cost": 0, "recovery": 0}
-    cost = pick(rng, 0, 4, 1, 4, 2, 2)
-    return {"period": period, "cost": cost, "recovery": pick(rng, 0, 4, 1, 2, 2, 2, 3, 2)}
+    cost = pick(rng, "cost")
+    return {"period": period, "cost": cost, "recovery": pick(rng, "recovery")}
 
 
 def draw_sizes(
@@ -198,10 +198,9 @@ def draw_sizes(
     """Of messages, where there is a link."""
     link = common.cell.link
     with_image = cloning or protection == "images" or LEVELS in common.practice
-    if common.shared_program:
-        program = common.program
-    else:
-        program = pick(rng, 0, 2, 1, 2, 2, 2, 3, 2) if link else 0
-    data = pick(rng, 0, 3, 1, 3, 2, 3) if link else 0
-    image = pick(rng, 0, 2, 1, 2, 2, 2, 3, 2) if link and with_image else 0
+    program = common.program
+    if not common.shared_program:
+        program = pick(rng, "size") if link else 0
+    data = pick(rng, "data") if link else 0
+    image = pick(rng, "size") if link and with_image else 0
     return {"program": program, "data": data, "image": image}

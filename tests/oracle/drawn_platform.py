@@ -18,20 +18,20 @@ Practice = frozenset[str]
 
 def draw_practice(rng: Random) -> Practice:
     """Which meet."""
-    return frozenset(rng.sample(MECHANISMS, pick(rng, 1, 3, 2, 4, 3, 3, 4, 2, 7, 1)))
+    return frozenset(rng.sample(MECHANISMS, pick(rng, "mechanisms")))
 
 
 def draw_practised(rng: Random, practice: Practice) -> str | None:
     """A job's protection: mostly one that they change."""
-    kept = bool(practice & {LEVELS, SPARES})
-    drawn: str | None = pick(rng, "buddies", 8 if kept else 5, "images", 1 if kept else 4, None, 1)
+    kept = practice & {LEVELS, SPARES}
+    drawn: str | None = pick(rng, "protection kept" if kept else "protection practised")
     return drawn
 
 
 def practised_hazard(rng: Random, practice: Practice, hazard: str) -> str:
     """One in which they come to something."""
     if hazard in ("none", "silent", "speeds") or rng.random() < 0.5:
-        hazard = pick(rng, "faults", 1, "mixture", 4)
+        hazard = pick(rng, "hazard practised")
     return "mixture" if NOTICE in practice and hazard == "faults" else hazard
 
 
@@ -39,7 +39,7 @@ def draw_platform(rng: Random, practice: Practice) -> dict[str, Any]:
     """Keys of the scenario."""
     said: dict[str, Any] = {}
     if practice & {NODES, PLACEMENT}:
-        said["node"] = pick(rng, 2, 4, 3, 4, 4, 2)
+        said["node"] = pick(rng, "node")
     if NODES in practice:
         said["faults_of"] = "nodes"
     if PLACEMENT in practice:
@@ -61,7 +61,7 @@ def draw_practices(rng: Random, practice: Practice, protection: str | None) -> d
     if NOTICE in practice and rng.random() < 0.9:
         said["on_notice"] = "save"
     if BEHIND in practice and rng.random() < 0.9:
-        said |= {"blocking": False, "slowdown": pick(rng, 0, 4, 0.5, 5, 0.25, 1)}
+        said |= {"blocking": False, "slowdown": pick(rng, "slowdown")}
     if protection == "buddies":
         if LEVELS in practice and rng.random() < 0.9:
             said |= {"images_every": rng.choice([1, 1, 2, 3]), "image_cost": rng.choice(COSTS)}
@@ -85,10 +85,7 @@ def owner_string(rng: Random, length: int) -> str:
     letters, state = "", "u" if rng.random() < 0.8 else rng.choice("rd")
     while len(letters) < length - 1:
         letters += state * (rng.randint(1, 8) if state == "u" else rng.randint(1, 5))
-        if state == "u":
-            state = rng.choice("rd")
-        else:
-            state = pick(rng, "u", 5, "d" if state == "r" else "r", 2)
+        state = rng.choice("rd") if state == "u" else pick(rng, f"after {state}")
     return letters[: length - 1] + "u"
 
 
@@ -113,16 +110,11 @@ def almost(rng: Random, string: str) -> str:
     return changed.translate(SWAPPED) if rng.random() < 0.3 else changed
 
 
-def speed_lists(rng: Random, workers: int) -> list[list[list[int]]]:
-    """(time, speed) of every worker; no last speed is 0."""
-    return [speed_list(rng) for _ in range(workers)]
-
-
 def speed_list(rng: Random) -> list[list[int]]:
-    """One worker's."""
+    """(time, speed) of one worker; the last speed is not 0."""
     changes = sorted(rng.sample(range(1, 60), rng.randint(0, 4)))
     speeds = [[0, rng.choice([1, 1, 2, 2, 4])]]
-    speeds += [[time, pick(rng, 0, 1, 1, 3, 2, 3, 4, 2)] for time in changes]
+    speeds += [[time, pick(rng, "speed")] for time in changes]
     if speeds[-1][1] == 0:
         speeds[-1][1] = 1
     return speeds

@@ -33,7 +33,7 @@ from tests.oracle.drawn_platform import (
     draw_practice,
     owner_strings,
     practised_hazard,
-    speed_lists,
+    speed_list,
 )
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck
@@ -83,7 +83,7 @@ def attempt(rng: Random, finest: int, practice: Practice) -> tuple[Cell, Scenari
     cell = draw_cell(rng)
     together = rng.random() < 0.67
     small = together and rng.random() < 0.7
-    theme = pick(rng, None, 5, "buddies", 2, "copies", 1) if together else None
+    theme = pick(rng, "theme") if together else None
     cell = themed(rng, cell, theme)
     platform = draw_platform(rng, practice)
     if practice:
@@ -119,16 +119,8 @@ def attempt(rng: Random, finest: int, practice: Practice) -> tuple[Cell, Scenari
 
 def draw_cell(rng: Random) -> Cell:
     """Which mechanisms meet."""
-    kind = pick(
-        *(rng, "rigid", 5, "moldable", 3, "iterative", 4),
-        *("copies-1", 4, "copies-p", 5, "mixed", 5),
-    )
-    hazard = pick(
-        *(rng, "none", 1, "silent", 3, "faults", 5),
-        *("volatile", 4, "speeds", 3, "mixture", 6),
-    )
-    third = draw_third(rng, kind, hazard)
-    return Cell(kind, hazard, third, rng.choice([False, True]))
+    kind, hazard = pick(rng, "cell"), pick(rng, "hazard")
+    return Cell(kind, hazard, draw_third(rng, kind, hazard), rng.choice([False, True]))
 
 
 def draw_third(rng: Random, kind: str, hazard: str) -> str:
@@ -144,7 +136,7 @@ def draw_third(rng: Random, kind: str, hazard: str) -> str:
         ways = [f"{kept}-{how}" for kept in ("buddies", "images") for how in VERIFIED]
         third = rng.choice(["restart", *ways])
     else:
-        third = pick(rng, "restart", 1, "buddies", 2, "images", 2)
+        third = pick(rng, "third")
     return third
 
 
@@ -159,13 +151,13 @@ def draw_cloning(rng: Random) -> str:
 def themed(rng: Random, cell: Cell, theme: str | None) -> Cell:
     """The narrow place where it is, but for its link."""
     if theme == "buddies":
-        kind = pick(rng, "rigid", 4, "iterative", 1, "copies-p", 2)
-        hazard = pick(rng, "faults", 2, "mixture", 3)
+        kind = pick(rng, "cell of buddies")
+        hazard = pick(rng, "hazard of buddies")
         third = draw_cloning(rng) if kind == "copies-p" else "buddies"
         return Cell(kind, hazard, third, cell.link)
     if theme == "copies":
         kind, third = rng.choice(COPIES), draw_cloning(rng)
-        hazard = pick(rng, "silent", 1, "faults", 1, "volatile", 1, "mixture", 4)
+        hazard = pick(rng, "hazard of copies")
         return Cell(kind, hazard, third, cell.link)
     return cell
 
@@ -175,12 +167,12 @@ def draw_common(
 ) -> tuple[Common, int]:
     """What the jobs share, and how many there are."""
     workers = draw_workers(rng, cell.kind)
-    jobs = min(MOST.get(cell.kind, 3), pick(rng, 1, 6, 2, 6, 3, 3, 4, 1, 5, 0.5, 6, 1))
+    jobs = min(MOST.get(cell.kind, 3), pick(rng, "jobs"))
     common = Common(
         cell=cell,
         workers=workers,
         order="FCFS" if cell.kind == "iterative" else rng.choice(["FCFS", "LPT", "SPT"]),
-        protection=pick(rng, None, 1, "buddies", 2, "images", 2),
+        protection=pick(rng, "protection"),
         verified=rng.random() < 0.5,
         shared_program=cell.link and rng.random() < 0.3,
         program=rng.randint(0, 3),
@@ -194,11 +186,11 @@ def draw_common(
 
 def draw_workers(rng: Random, kind: str) -> int:
     """How many: copies need some."""
-    workers: int = pick(rng, 2, 5, 3, 8, 4, 6, 5, 1, 6, 1, 7, 2, 8, 2)
+    workers: int = pick(rng, "workers")
     if kind == "copies-1":
         workers = max(workers, 3)
     elif kind == "copies-p":
-        workers = max(workers, pick(rng, 3, 1, 4, 6, 5, 3))
+        workers = max(workers, pick(rng, "workers of copies"))
     return workers
 
 
@@ -222,11 +214,11 @@ def draw_hazards(rng: Random, scenario: Scenario, hazard: str, together: bool) -
         speeds = rng.random() < 0.35
     workers = scenario["workers"]
     if faults:
-        scenario["downtime"] = pick(rng, 0, 4, 1, 2, 2, 2, 4, 3)
+        scenario["downtime"] = pick(rng, "downtime")
     if owner:
         scenario["owner"] = owner_strings(rng, workers, together)
     if speeds:
-        scenario["speeds"] = speed_lists(rng, workers)
+        scenario["speeds"] = [speed_list(rng) for _ in range(workers)]
     if together and rng.random() < 0.5:
         bare(rng, scenario)
     if faults and not together:
@@ -247,6 +239,6 @@ def draw_faults(rng: Random, scenario: Scenario) -> None:
     workers, horizon = scenario["workers"], rng.choice([20, 40, 60])
     for _ in range(rng.randint(2, 6)):
         time = rng.randint(0, horizon)
-        struck = min(workers, pick(rng, 1, 4, 2, 2, 3, 1))
+        struck = min(workers, pick(rng, "struck at once"))
         drawn = rng.sample(range(workers), struck)
         scenario["faults"] += [[time, struck_by(scenario, k)] for k in drawn]

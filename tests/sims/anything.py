@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable
 from functools import partial
 
-from numpy.random import default_rng
+from numpy.random import Generator, default_rng
 
 from policies.copies.named import FIXED
 from policies.copies.named import NAMES as REDUNDANCY
@@ -17,6 +17,7 @@ from sims import matrix
 from tests.oracle.coincidences import TENTH
 from tests.oracle.scenarios import generate
 from tests.sims.drawn import (
+    CHOICES,
     a_job,
     a_link,
     a_platform,
@@ -29,35 +30,21 @@ from tests.sims.drawn import (
     owned,
     practised_protection,
     slow,
+    struck,
     users_job,
 )
 from tests.sims.oneworld import Table, as_file
 
-STRATEGIES = (
-    *("R-LIST-0", "R-LIST-1", "R-LIST-2", "R-LIST-Q"),
-    *("R-SHELF-B", "R-SHELF-NB", "R-SHELFFILL-B", "R-SHELFFILL-NB"),
-)
-ORDERS = ("LPT", "SPT", "HPA", "LPA", "LA", "SA", "RANDOM", "LJF", "FCFS")
-SITE_STRATEGIES = ("FCFS", "EASY", "conservative", "greedy", *STRATEGIES)
-SITE_ORDERS = ("FAIR-SHARE", "PRIORITY", "WFP3", "UNICEP", "F1", "SJF", "FCFS")
-ALLOTMENTS = ("scaled", "exact", "programme")
 RARELY = 5000
 """Steps after which a run counts as endless."""
-RULES = ("LPA", "MINTIME", "MINAREA", "BATCH")
-PLACEMENTS = ("lowest", "lowest", "compact", "programmed", "IP", "IE", "IY", "IAY")
 COPIES = tuple(name.replace("beta", "0.4") for name in REDUNDANCY)
 WHOLE = tuple(name for name in FIXED if name != "PS")
 """Those of COPIES whose workers serve one copy at a time."""
-LAWS = (
-    1,
-    {"kind": "two-point", "peak": 4, "interval": 0.5},
-    {"kind": "two-point-slots", "peak": 3, "slot": 0.4},
-    {"kind": "on-off", "peak": 2, "on": 1},
-    {"kind": "uniform", "peak": 2, "slot": 0.5},
-)
-"""Of speeds."""
-BELIEF = {"rows": [[0.9, 0.05, 0.05], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]}
-"""What policies believe of workers, which may never be UP."""
+
+
+def chosen(rng: Generator, **keys: str) -> Table:
+    """A choice for each key, of those of that name."""
+    return {key: one(rng, *CHOICES[name]) for key, name in keys.items()}
 
 
 def queue(seed: int) -> Table:
@@ -67,10 +54,9 @@ def queue(seed: int) -> Table:
     kind = str(rng.choice(["rigid", "moldable"]))
     listed = [a_job(kind, workers, rng) for _ in range(rng.integers(1, 10))]
     jobs = {"kind": kind, "jobs": listed, "verification": one(rng, 0, 0.5)}
-    policy: Table = {"order": one(rng, *ORDERS), "reading": one(rng, "fresh", "easy", "kept")}
-    policy["name"] = one(rng, *STRATEGIES)
+    policy = chosen(rng, order="orders", reading="readings", name="strategies")
     if kind == "moldable":
-        policy["allocation"] = one(rng, *RULES)
+        policy["allocation"] = one(rng, *CHOICES["allocations"])
     else:
         jobs["overrun"] = one(rng, "finish", "kill")
     return {
@@ -90,9 +76,7 @@ def believed(seed: int) -> Table:
     rng = default_rng([seed, 7])
     workers, preemptive = int(rng.integers(2, 9)), bool(rng.random() < 0.4)
     listed = [users_job(workers, rng) for _ in range(rng.integers(2, 10))]
-    policy: Table = {
-        "name": one(rng, *SITE_STRATEGIES),
-        "order": one(rng, *SITE_ORDERS),
+    policy = chosen(rng, name="site_strategies", order="site_orders") | {
         "estimates": one(rng, "user", "user", "exact", "noise", "recent"),
         "noise": one(rng, "lognormal", "uniform"),
         "spread": 0.5,
@@ -133,10 +117,8 @@ def pack(seed: int) -> Table:
     rng = default_rng(seed)
     count, pair = int(rng.integers(1, 5)), one(rng, 1, 2, 2, 3)
     workers = pair * count + int(rng.integers(0, 10))
-    strikes = [
-        [float(rng.uniform(0, 2e6)), int(rng.integers(workers))] for _ in range(rng.integers(12))
-    ]
-    faults: Table = {"kind": "list", "strikes": sorted(strikes), "downtime": one(rng, 0, 60, 5000)}
+    strikes = struck(rng, int(rng.integers(12)), 2e6, workers)
+    faults = strikes | {"downtime": one(rng, 0, 60, 5000)}
     protection: Table = {
         "kind": "buddies",
         "period": one(rng, "young", "daly", 20000.0),
@@ -201,7 +183,7 @@ def shares(seed: int) -> Table:
         "unit": "s",
         "platform": {
             "workers": int(rng.integers(2, 7)),
-            "speed": {"kind": "two-point", "peak": 4, "interval": 0.5},
+            "speed": CHOICES["speeds"][1],
         },
         "job": {
             "kind": "rigid",
@@ -211,7 +193,7 @@ def shares(seed: int) -> Table:
                 "sizes": {"kind": "exponential", "mean": 1},
             },
         },
-        "policy": {"name": one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "LAPS+R(1/2)")},
+        "policy": {"name": one(rng, *CHOICES["copies"])},
     }
 
 
@@ -221,7 +203,8 @@ def enrolled(seed: int) -> Table:
     rng = default_rng(seed)
     tasks, workers = int(rng.integers(1, 6)), int(rng.integers(2, 6))
     each = [
-        owned(rng) | {"task_time": int(rng.integers(1, 5)), "memory": tasks, "belief": BELIEF}
+        owned(rng)
+        | {"task_time": int(rng.integers(1, 5)), "memory": tasks, "belief": CHOICES["belief"]}
         for _ in range(workers)
     ]
     sizes = {key: int(rng.integers(4)) for key in ("program", "data", "image")}
@@ -239,13 +222,12 @@ def enrolled(seed: int) -> Table:
 def crowded(seed: int) -> Table:
     """Twelve workers that come and go, and a narrow link that serves who lacks most."""
     rng = default_rng([seed, 19])
-    rows = [[0.9, 0.06, 0.04], [0.3, 0.65, 0.05], [0.3, 0.0, 0.7]]
     sizes = {"program": int(rng.integers(2, 6)), "data": int(rng.integers(1, 4))}
     return {
         "name": "any",
         "seed": seed,
         "unit": "slot",
-        "platform": {"workers": 12, "availability": {"kind": "markov", "rows": rows}},
+        "platform": CHOICES["crowd"],
         "master": {"channels": int(rng.integers(1, 4)), "order": "longest-first", **sizes},
         "job": {"kind": "iterative", "tasks": 5, "iterations": 4, "cap": 1000},
         "policy": {"name": one(rng, *sorted(CATALOGUE))},
@@ -257,8 +239,7 @@ def runs(seed: int) -> Table:
     rng = default_rng(seed)
     table = shares(seed)
     workers = table["platform"]["workers"]
-    strikes = [[float(rng.uniform(0, 20)), int(rng.integers(workers))] for _ in range(6)]
-    table["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": 1.5}
+    table["faults"] = struck(rng, 6, 20, workers) | {"downtime": 1.5}
     table["policy"] = {"name": one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
     return table
 
@@ -267,7 +248,7 @@ def served(seed: int) -> Table:
     """Some jobs in copies by any policy, on workers of any law of speeds; by arrays where nothing
     else happens, else by runs."""
     rng = default_rng([seed, 13])
-    platform: Table = {"workers": int(rng.integers(1, 7)), "speed": one(rng, *LAWS)}
+    platform: Table = {"workers": int(rng.integers(1, 7)), "speed": one(rng, *CHOICES["speeds"])}
     arrivals = {"kind": "poisson", "load": one(rng, 0.4, 0.9)}
     stream = {"count": int(rng.integers(1, 13)), "arrivals": arrivals}
     policy = {"name": one(rng, *COPIES), "placement": one(rng, "uniform", "lowest")}
@@ -296,15 +277,15 @@ def mixed(seed: int) -> Table:
         "seed": seed,
         "unit": "s",
         "job": {"kind": "rigid", "jobs": jobs, "verification": verification, "overrun": overrun},
-        "policy": {"name": one(rng, *STRATEGIES), "order": one(rng, *ORDERS)},
-        "errors": one(rng, {}, {"rate": 0.01}, {"average": 0.3}, {"per_work": 0.01}),
+        "policy": chosen(rng, name="strategies", order="orders"),
+        **chosen(rng, errors="errors"),
         **a_platform(workers, rng),
         **a_link(rng),
     }
     table["job"]["cap"] = RARELY
-    table["policy"] |= {"placement": one(rng, *PLACEMENTS), "allotment": one(rng, *ALLOTMENTS)}
+    table["policy"] |= chosen(rng, placement="placements", allotment="allotments")
     for worker in table.get("workers", ()):
-        worker |= {"belief": BELIEF} | slow(rng)
+        worker |= {"belief": CHOICES["belief"]} | slow(rng)
     if rng.random() < 0.5:
         table["faults"] = law_of_faults(rng)
     if rng.random() < 0.3:

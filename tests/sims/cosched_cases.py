@@ -5,19 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actors.protection import ProtectionKind
-from actors.runtime import System
 from policies.pack import LookAhead
-from sims.scenario.build import populate
-from sims.scenario.faults import YEAR, ListedFaults
-from sims.scenario.jobs.entries import MalleableEntry
-from sims.scenario.jobs.section import MalleableSection
-from sims.scenario.jobs.speedups import Synthetic, Times
-from sims.scenario.master import LinkSection
-from sims.scenario.platform import PlatformSection
-from sims.scenario.policy import PolicySection
-from sims.scenario.protection import ProtectionSection
+from sims.scenario.faults import YEAR
+from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
+from sims.world import run
 from tests.case_files import case_file
 from tests.sims.malleable_story import Story
 
@@ -37,57 +29,41 @@ def load(folder: Path) -> Case:
     return case_file(folder, "cosched.json")
 
 
-def policy_of(key: str, look: LookAhead) -> PolicySection:
-    """The policy section that a run's key stands for."""
-    if "+" in key:
-        allocation, at_end = key.split("+")
-        return PolicySection(name=at_end, allocation=allocation, look=look)
-    if key.startswith("fault-free "):
-        return PolicySection(name=key.removeprefix("fault-free "), look=look)
-    return PolicySection(name=POLICIES[key], look=look)
-
-
 def scenario_of(case: Case, key: str, look: LookAhead) -> Scenario:
     """One run of an instance."""
     faulty = case["mtbf_years"] is not None and not key.startswith("fault-free")
-    return Scenario(
-        name=f"{case['name']} {key}",
-        platform=PlatformSection(workers=case["p"]),
-        job=_pack(case),
-        link=LinkSection(unit=case["c"], latency=case["beta"], startup=case["S"]),
-        faults=ListedFaults(
-            kind="list",
-            downtime=case["D"],
-            strikes=tuple((t, q) for t, q in case["faults"]) if faulty else (),
-        ),
-        protection=_protection(case["mtbf_years"]) if faulty else ProtectionSection(),
-        policy=policy_of(key, look),
-    )
+    table: dict[str, Any] = {
+        "name": f"{case['name']} {key}",
+        "platform": {"workers": case["p"]},
+        "job": {"kind": "malleable", "pair": case["ps"]} | _jobs(case),
+        "link": {"unit": case["c"], "latency": case["beta"], "startup": case["S"]},
+        "policy": {"look": look.value} | _policy(key),
+    }
+    if faulty:
+        mtbf = case["mtbf_years"] * YEAR
+        table["protection"] = {"kind": "buddies", "period": "young", "mtbf": mtbf}
+        table["faults"] = {"kind": "list", "downtime": case["D"], "strikes": case["faults"]}
+    return read(table, "cosched.json")
 
 
-def _pack(case: Case) -> MalleableSection:
+def _policy(key: str) -> Case:
+    """What a run's key stands for."""
+    if "+" in key:
+        return dict(zip(("allocation", "name"), key.split("+"), strict=True))
+    return {"name": POLICIES.get(key, key.removeprefix("fault-free "))}
+
+
+def _jobs(case: Case) -> Case:
     if "table" not in case:
-        speedup = Synthetic(fraction=case["f"])
-        sizes = tuple(case["m"])
-        return MalleableSection(
-            kind="malleable", pair=case["ps"], footprints=sizes, speedup=speedup
-        )
-    rows = enumerate(zip(case["m"], case["table"], strict=True), start=1)
-    jobs = tuple(
-        MalleableEntry(name=f"T{k}", footprint=m, speedup=Times(times=tuple(times)))
-        for k, (m, times) in rows
-    )
-    return MalleableSection(kind="malleable", pair=case["ps"], jobs=jobs)
-
-
-def _protection(years: float) -> ProtectionSection:
-    return ProtectionSection(kind=ProtectionKind.BUDDIES, period="young", mtbf=years * YEAR)
+        speedup = {"kind": "synthetic", "fraction": case["f"]}
+        return {"footprints": case["m"], "speedup": speedup}
+    listed = zip(case["m"], case["table"], strict=True)
+    jobs = [{"footprint": m, "speedup": {"kind": "table", "times": t}} for m, t in listed]
+    return {"jobs": jobs}
 
 
 def play(scenario: Scenario) -> Story:
     """Run it, keeping its story."""
     story = Story()
-    system = System(scenario.seed, [story])
-    populate(scenario, system, Path())
-    system.run()
+    run(scenario, [story])
     return story

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import tomllib
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from numpy.random import Generator
 
 from tests.sims.oneworld import Table
 
-PROFILES = (
-    *({"kind": "amdahl", "fraction": 0.2}, {"kind": "roofline", "degree": 4}),
-    {"kind": "communication", "cost": 1.5},
-    {"kind": "mix", "degree": 6, "fraction": 0.1, "cost": 0.5},
-    {"kind": "power", "delta": 0.7},
-)
-
+CHOICES: Table = tomllib.loads(Path(__file__).with_name("choices.toml").read_text())
+PROFILES = CHOICES["profiles"]
 LONGEST = 80
 
 
@@ -92,7 +89,7 @@ def any_job(kind: str, workers: int, rng: Generator) -> Table:
 
 
 def law_of_faults(rng: Generator) -> Table:
-    law = one(rng, {"kind": "exponential"}, {"kind": "weibull", "shape": 0.7})
+    law: Table = one(rng, *CHOICES["faults"])
     return law | {"mtbf": 300, "downtime": one(rng, 0, 1, 1.5, 20)}
 
 
@@ -139,13 +136,15 @@ def a_platform(workers: int, rng: Generator) -> Table:
     if rng.random() < 0.4:
         parts = {"workers": [owned(rng) for _ in range(workers)]}
     if rng.random() < 0.5:
-        strikes = [
-            [float(rng.uniform(0, LONGEST)), int(rng.integers(workers))]
-            for _ in range(rng.integers(8))
-        ]
-        downtime = one(rng, 0, 1.5, 20)
-        parts["faults"] = {"kind": "list", "strikes": sorted(strikes), "downtime": downtime}
+        strikes = struck(rng, int(rng.integers(8)), LONGEST, workers)
+        parts["faults"] = strikes | {"downtime": one(rng, 0, 1.5, 20)}
     return parts
+
+
+def struck(rng: Generator, count: int, until: float, workers: int) -> Table:
+    """So many strikes."""
+    drawn = [[float(rng.uniform(0, until)), int(rng.integers(workers))] for _ in range(count)]
+    return {"kind": "list", "strikes": sorted(drawn)}
 
 
 def owned(rng: Generator) -> Table:

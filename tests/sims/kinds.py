@@ -9,6 +9,7 @@ from pathlib import Path
 
 from actors.runtime import Record
 from sims.scenario.loader import load
+from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.parts import parted
 from tests.sims.anything import pack, shares
@@ -55,8 +56,13 @@ def records_of(name: str) -> tuple[Record, ...]:
     if name in DRAWN:
         return tuple(DRAWN[name]())
     records: list[Record] = []
-    run(load(SCENARIOS / f"{name}.toml", list(FILES[name])), [records.append], SCENARIOS)
+    run(scenario_of(name), [records.append], SCENARIOS)
     return tuple(records)
+
+
+def scenario_of(name: str) -> Scenario:
+    """That of one of the files."""
+    return load(SCENARIOS / f"{name}.toml", list(FILES[name]))
 
 
 def parts_of(name: str) -> tuple[Record, ...]:

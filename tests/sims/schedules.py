@@ -8,7 +8,8 @@ from attrs import define, field
 
 from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
-from actors.events import JobCompleted, ReservationMade, RunStarted
+from actors.events import JobCompleted, ReservationMade, RunEnded, RunStarted, WorkloadEnded
+from actors.intervals import count_in
 from actors.pool import Pool
 from actors.runtime import Record, System
 from actors.scheduler import Scheduler
@@ -18,7 +19,6 @@ from policies.queue.allocation import requested
 from policies.queue.estimates import Estimates
 from policies.queue.names import order_named
 from sims.bench.batch_runs import spawn
-from tests.sims.makespan import Makespan
 
 
 @define
@@ -46,12 +46,36 @@ class Schedule:
         return [self.starts[name] for name in sorted(self.starts)]
 
 
+@define
+class Makespan:
+    """The end of the last job: all that a comparison of makespans needs (one event a run)."""
+
+    wants: frozenset[type] = frozenset((WorkloadEnded,))
+    value: float = 0.0
+    runs: int = 0
+
+    def __call__(self, record: Record) -> None:
+        event = record.event
+        assert isinstance(event, WorkloadEnded)
+        self.value, self.runs = record.t, event.runs
+
+
 def job(
     index: int, submitted: float, processors: int, time: float, asked: float | None = None, user=""
 ) -> BatchJob:
     """A rigid job, J0 the first."""
     profile = Rigid(processors, time)
     return BatchJob(index, f"J{index}", profile, 0.0, asked, submitted, user=user)
+
+
+def queued(rows: str) -> list[BatchJob]:
+    """Jobs "submitted processors time", with "asked user" after them or not, and commas between."""
+    jobs = []
+    for index, row in enumerate(rows.split(",")):
+        submitted, processors, time, *more = row.split()
+        asked, user = map(int, more[:1]), "".join(more[1:])
+        jobs.append(job(index, int(submitted), int(processors), int(time), *asked, user=user))
+    return jobs
 
 
 def schedule(
@@ -89,3 +113,16 @@ def makespan(
     spawn(system, processors, jobs, failures, policy)
     system.run()
     return fold
+
+
+def attempts(
+    processors: int, jobs: Sequence[BatchJob], failures: Sequence[int], policy: BatchPolicy
+) -> list[tuple[str, int, int, float, float]]:
+    """(job, run, its processors, start, end) of each run, in the order of their starts."""
+    records: list[Record] = []
+    system = System(0, [records.append], start=0)
+    spawn(system, processors, jobs, failures, policy)
+    system.run()
+    ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
+    started = [(r.t, r.event) for r in records if isinstance(r.event, RunStarted)]
+    return [(it.job, it.run, count_in(it.processors), t, ends[it.job, it.run]) for t, it in started]

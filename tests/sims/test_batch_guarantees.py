@@ -34,22 +34,15 @@ def run(instance, policy: BatchPolicy) -> float:
 
 @given(rigid_instances(), st.sampled_from(sorted(PAPER_ORDERS)))
 @settings(max_examples=120)
-def test_greedy_stays_within_2_minus_1_over_p_under_any_order(instance, order: str) -> None:
-    """rigid21, proposition 2."""
-    found = run(instance, BatchPolicy(PAPER_ORDERS[order], RList(0), requested))
+def test_lists_of_rigid_jobs_stay_within_their_guarantees(instance, order: str) -> None:
+    """rigid21: 2 - 1/P for greedy under any order (proposition 2), 3 - 4/(P + 1) for reservations
+    with large jobs first (proposition 1)."""
     processors, jobs, failures = instance
-    guarantee = 2 - 1 / processors
-    assert found <= guarantee * rigid_bound(jobs, failures, processors) + 1e-9
-
-
-@given(rigid_instances())
-@settings(max_examples=120)
-def test_reservation_with_large_jobs_first_stays_within_3_minus_4_over_p_plus_1(instance) -> None:
-    """rigid21, proposition 1."""
-    found = run(instance, BatchPolicy(large_first, RList(None), requested))
-    processors, jobs, failures = instance
-    guarantee = 3 - 4 / (processors + 1)
-    assert found <= guarantee * rigid_bound(jobs, failures, processors) + 1e-9
+    greedy = run(instance, BatchPolicy(PAPER_ORDERS[order], RList(0), requested))
+    reserving = run(instance, BatchPolicy(large_first, RList(None), requested))
+    bound = rigid_bound(jobs, failures, processors)
+    assert greedy <= (2 - 1 / processors) * bound + 1e-9
+    assert reserving <= (3 - 4 / (processors + 1)) * bound + 1e-9
 
 
 WORK = st.floats(1, 500)

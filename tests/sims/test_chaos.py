@@ -67,18 +67,10 @@ def test_one_moment_lies_between_every_two_and_whole_slots_stay_whole() -> None:
     assert moments(records, whole=True) == (0, 1, 2)
 
 
-def test_an_injected_failure_is_spelt_as_options_of_run() -> None:
-    path = ROOT / "sims" / "scenarios" / "batch-mixed.toml"
-    it = load(path)
-    baseline = undisturbed(it, path.parent)
-    first = trials(it, path.parent, baseline, 5.0, 10)[3]
-    words = first.spelt().replace("'", "").split("--set ")[1:]
-    again = load(path, [word.strip() for word in words])
-    assert again == first.injected()
-
-
 @pytest.mark.parametrize("name", ["malleable-fatal", "batch-mixed"])
-def test_a_strike_is_spelt_beside_those_that_the_scenario_has(name: str) -> None:
+def test_an_injected_failure_is_spelt_as_options_of_run_beside_what_the_scenario_has(
+    name: str,
+) -> None:
     path = ROOT / "sims" / "scenarios" / f"{name}.toml"
     it = load(path)
     baseline = undisturbed(it, path.parent)

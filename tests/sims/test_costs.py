@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,16 @@ from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 
-TWO: dict[str, Any] = {
-    "name": "two",
-    "unit": "s",
-    "platform": {
-        "workers": 1,
-        "availability": {"kind": "letters", "states": "uurrd", "after": "hold"},
-    },
-    "workers": [{"name": "calm"}],
-    "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 3, "name": "a"}]},
-    "policy": {"name": "R-LIST-0", "placement": "lowest"},
-}
+TWO = tomllib.loads("""
+name = "two"
+unit = "s"
+workers = [{ name = "calm" }]
+job = { kind = "rigid", jobs = [{ processors = 1, time = 3, name = "a" }] }
+policy = { name = "R-LIST-0", placement = "lowest" }
+[platform]
+workers = 1
+availability = { kind = "letters", states = "uurrd", after = "hold" }
+""")
 """Worker 0 is UP over [0, 2), RECLAIMED over [2, 4), DOWN from 4 on: the job's run is lost there,
 and begins again on `calm`, over [4, 7)."""
 
@@ -46,10 +45,13 @@ def measured(table: dict[str, Any], folder: Path) -> dict[Measure, float | None]
 
 
 def test_each_state_has_its_price_and_power(tmp_path: Path) -> None:
-    prices = {"busy": 10, "idle": 1, "reclaimed": 0.1, "down": 0.01}
-    watts = {"busy": 3000, "idle": 1000, "reclaimed": 100}
-    section = {"measures": {"hour": 2, "prices": prices, "watts": watts}}
-    found = measured(TWO | section, tmp_path)
+    section = """
+    [measures]
+    hour = 2
+    prices = { busy = 10, idle = 1, reclaimed = 0.1, down = 0.01 }
+    watts = { busy = 3000, idle = 1000, reclaimed = 100 }
+    """
+    found = measured(TWO | tomllib.loads(section), tmp_path)
     # Held and UP: [0, 2) and [4, 7); idle: calm over [0, 4); RECLAIMED 2, DOWN 3.
     assert found[Measure.COST] == pytest.approx((5 * 10 + 4 * 1 + 2 * 0.1 + 3 * 0.01) / 2)
     assert found[Measure.ENERGY] == pytest.approx((5 * 3000 + 4 * 1000 + 2 * 100) / 2 / 1000)
@@ -78,20 +80,29 @@ def test_an_hours_length_must_be_known_where_the_unit_is_a_slot(tmp_path: Path) 
         run(read(table, "test"), folder=tmp_path)
 
 
+ZONE = """{
+    "metadata": {"gap_seconds": 7200},
+    "data": [1, 1, 0, 1],
+    "prices": [0.5, 1.0, 3.0, 2.0]
+}"""
+SPOT = """
+unit = "slot"
+job = { kind = "rigid", jobs = [{ processors = 1, time = 9 }] }
+[platform]
+workers = 1
+[platform.availability]
+kind = "spot"
+file = "zone.json"
+states = { 1 = "u", 0 = "r" }
+slot = 3600
+"""
+
+
 def spot(then: str, folder: Path) -> dict[str, Any]:
-    trace = {
-        "metadata": {"gap_seconds": 7200},
-        "data": [1, 1, 0, 1],
-        "prices": [0.5, 1.0, 3.0, 2.0],
-    }
-    (folder / "zone.json").write_text(json.dumps(trace))
-    states = {"1": "u", "0": "r"}
-    owner = {"kind": "spot", "file": "zone.json", "states": states, "slot": 3600, "after": then}
-    return TWO | {
-        "unit": "slot",
-        "platform": {"workers": 1, "availability": owner},
-        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 9}]},
-    }
+    (folder / "zone.json").write_text(ZONE)
+    table = TWO | tomllib.loads(SPOT)
+    table["platform"]["availability"]["after"] = then
+    return table
 
 
 def test_a_trace_with_prices_is_what_its_worker_costs_while_up(tmp_path: Path) -> None:
@@ -112,8 +123,7 @@ def test_prices_of_the_scenario_are_for_what_a_trace_leaves_open(tmp_path: Path)
 
 def test_prices_are_as_many_as_ticks(tmp_path: Path) -> None:
     table = spot("up", tmp_path)
-    trace = json.loads((tmp_path / "zone.json").read_text())
-    (tmp_path / "zone.json").write_text(json.dumps(trace | {"prices": [1.0]}))
+    (tmp_path / "zone.json").write_text(ZONE.replace("[0.5, 1.0, 3.0, 2.0]", "[1.0]"))
     with pytest.raises(InputError, match="prices: 1 prices for 4 ticks"):
         run(read(table, "test"), folder=tmp_path)
 

@@ -12,20 +12,16 @@ from tests.sims.oneworld import Told, play
 
 PERIODS = [Decimal(tenths) / 10 for tenths in range(1, 31)]
 PAIRS = [(period, count) for period in PERIODS for count in range(2, 21)]
-NOTHING = {"verification": 0, "program": 0, "data": 0, "image": 0, "recovery": 0, "delay": 0}
 
 
 def job(period: Decimal, work: Decimal, protection: str) -> dict[str, Any]:
-    alone = {"kind": "rigid", "p": 2, "release": 0, "failures": [], "copies": 1, "cloning": False}
     times = {"t": float(work), "period": float(period), "cost": 1}
-    return {**alone, **NOTHING, **times, "protection": protection, "verified": False}
+    return {"p": 2, "protection": protection, **times}
 
 
 def told(jobs: list[dict[str, Any]]) -> Told:
     """Of jobs that run side by side."""
-    platform = {"workers": 2 * len(jobs), "owner": None, "speeds": None, "faults": []}
-    scenario = {**platform, "master": None, "order": "FCFS", "jobs": jobs}
-    return Told.of(play(scenario))
+    return Told.of(play({"workers": 2 * len(jobs), "jobs": jobs}))
 
 
 @pytest.mark.parametrize("protection", ["buddies", "images"])

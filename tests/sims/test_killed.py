@@ -48,6 +48,12 @@ def killed(folder: Path, pause: float, events: int) -> dict[str, tuple[Told, flo
     return found
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits is saved soon."""
+    monkeypatch.setattr(module, "TICK", 0.01)
+
+
 def kept(path: Path) -> int:
     """Events that can be read."""
     return sum(1 for _ in LogFile(path))
@@ -66,11 +72,11 @@ def test_no_more_than_so_many_events_are_lost_however_fast_the_run_is(tmp_path: 
         assert kept(path) >= len(told) - EVENTS > 4000, suffix
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_run_that_hangs_in_its_first_instant_has_its_events_on_disk(
-    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    suffix: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(module, "TICK", 0.01)
     path = tmp_path / f"run.jsonl{suffix}"
     first = records_of("figure1")[0]
     with LogWriter(path) as log:
@@ -79,10 +85,10 @@ def test_a_run_that_hangs_in_its_first_instant_has_its_events_on_disk(
         assert list(LogFile(path)) == [first]
 
 
+@pytest.mark.usefixtures("quick")
 def test_but_an_older_log_stays_as_it_was_and_a_new_one_goes_where_that_instant_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(module, "TICK", 0.01)
     path = tmp_path / "run.jsonl"
     for old in (None, b"older"):
         if old is not None:
@@ -132,10 +138,10 @@ def test_a_draft_is_read_like_the_rest_and_gives_way_to_what_follows(
     assert content(path) == line * 49
 
 
+@pytest.mark.usefixtures("quick")
 def test_what_went_wrong_in_saving_ends_the_run_as_its_own_writing_would(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr(module, "TICK", 0.01)
     folder = tmp_path / "file"
     folder.write_text("")
     with pytest.raises(InputError, match="cannot be written"), LogWriter(folder / "log") as log:

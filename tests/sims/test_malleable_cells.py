@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import tomllib
 
 from actors.events import (
     EndExpected,
@@ -18,34 +17,29 @@ from actors.events import (
 )
 from actors.intervals import numbers_in
 from actors.runtime import Record
-from sims.scenario.loader import load, read
+from sims import session
+from sims.examples import example
+from sims.scenario.loader import read
 from sims.world import run
 
-Table = dict[str, Any]
+TWO = """
+name = "two"
+link = { unit = 1 }
+policy = { name = "EndLocal" }
+[platform]
+workers = 4
+[job]
+kind = "malleable"
+jobs = [
+    { name = "T1", footprint = 10, speedup = { kind = "table", times = [400, 200, 140, 100] } },
+    { name = "T2", footprint = 10, speedup = { kind = "table", times = [80, 40, 30, 20] } },
+]
+"""
 
 
-def table(times: list[float]) -> Table:
-    return {"kind": "table", "times": times}
-
-
-TWO: Table = {
-    "name": "two",
-    "platform": {"workers": 4},
-    "job": {
-        "kind": "malleable",
-        "jobs": [
-            {"name": "T1", "footprint": 10, "speedup": table([400, 200, 140, 100])},
-            {"name": "T2", "footprint": 10, "speedup": table([80, 40, 30, 20])},
-        ],
-    },
-    "link": {"unit": 1},
-    "policy": {"name": "EndLocal"},
-}
-
-
-def play(table: Table) -> list[Record]:
+def play(table: str) -> list[Record]:
     records: list[Record] = []
-    run(read(table, "cell"), [records.append], until=10_000)
+    run(read(tomllib.loads(table), "cell"), [records.append], until=10_000)
     return records
 
 
@@ -71,21 +65,20 @@ def test_a_resize_ends_the_run_and_goes_on_with_all_its_work_on_more_workers() -
 
 
 def test_without_protection_a_struck_application_gets_workers_again_once_a_group_is_up() -> None:
-    faults = {"kind": "list", "strikes": [[10, 0]], "downtime": 7}
-    assert runs(play(TWO | {"faults": faults}))[2] == ("T1", 1, "0-1", 17, 0)
+    faults = "faults = { kind = 'list', strikes = [[10, 0]], downtime = 7 }"
+    assert runs(play(faults + TWO))[2] == ("T1", 1, "0-1", 17, 0)
 
 
 def test_a_reclaimed_member_suspends_its_application_and_keeps_it_from_being_resized() -> None:
-    workers = [{"availability": "u" * 30 + "r" * 20}, {"count": 3}]
-    table = {key: value for key, value in TWO.items() if key != "platform"}
-    records = play(table | {"workers": workers})
+    states = "u" * 30 + "r" * 20
+    workers = f"workers = [{{ availability = '{states}' }}, {{ count = 3 }}]"
+    records = play(workers + TWO.replace("[platform]\nworkers = 4\n", ""))
     assert [run[:3] for run in runs(records)] == [("T1", 0, "0-1"), ("T2", 0, "2-3")]
     assert records[-1].t == 220
 
 
 def test_who_joins_fetches_program_and_data_before_the_run_computes() -> None:
-    records: list[Record] = []
-    run(load(Path("sims/scenarios/malleable-master.toml")), [records.append])
+    records = session.run(example("malleable-master")).records()
     assert any(isinstance(record.event, RedistributionPlanned) for record in records)
     lacking: dict[str, set[int]] = {}
     members: dict[str, set[int]] = {}
@@ -101,28 +94,35 @@ def test_who_joins_fetches_program_and_data_before_the_run_computes() -> None:
                 assert not lacking[job], record
 
 
+COPIED = """
+name = "copied"
+seed = 102074
+platform = { workers = 4 }
+link = { unit = 0.05 }
+errors = { rate = 0.01 }
+[protection]
+kind = "images"
+period = 6
+cost = 1
+recovery = 1
+copies = 2
+cloning = true
+delay = 1
+fatal = "possible"
+[job]
+kind = "malleable"
+verification = 1
+jobs = [
+    { footprint = 12, speedup = { kind = "table", times = [36.5, 19, 13.5, 11] } },
+    { footprint = 9, speedup = { kind = "table", times = [18.5, 10, 7.5, 6.5] } },
+]
+"""
+
+
 def test_nothing_is_expected_of_whom_another_copy_completes_as_the_oldest_fails() -> None:
     """The second copy starts at 12 with the first one's 11 of 19 units of work; both verify at 23,
     where errors strike the first alone."""
-    copied = {"kind": "images", "period": 6, "cost": 1, "recovery": 1, "copies": 2}
-    records = play(
-        {
-            **TWO,
-            "seed": 102074,
-            "job": {
-                "kind": "malleable",
-                "verification": 1,
-                "jobs": [
-                    {"footprint": 12, "speedup": table([36.5, 19, 13.5, 11])},
-                    {"footprint": 9, "speedup": table([18.5, 10, 7.5, 6.5])},
-                ],
-            },
-            "link": {"unit": 0.05},
-            "errors": {"rate": 0.01},
-            "protection": {**copied, "cloning": True, "delay": 1, "fatal": "possible"},
-            "policy": {},
-        }
-    )
+    records = play(COPIED)
     ends = [it.event.outcome.value for it in records if isinstance(it.event, RunEnded)]
     assert ends[-2:] == ["failed", "completed"]
     [done] = [

@@ -3,7 +3,7 @@ own): every journal of the tests is derived, and what fails here fails as it is 
 
 from __future__ import annotations
 
-from typing import Any
+import tomllib
 
 import pytest
 from hypothesis import given
@@ -15,24 +15,32 @@ from policies.pack import NAMES
 from sims.ledger import account
 from tests.sims.oneworld import records_of
 
+SMALL = """
+name = "small"
+platform = { workers = 13 }
+job = { kind = "malleable", footprints = [1e5, 1.6e5, 2.5e5, 4e4] }
+link = { unit = 1.0, startup = 1e4 }
+policy.look = "any"
+[faults]
+kind = "list"
+downtime = 5e4
+[protection]
+kind = "buddies"
+period = "young"
+mtbf = 3.1536e7
+"""
 P = 13
 """Processors of the small platform; the last one has no buddy and stays unused."""
 FATAL = ("possible", "ignored")
 
 
 def play(strikes: list[tuple[float, int]], policy: str, fatal: str) -> list[Record]:
-    footprints = [1e5, 1.6e5, 2.5e5, 4e4]
-    scenario: dict[str, Any] = {
-        "name": "small",
-        "platform": {"workers": P},
-        "job": {"kind": "malleable", "footprints": footprints},
-        "link": {"unit": 1.0, "startup": 1e4},
-        "faults": {"kind": "list", "strikes": sorted(map(list, strikes)), "downtime": 5e4},
-        "protection": {"kind": "buddies", "period": "young", "mtbf": 3.1536e7, "fatal": fatal},
-        "policy": {"name": policy, "look": "any"},
-    }
+    scenario = tomllib.loads(SMALL)
+    scenario["faults"]["strikes"] = sorted(map(list, strikes))
+    scenario["protection"]["fatal"] = fatal
+    scenario["policy"]["name"] = policy
     records = records_of(scenario)
-    assert sum(isinstance(it.event, JobCompleted) for it in records) == len(footprints)
+    assert sum(isinstance(it.event, JobCompleted) for it in records) == 4
     ledger = account(records, P)
     assert float(sum(ledger.total.values())) == pytest.approx(P * records[-1].t, rel=1e-9)
     return records

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tomllib
+from collections import defaultdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import orjson
 import pytest
-from attrs import define, field
 
 from sims.log import LogFile, LogWriter
 from sims.metrics.jobs import By
@@ -17,56 +16,22 @@ from sims.metrics.measures import Measure, Measured, of_report
 from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
+from tests.sims.oneworld import records_of
 
-SCENARIO: dict[str, Any] = {
-    "name": "measured",
-    "seed": 5,
-    "platform": {"workers": 32},
-    "job": {
-        "kind": "rigid",
-        "lublin": {"jobs": 300, "machine": 32},
-        "scale": {"load": 0.9, "by": "arrivals"},
-    },
-    "policy": {"name": "R-LIST-1", "order": "FCFS", "reading": "easy"},
-    "measures": {
-        "bound": 60,
-        "prices": {"busy": 0.12, "idle": 0.05},
-        "watts": {"busy": 250, "idle": 90},
-    },
-}
-QUANTITIES = ("wait", "flowtime", "stretch", "bounded-slowdown")
-
-
-@define
-class Times:
-    """Of the jobs of a log, read off its lines: no fold of ours has a part in it."""
-
-    submitted: dict[str, float] = field(factory=dict)
-    started: dict[str, float] = field(factory=dict)
-    completed: dict[str, float] = field(factory=dict)
-    processors: dict[str, int] = field(factory=dict)
-
-    @classmethod
-    def of(cls, log: Path) -> Times:
-        found = cls()
-        for line in map(orjson.loads, log.read_bytes().splitlines()):
-            match line["event"]:
-                case "JobSubmitted":
-                    found.submitted[line["job"]] = line["t"]
-                case "RunStarted":
-                    found.started[line["job"]] = line["t"]
-                    spans = [part.split("-") for part in line["processors"].split()]
-                    found.processors[line["job"]] = sum(
-                        int(it[-1]) - int(it[0]) + 1 for it in spans
-                    )
-                case "JobCompleted":
-                    found.completed[line["job"]] = line["t"]
-        return found
-
-    def columns(self) -> Iterator[np.ndarray]:
-        """Submission, start, completion, processors: by job."""
-        for column in (self.submitted, self.started, self.completed, self.processors):
-            yield np.array([column[job] for job in self.submitted], dtype=float)
+SCENARIO = tomllib.loads("""
+name = "measured"
+seed = 5
+platform = { workers = 32 }
+policy = { name = "R-LIST-1", order = "FCFS", reading = "easy" }
+[job]
+kind = "rigid"
+lublin = { jobs = 300, machine = 32 }
+scale = { load = 0.9, by = "arrivals" }
+[measures]
+bound = 60
+prices = { busy = 0.12, idle = 0.05 }
+watts = { busy = 250, idle = 90 }
+""")
 
 
 @pytest.fixture(scope="module")
@@ -78,12 +43,28 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def columns(log: Path) -> np.ndarray:
+    """Submission, start, completion, processors, by job: read off the log's lines; no fold of ours
+    has a part in it."""
+    times, processors = defaultdict[str, list[float]](list), dict[str, int]()
+    for line in map(orjson.loads, log.read_bytes().splitlines()):
+        if line["event"] in ("JobSubmitted", "RunStarted", "JobCompleted"):
+            times[line["job"]].append(line["t"])
+        if line["event"] == "RunStarted":
+            spans = [part.split("-") for part in line["processors"].split()]
+            processors[line["job"]] = sum(int(it[-1]) - int(it[0]) + 1 for it in spans)
+    return np.array([(*times[job], processors[job]) for job in times]).T
+
+
+@pytest.fixture(scope="module")
 def measured(log: Path) -> Measured:
     return of_report(Report.of(LogFile(log)))
 
 
-def test_measures_of_jobs_agree_with_their_starts_and_ends(log: Path, measured: Measured) -> None:
-    submitted, started, completed, _ = Times.of(log).columns()
+def test_measures_of_jobs_agree_with_their_starts_and_ends(
+    columns: np.ndarray, measured: Measured
+) -> None:
+    submitted, started, completed, _ = columns
     ran = completed - started
     by_hand = {
         "wait": started - submitted,
@@ -102,8 +83,10 @@ def test_measures_of_jobs_agree_with_their_starts_and_ends(log: Path, measured: 
             assert measured[Measure(f"{name}-p{percent}")] == pytest.approx(expected)
 
 
-def test_measures_of_the_machine_agree_with_starts_and_ends(log: Path, measured: Measured) -> None:
-    submitted, started, completed, processors = Times.of(log).columns()
+def test_measures_of_the_machine_agree_with_starts_and_ends(
+    columns: np.ndarray, measured: Measured
+) -> None:
+    submitted, started, completed, processors = columns
     makespan, busy = completed.max(), float(((completed - started) * processors).sum())
     assert measured[Measure.MAKESPAN] == makespan
     assert measured[Measure.UTILISATION] == pytest.approx(busy / (32 * makespan))
@@ -118,10 +101,7 @@ def test_measures_of_the_machine_agree_with_starts_and_ends(log: Path, measured:
 
 
 def test_a_run_in_memory_and_its_log_give_the_same_measures(measured: Measured) -> None:
-    report = Report()
-    run(read(SCENARIO, "test"), [report])
-    report.close()
-    assert of_report(report) == measured
+    assert of_report(Report.of(records_of(SCENARIO))) == measured
 
 
 def test_response_and_slowdown_are_other_names() -> None:
@@ -134,29 +114,25 @@ def test_response_and_slowdown_are_other_names() -> None:
 
 # --- users, classes -----------------------------------------------------------------------------
 
-OWNED: dict[str, Any] = {
-    "name": "owned",
-    "platform": {"workers": 4},
-    "job": {
-        "kind": "rigid",
-        "jobs": [
-            {"processors": 4, "time": 20, "user": "ann", "queue": "day"},
-            {"processors": 3, "time": 10, "user": "10", "queue": "day"},
-            {"processors": 4, "time": 100, "user": "9", "queue": "night"},
-            {"processors": 1, "time": 2, "user": "10", "release": 100},
-        ],
-    },
-    "policy": {"name": "R-LIST-0", "order": "FCFS"},
-}
+OWNED = """
+name = "owned"
+platform = { workers = 4 }
+policy = { name = "R-LIST-0", order = "FCFS" }
+[job]
+kind = "rigid"
+jobs = [
+    { processors = 4, time = 20, user = "ann", queue = "day" },
+    { processors = 3, time = 10, user = "10", queue = "day" },
+    { processors = 4, time = 100, user = "9", queue = "night" },
+    { processors = 1, time = 2, user = "10", release = 100 },
+]
+"""
 """Starts at 0, 20, 30 and 130; bounded slowdowns (bound 10 s) of 1, 3, 1.3 and 3.2."""
 
 
 @pytest.fixture(scope="module")
 def owned() -> Report:
-    report = Report()
-    run(read(OWNED, "test"), [report])
-    report.close()
-    return report
+    return Report.of(records_of(tomllib.loads(OWNED)))
 
 
 def test_fairness_is_jains_index_of_users_mean_bounded_slowdowns(

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 from actors.events import CheckpointTaken, Outcome, RunEnded, RunStarted, TransferStarted
 from actors.runtime import Event, Record
 from sims.audit.audit import audit
-from sims.scenario.loader import read
-from sims.world import run
+from tests.sims.oneworld import records_of
+
+ALL = """
+name = "members"
+policy = { name = "R-LIST-0", order = "FCFS" }
+job.kind = "rigid"
+"""
 
 
-def told(workers: int, jobs: list[dict[str, Any]], **sections: Any) -> list[Record]:
+def told(scenario: str) -> list[Record]:
     """The log of a run, which obeys the laws."""
-    table: dict[str, Any] = {
-        "name": "members",
-        "platform": {"workers": workers},
-        "job": {"kind": "rigid", "jobs": jobs},
-        "policy": {"name": "R-LIST-0", "order": "FCFS"},
-    }
-    records: list[Record] = []
-    run(read(table | sections, "members.toml"), [records.append])
+    records = records_of(tomllib.loads(ALL + scenario))
     assert list(audit(records)) == []
     return records
 
@@ -30,58 +29,45 @@ def of(records: list[Record], kind: type[Event], job: str) -> list[tuple[float, 
 
 
 def test_a_job_that_failed_gets_the_lowest_workers_whomever_it_had() -> None:
-    jobs = [
-        {"name": "A", "processors": 1, "time": 4},
-        {"name": "B", "processors": 1, "time": 2, "failures": 2},
-    ]
-    started = of(told(2, jobs), RunStarted, "B")
+    records = told("""
+        platform.workers = 2
+        job.jobs = [
+            { name = "A", processors = 1, time = 4 },
+            { name = "B", processors = 1, time = 2, failures = 2 },
+        ]
+    """)
+    started = of(records, RunStarted, "B")
     assert [(t, event.processors) for t, event in started] == [(0, "1"), (2, "1"), (4, "0")]
 
 
 def test_whoever_is_struck_as_he_begins_to_save_has_saved_nothing_though_he_is_back_at_once() -> (
     None
 ):
-    job = {
-        "name": "A",
-        "processors": 2,
-        "time": 4,
-        "protection": {"kind": "images", "period": 2},
-    }
-    records = told(
-        2,
-        [job],
-        master={"channels": 1, "image": 1},
-        faults={"kind": "list", "strikes": [[2, 0], [2, 1]], "downtime": 0},
-    )
+    records = told("""
+        platform.workers = 2
+        master = { channels = 1, image = 1 }
+        faults = { kind = "list", strikes = [[2, 0], [2, 1]], downtime = 0 }
+        protection = { kind = "images", period = 2 }
+        job.jobs = [{ name = "A", processors = 2, time = 4 }]
+    """)
     ended = of(records, RunEnded, "A")
-    assert [(t, event.outcome) for t, event in ended] == [
-        (2, Outcome.LOST),
-        (8, Outcome.COMPLETED),
-    ]
+    told_so = [(t, event.outcome) for t, event in ended]
+    assert told_so == [(2, Outcome.LOST), (8, Outcome.COMPLETED)]
     assert [t for t, _ in of(records, CheckpointTaken, "A")] == [6]
 
 
 def test_a_kept_member_that_is_given_back_has_no_data_for_the_next_job() -> None:
     """The second copy of A waits for worker 2 from 2 on; the first completes A at 4."""
-    jobs = [
-        {
-            "name": "A",
-            "processors": 2,
-            "time": 3,
-            "protection": {"kind": "buddies", "copies": 2},
-        },
-        {"name": "B", "processors": 3, "time": 1, "release": 1},
-    ]
-    records = told(
-        4,
-        jobs,
-        master={"channels": 4, "data": 1},
-        faults={"kind": "list", "strikes": [[2, 2]], "downtime": 10},
-    )
+    records = told("""
+        platform.workers = 4
+        master = { channels = 4, data = 1 }
+        faults = { kind = "list", strikes = [[2, 2]], downtime = 10 }
+        job.jobs = [
+            { name = "A", processors = 2, time = 3, protection = { kind = "buddies", copies = 2 } },
+            { name = "B", processors = 3, time = 1, release = 1 },
+        ]
+    """)
     assert [(t, event.processors) for t, event in of(records, RunStarted, "B")] == [(4, "0-1 3")]
-    assert [(t, event.worker) for t, event in of(records, TransferStarted, "B")] == [
-        (4, 0),
-        (4, 1),
-        (4, 3),
-    ]
+    sent = [(t, event.worker) for t, event in of(records, TransferStarted, "B")]
+    assert sent == [(4, 0), (4, 1), (4, 3)]
     assert [t for t, _ in of(records, RunEnded, "B")] == [6]

@@ -10,35 +10,19 @@ from typing import Any
 import pytest
 from attrs import frozen
 
-from actors.events import RunEnded, RunStarted
-from actors.intervals import count_in
-from actors.runtime import Record, System
-from policies.interface.queue import (
-    Allocation,
-    Allotment,
-    BatchAllocation,
-    BatchJob,
-    BatchPolicy,
-)
+from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob, BatchPolicy
 from policies.maths.makespan_bounds import least, moldable_bound
 from policies.maths.profiles import Listed
-from policies.maths.speedup import (
-    Profile,
-    Table,
-    amdahl,
-    communication,
-    mix,
-    power,
-    roofline,
-)
+from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact
-from policies.queue.chains import runs
+from policies.queue.chains import runs as shortened
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS
-from sims.bench.batch_runs import described, spawn
+from sims.bench.batch_runs import described
 from tests.case_files import case_file
+from tests.sims.schedules import attempts
 
 CLOSE = 1e-9
 RULES: dict[str, Allocation | BatchAllocation] = {
@@ -46,13 +30,11 @@ RULES: dict[str, Allocation | BatchAllocation] = {
     "MINTIME": MINTIME,
     "MINAREA": MINAREA,
     "BATCH": Exact(),
-    "BATCH_mixed": Mixed(),
-    "BATCH_dp0.3": Programme(0.3),
 }
-UNSCHEDULED = ("BATCH_mixed", "BATCH_dp0.3")
-"""Rules of whose results cases record the makespan only."""
 
 SAME = 1e-12
+
+Case = dict[str, Any]
 
 Chains = list[list[int]]
 """Processors by job and attempt."""
@@ -60,55 +42,43 @@ Chains = list[list[int]]
 Size = tuple[Fraction, Fraction]
 """(time, area) of a chain, without rounding."""
 
-MODELS: dict[str, Callable[[dict[str, Any]], Profile]] = {
-    "roofline": lambda j: roofline(j["w"], j["pbar"]),
-    "communication": lambda j: communication(j["w"], j["c"]),
-    "amdahl": lambda j: amdahl(j["w"], j["gamma"]),
-    "mix": lambda j: mix(j["w"], j["pbar"], j["gamma"], j["c"]),
-    "power": lambda j: power(j["w"], j["delta"]),
-    "table": lambda j: Table(tuple(j["table"])),
+MODELS: dict[str, tuple[Callable[..., Profile], list[str]]] = {
+    "roofline": (roofline, ["w", "pbar"]),
+    "communication": (communication, ["w", "c"]),
+    "amdahl": (amdahl, ["w", "gamma"]),
+    "mix": (mix, ["w", "pbar", "gamma", "c"]),
+    "power": (power, ["w", "delta"]),
+    "table": (lambda times: Table(tuple(times)), ["table"]),
 }
+"""Speedup models, and the keys of what they are made of."""
 
 
-def instances(folder: Path) -> Iterator[dict[str, Any]]:
+def instances(folder: Path) -> Iterator[Case]:
     yield from case_file(folder, "moldable.json")["instances"]
 
 
-def profiles(case: dict[str, Any]) -> list[Profile]:
+def batches(folder: Path) -> Iterator[tuple[Case, Case, Any]]:
+    """(case, batch, where that is)."""
+    for case in instances(folder):
+        for batch in case["batches"]:
+            yield case, batch, (case["name"], batch["g"])
+
+
+def profiles(case: Case) -> list[Profile]:
     if case["jobs"] == "table":
         return [Table(tuple(times)) for times in case["t"]]
-    return [MODELS[job["model"]](job) for job in case["jobs"]]
+    models = [(job, *MODELS[job["model"]]) for job in case["jobs"]]
+    return [model(*(job[key] for key in keys)) for job, model, keys in models]
 
 
-def some(case: dict[str, Any], indices: list[int] | None = None) -> list[BatchJob]:
-    jobs = described(profiles(case))
-    return [jobs[i] for i in (indices if indices is not None else range(len(jobs)))]
-
-
-def attempts(
-    case: dict[str, Any], rule: Allocation | BatchAllocation, order: str
-) -> tuple[float, list[tuple[Any, ...]]]:
-    records: list[Record] = []
-    system = System(0, [records.append], start=0)
-    policy = BatchPolicy(PAPER_ORDERS[order], RList(0), rule)
-    spawn(system, case["P"], some(case), case["failures"], policy)
-    system.run()
-    ends = {(r.event.job, r.event.run): r.t for r in records if isinstance(r.event, RunEnded)}
-    rows = [
-        (int(e.job[1:]) - 1, e.run, count_in(e.processors), r.t, ends[e.job, e.run])
-        for r in records
-        if isinstance(e := r.event, RunStarted)
-    ]
-    return max(ends.values()), sorted(rows)
-
-
-def allotted(case: dict[str, Any], batch: dict[str, Any], rule: BatchAllocation) -> Chains:
-    g, jobs = batch["g"], some(case, batch["jobs"])
-    found = rule.allot(jobs, [g] * len(jobs), case["P"])
+def allotted(case: Case, batch: Case, rule: BatchAllocation) -> Chains:
+    every = described(profiles(case))
+    jobs = [every[index] for index in batch["jobs"]]
+    found = rule.allot(jobs, [batch["g"]] * len(jobs), case["P"])
     return [[count for n, count in parts for _ in range(n)] for parts in found]
 
 
-def sizes(case: dict[str, Any], batch: dict[str, Any], chains: Chains) -> list[Size]:
+def sizes(case: Case, batch: Case, chains: Chains) -> list[Size]:
     times = [[Fraction(t) for t in case["t"][job]] for job in batch["jobs"]]
     return [
         (sum((t[p - 1] for p in chain), Fraction()), sum((p * t[p - 1] for p in chain), Fraction()))
@@ -116,15 +86,23 @@ def sizes(case: dict[str, Any], batch: dict[str, Any], chains: Chains) -> list[S
     ]
 
 
-def length(case: dict[str, Any], measured: list[Size]) -> float:
+def length(case: Case, measured: list[Size]) -> float:
     """L (moldable21, equation 8)."""
     return float(max(*(t for t, _ in measured), sum(a for _, a in measured) / case["P"]))
 
 
-def rounding_decides(one: Size, other: Size) -> bool:
-    """Whether two chains of one job have areas that differ by rounding errors alone: p (w/p) is
-    not w in doubles. Equal areas are told apart by the rule."""
-    return 0 < abs(one[1] - other[1]) <= SAME * other[1]
+def compared(
+    case: Case, batch: Case, rule: BatchAllocation, wanted: Chains
+) -> tuple[list[Size], list[Size]]:
+    """Sizes of the chains that a rule allots, and of those that the case records: the same chains,
+    but where areas differ by rounding errors alone: p (w/p) is not w in doubles. Equal areas are
+    told apart by the rule."""
+    found = allotted(case, batch, rule)
+    ours, theirs = sizes(case, batch, found), sizes(case, batch, wanted)
+    for chain, want, (_, area), (_, other) in zip(found, wanted, ours, theirs, strict=True):
+        rounding_decides = 0 < abs(area - other) <= SAME * other
+        assert chain == want or rounding_decides, (case["name"], batch["g"])
+    return ours, theirs
 
 
 @frozen
@@ -137,12 +115,7 @@ class Recorded:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        return [runs(chain) for chain in self.chains[attempts[0]]]
-
-
-def recorded_chains(batch: dict[str, Any], rule: str) -> Chains:
-    chains: Chains = batch["alloc_mixed"] if rule == "BATCH_mixed" else batch["dp_eps0p3"]["alloc"]
-    return chains
+        return [shortened(chain) for chain in self.chains[attempts[0]]]
 
 
 def test_each_speedup_model_takes_the_expected_times(cases_dir: Path) -> None:
@@ -169,52 +142,47 @@ def test_local_rules_allot_as_expected(cases_dir: Path) -> None:
         for rule, expected in case["alloc"].items():
             local = RULES[rule]
             assert not isinstance(local, BatchAllocation)
-            assert list(local(some(case), case["P"])) == expected, (case["name"], rule)
+            assert list(local(described(profiles(case)), case["P"])) == expected, (
+                case["name"],
+                rule,
+            )
 
 
 def test_the_exact_rule_allots_each_batch_as_expected(cases_dir: Path) -> None:
-    for case in instances(cases_dir):
-        for batch in case["batches"]:
-            found = allotted(case, batch, Exact())
-            assert found == batch["alloc_uniform"], (case["name"], batch["g"])
+    for case, batch, where in batches(cases_dir):
+        assert allotted(case, batch, Exact()) == batch["alloc_uniform"], where
 
 
 def test_the_mixed_rule_finds_the_least_length_of_each_batch(cases_dir: Path) -> None:
-    for case in instances(cases_dir):
-        for batch in case["batches"]:
-            where = case["name"], batch["g"]
-            found, wanted = allotted(case, batch, Mixed()), batch["alloc_mixed"]
-            ours, theirs = sizes(case, batch, found), sizes(case, batch, wanted)
-            assert length(case, ours) == pytest.approx(batch["minL_mixed"], rel=CLOSE), where
-            for chain, want, a, b in zip(found, wanted, ours, theirs, strict=True):
-                assert chain == want or rounding_decides(a, b), where
+    for case, batch, where in batches(cases_dir):
+        ours, _ = compared(case, batch, Mixed(), batch["alloc_mixed"])
+        assert length(case, ours) == pytest.approx(batch["minL_mixed"], rel=CLOSE), where
 
 
 def test_the_programme_allots_each_batch_as_expected(cases_dir: Path) -> None:
     """But for chains whose areas differ by rounding errors alone: there only the area is
     determined, and that L keeps its guarantee (moldable21, lemma 3)."""
-    for case in instances(cases_dir):
-        for batch in case["batches"]:
-            where, stored = (case["name"], batch["g"]), batch["dp_eps0p3"]
-            found, wanted = allotted(case, batch, Programme(0.3)), stored["alloc"]
-            ours, theirs = sizes(case, batch, found), sizes(case, batch, wanted)
-            assert length(case, theirs) == pytest.approx(stored["L"], rel=CLOSE), where
-            areas = [float(sum(area for _, area in measured)) for measured in (ours, theirs)]
-            assert areas[0] == pytest.approx(areas[1], rel=SAME), where
-            assert length(case, ours) <= 1.3 * batch["minL_mixed"] * (1 + CLOSE), where
-            for chain, want, a, b in zip(found, wanted, ours, theirs, strict=True):
-                assert chain == want or rounding_decides(a, b), where
+    for case, batch, where in batches(cases_dir):
+        stored = batch["dp_eps0p3"]
+        ours, theirs = compared(case, batch, Programme(0.3), stored["alloc"])
+        assert length(case, theirs) == pytest.approx(stored["L"], rel=CLOSE), where
+        areas = [float(sum(area for _, area in measured)) for measured in (ours, theirs)]
+        assert areas[0] == pytest.approx(areas[1], rel=SAME), where
+        assert length(case, ours) <= 1.3 * batch["minL_mixed"] * (1 + CLOSE), where
 
 
-def scheduled_rule(case: dict[str, Any], rule: str) -> Allocation | BatchAllocation:
-    """The rule; where rounding decides one of its allotments (see the tests above), those that the
-    case records: then the schedule is determined again."""
-    known = RULES[rule]
-    if rule not in UNSCHEDULED or not isinstance(known, BatchAllocation):
-        return known
-    recorded = {batch["g"]: recorded_chains(batch, rule) for batch in case["batches"]}
-    same = all(allotted(case, b, known) == recorded[b["g"]] for b in case["batches"])
-    return known if same else Recorded(recorded)
+def scheduled_rule(case: Case, rule: str) -> Allocation | BatchAllocation:
+    """The rule; for those whose allotments rounding may decide (see the tests above), what the case
+    records of them: then the schedule is determined again."""
+    if rule in RULES:
+        return RULES[rule]
+    mixed = rule == "BATCH_mixed"
+    return Recorded(
+        {
+            it["g"]: it["alloc_mixed"] if mixed else it["dp_eps0p3"]["alloc"]
+            for it in case["batches"]
+        }
+    )
 
 
 def test_every_algorithm_has_the_expected_schedule_under_every_order(cases_dir: Path) -> None:
@@ -223,13 +191,19 @@ def test_every_algorithm_has_the_expected_schedule_under_every_order(cases_dir: 
         chosen = {rule: scheduled_rule(case, rule) for rule in sorted(rules)}
         for key, expected in case["results"].items():
             rule, order = key.split("/")
-            makespan, rows = attempts(case, chosen[rule], order)
-            assert makespan == pytest.approx(expected["makespan"], rel=CLOSE), (case["name"], key)
-            if rule in UNSCHEDULED:
-                continue
+            policy = BatchPolicy(PAPER_ORDERS[order], RList(0), chosen[rule])
+            jobs = described(profiles(case))
+            runs = attempts(case["P"], jobs, case["failures"], policy)
+            assert max(run[-1] for run in runs) == pytest.approx(expected["makespan"], rel=CLOSE), (
+                case["name"],
+                key,
+            )
+            if rule not in RULES:
+                continue  # cases record the makespan only
             wanted = sorted(
                 (s["job"], s["attempt"], s["p"], s["start"], s["end"]) for s in expected["schedule"]
             )
+            rows = sorted((int(job[1:]) - 1, *run) for job, *run in runs)
             assert [row[:3] for row in rows] == [row[:3] for row in wanted], (case["name"], key)
             for row, want in zip(rows, wanted, strict=True):
                 assert row[3:] == pytest.approx(want[3:], rel=CLOSE, abs=CLOSE), (case["name"], key)

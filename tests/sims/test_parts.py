@@ -8,11 +8,10 @@ from attrs import evolve
 from actors.events import CopiesPlaced, CopiesSettled, Outcome, RunEnded, RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.scenario.loader import load
 from sims.summary import Summary
 from sims.world import run
 from tests.parts import parted, parts
-from tests.sims.kinds import FILES, SCENARIOS, records_of
+from tests.sims.kinds import FILES, SCENARIOS, records_of, scenario_of
 
 PLACED = CopiesPlaced(
     *(("a", "b"), (3, 0), (2, 1), (9.0, 5.0), (4, 0, 2), 1, 0.5),
@@ -69,9 +68,8 @@ def test_an_audit_names_the_line_whose_columns_do_not_fit() -> None:
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_summary_is_the_same_with_and_without_a_log(name: str) -> None:
-    scenario = load(SCENARIOS / f"{name}.toml", list(FILES[name]))
     silent, logged = Summary(), Summary()
-    run(scenario, [silent], SCENARIOS)
-    run(scenario, [logged, list[Record]().append], SCENARIOS)
+    for sinks in ([silent], [logged, list[Record]().append]):
+        run(scenario_of(name), sinks, SCENARIOS)
     assert silent == logged
     assert sum(silent.outcomes.values()) > 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from attrs import define, field
 from numpy.random import Generator, default_rng
@@ -16,11 +14,11 @@ from policies.queue.names import FIELD, ORDERS, SHELVES
 from sims.audit.audit import audit
 from sims.scenario.loader import read
 from sims.world import run
+from tests.sims.drawn import one, owned
+from tests.sims.oneworld import Table
 from tests.sims.schedules import Schedule
 
 pytestmark = pytest.mark.usefixtures("unchecked")
-
-Table = dict[str, Any]
 
 STRATEGIES = (*FIELD, *SHELVES, "R-LIST-0", "R-LIST-1", "R-LIST-2", "R-LIST-Q")
 TAKEN = {"kind": "letters", "states": "u" * 8 + "r" * 12 + "u"}
@@ -120,29 +118,19 @@ def _drawn(seed: int) -> Table:
     rng = default_rng(seed)
     count = int(rng.integers(2, 6))
     policy = {
-        "name": _one(rng, *STRATEGIES),
-        "order": _one(rng, *ORDERS),
-        "reading": _one(rng, "fresh", "easy", "kept"),
+        "name": one(rng, *STRATEGIES),
+        "order": one(rng, *ORDERS),
+        "reading": one(rng, "fresh", "easy", "kept"),
     }
     jobs = [_job(rng, count) for _ in range(rng.integers(3, 8))]
-    table = _preemptive([_worker(rng) for _ in range(count)], jobs, policy) | {"seed": seed}
-    table["protection"] |= {"period": float(rng.integers(1, 6)), "copies": _one(rng, 1, 1, 2)}
+    workers: list[Table] = [owned(rng) if rng.random() < 0.3 else {} for _ in range(count)]
+    table = _preemptive(workers, jobs, policy) | {"seed": seed}
+    table["protection"] |= {"period": float(rng.integers(1, 6)), "copies": one(rng, 1, 1, 2)}
     return table
 
 
 def _job(rng: Generator, most: int) -> Table:
     job: Table = {"processors": int(rng.integers(1, most + 1)), "time": float(rng.integers(1, 20))}
-    job |= {"release": float(rng.integers(12)), "user": _one(rng, "a", "b")}
+    job |= {"release": float(rng.integers(12)), "user": one(rng, "a", "b")}
     job["priority"] = float(rng.integers(3))
     return job | ({"estimate": float(rng.integers(1, 40))} if rng.random() < 0.4 else {})
-
-
-def _worker(rng: Generator) -> Table:
-    if rng.random() < 0.7:
-        return {}
-    states = "".join(str(c) * int(rng.integers(1, 9)) for c in rng.choice(list("uuuurd"), 6))
-    return {"availability": {"kind": "letters", "states": f"{states}u"}}
-
-
-def _one(rng: Generator, *values: Any) -> Any:
-    return values[int(rng.integers(len(values)))]

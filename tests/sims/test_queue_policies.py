@@ -17,9 +17,9 @@ from policies.queue.names import FIELD, order_named
 from policies.queue.orders import Usage
 from sims.scenario.loader import read
 from sims.world import run
-from tests.sims.schedules import Schedule, job, schedule
+from tests.sims.schedules import Schedule, job, queued, schedule
 
-FOUR = [job(0, 0, 3, 10), job(1, 1, 3, 5), job(2, 2, 4, 10), job(3, 3, 1, 20)]
+FOUR = queued("0 3 10, 1 3 5, 2 4 10, 3 1 20")
 """On 4 processors J0 blocks J1 until 10, beside which one processor is spare."""
 
 
@@ -37,26 +37,25 @@ def test_each_strategy_starts_jobs_when_its_rule_says(name: str, starts: list[fl
 
 
 def test_greedy_delays_whom_easy_has_promised_processors() -> None:
-    jobs = [job(0, 0, 2, 10), job(1, 1, 4, 5), job(2, 2, 2, 9), job(3, 3, 2, 7)]
+    jobs = queued("0 2 10, 1 4 5, 2 2 9, 3 2 7")
     assert schedule(4, jobs, FIELD["EASY"]).in_order == [0, 10, 15, 3]  # 2 + 9 > 10, 3 + 7 = 10
     assert schedule(4, jobs, FIELD["greedy"]).in_order == [0, 17, 2, 10]
 
 
 def test_conservative_promises_each_job_a_start_and_compresses_when_a_run_ends_early() -> None:
-    jobs = [job(0, 0, 3, 4, asked=10), *FOUR[1:]]
+    jobs = queued("0 3 4 10, 1 3 5, 2 4 10, 3 1 20")
     found = schedule(4, jobs, FIELD["conservative"])
     assert found.promises == [("J1", 10, 1), ("J2", 15, 2), ("J3", 25, 3)]
     assert found.in_order == [0, 4, 9, 19]
 
 
 def test_conservative_backfilling_puts_a_promise_off_where_a_run_outlives_its_estimate() -> None:
-    jobs = [job(0, 0, 3, 12, asked=10), job(1, 1, 4, 5), job(2, 11, 1, 1)]
-    found = schedule(4, jobs, FIELD["conservative"])
+    found = schedule(4, queued("0 3 12 10, 1 4 5, 11 1 1"), FIELD["conservative"])
     assert found.promises[0] == ("J1", 10, 1)
     assert found.in_order == [0, 12, 17]
 
 
-ORDERED = [job(0, 0, 4, 10), job(1, 1, 4, 4), job(2, 6, 1, 3)]
+ORDERED = queued("0 4 10, 1 4 4, 6 1 3")
 """At 10 J1 has waited 9 for 4 on 4 processors, J2 4 for 3 on one."""
 
 
@@ -82,30 +81,27 @@ def test_each_order_says_who_is_next(order: str, starts: list[float]) -> None:
 def test_an_order_by_waits_changes_its_mind_while_jobs_wait() -> None:
     # At 4, J1 has waited 3 of 4, J2 1 of 1: J2 first. At 20, 19/4 and 17/1 would say the same,
     # but J3, of 19/20 then, has waited as long as J1 and is the last by any order of ratios.
-    jobs = [job(0, 0, 1, 4), job(1, 1, 1, 4), job(2, 3, 1, 1), job(3, 1, 1, 20)]
+    jobs = queued("0 1 4, 1 1 4, 3 1 1, 1 1 20")
     assert schedule(1, jobs, FIELD["FCFS"], "WFP3").in_order == [0, 5, 4, 9]
     # J1 is behind J2 when both are short of waits: by 10 it has overtaken it.
-    jobs = [job(0, 0, 1, 10), job(1, 0, 1, 5), job(2, 8, 1, 2)]
+    jobs = queued("0 1 10, 0 1 5, 8 1 2")
     assert schedule(1, jobs, FIELD["FCFS"], "WFP3").in_order == [0, 10, 15]  # 10/5 > 2/2
 
 
 def test_the_scores_are_the_published_formulas() -> None:
     it = job(0, 1010, 4, 100)
-
-    def score(name: str) -> float:
-        return -order_named(name, first=10)(it, 4, 100, 8, lambda job: 0)
-
-    assert score("F1") == pytest.approx(2 * 4 + 870 * 3)
-    assert score("F2") == pytest.approx(10 * 4 + 25_600 * 3)
-    assert score("F3") == pytest.approx(100 * 4 + 6_860_000 * 3)
-    assert score("F4") == pytest.approx(100 * 2 + 530_000 * 3)
+    published = {
+        "F1": 2 * 4 + 870 * 3,
+        "F2": 10 * 4 + 25_600 * 3,
+        "F3": 100 * 4 + 6_860_000 * 3,
+        "F4": 100 * 2 + 530_000 * 3,
+    }
+    scores = {name: -order_named(name, 10)(it, 4, 100, 8, lambda job: 0) for name in published}
+    assert scores == pytest.approx(published)
 
 
 def test_a_fair_share_serves_whoever_has_used_least() -> None:
-    jobs = [
-        *(job(0, 0, 1, 10, user="a"), job(1, 1, 1, 5, user="a"), job(2, 2, 1, 12, user="b")),
-        *(job(3, 3, 1, 4, user="a"), job(4, 4, 1, 1, user="b"), job(5, 5, 1, 1, user="c")),
-    ]
+    jobs = queued("0 1 10 10 a, 1 1 5 5 a, 2 1 12 12 b, 3 1 4 4 a, 4 1 1 1 b, 5 1 1 1 c")
     # At 10 a has used 10, b and c nothing: b, then c. At 23 b has used 12 and a 10: a, to 15.
     found = schedule(1, jobs, FIELD["FCFS"], "FAIR-SHARE")
     assert found.in_order == [0, 23, 10, 29, 28, 22]
@@ -175,24 +171,19 @@ def test_a_run_makes_way_for_a_more_urgent_job_and_goes_on_from_its_image(
 
 def test_recent_times_are_believed_and_made_longer_where_they_are_exceeded() -> None:
     recent = Recent()
-    mine = job(0, 0, 1, 500, asked=1000, user="a")
+    mine, hers, nobodys = queued("0 1 500 1000 a, 0 1 5 20 a, 0 1 5 20")
     assert recent(mine, 1) == 1000
     for time in (10, 30, 50):
         recent.completed(mine, time)
     assert recent(mine, 1) == 40  # of the last two
-    assert recent(job(1, 0, 1, 5, asked=20, user="a"), 1) == 20  # never more than was asked for
-    assert recent(job(2, 0, 1, 5, asked=20), 1) == 20  # nobody's
-    assert recent.longer(mine, 40) == 100
-    assert recent.longer(mine, 100) == 400
-    assert recent.longer(mine, 900) == 1000
-    assert recent.longer(mine, 1000) is None
+    assert recent(hers, 1) == 20  # never more than was asked for
+    assert recent(nobodys, 1) == 20
+    longer = [recent.longer(mine, time) for time in (40, 100, 900, 1000)]
+    assert longer == [100, 400, 1000, None]
 
 
 def test_what_has_been_learnt_of_a_user_lets_a_short_job_backfill() -> None:
-    jobs = [
-        *(job(0, 0, 2, 10, asked=100, user="a"), job(1, 20, 1, 60, asked=60, user="b")),
-        *(job(2, 21, 2, 9, asked=100, user="c"), job(3, 22, 1, 5, asked=100, user="a")),
-    ]
+    jobs = queued("0 2 10 100 a, 20 1 60 60 b, 21 2 9 100 c, 22 1 5 100 a")
     assert schedule(2, jobs, FIELD["EASY"]).starts["J3"] == 89
     assert schedule(2, jobs, FIELD["EASY"], estimates=Recent()).starts["J3"] == 22
 
@@ -200,10 +191,7 @@ def test_what_has_been_learnt_of_a_user_lets_a_short_job_backfill() -> None:
 def test_a_run_that_has_lasted_as_long_as_was_believed_is_expected_to_go_on_from_that_instant() -> (
     None
 ):
-    jobs = [
-        *(job(0, 0, 2, 10, asked=100, user="a"), job(1, 20, 1, 60, asked=100, user="a")),
-        *(job(2, 21, 2, 9, asked=100, user="c"), job(3, 30, 1, 5, asked=50, user="d")),
-    ]
+    jobs = queued("0 2 10 100 a, 20 1 60 100 a, 21 2 9 100 c, 30 1 5 50 d")
     # J1 was to end at 30, as J0 took 10; now it is to end at 90, and J3 fits before that.
     assert schedule(2, jobs, FIELD["EASY"], estimates=Recent()).starts["J3"] == 30
 
@@ -235,15 +223,18 @@ class Slots:
         for end, processors in running:
             self.take(now, end - now, processors)
 
-    def fits(self, at: int, held: int, processors: int) -> bool:
-        return all(free >= processors for free in self.free[at : at + held])
-
-    def earliest(self, now: int, held: int, processors: int) -> int:
-        return next(t for t in range(now, END) if self.fits(t, held, processors))
+    def earliest(self, now: int, it: BatchJob) -> int:
+        held, processors = size(it)
+        return next(t for t in range(now, END) if min(self.free[t : t + held]) >= processors)
 
     def take(self, at: int, held: int, processors: int) -> None:
         for t in range(at, at + held):
             self.free[t] -= processors
+
+    def place(self, now: int, it: BatchJob) -> int:
+        at = self.earliest(now, it)
+        self.take(at, *size(it))
+        return at
 
 
 def brute(jobs: list[BatchJob], plan) -> list[float]:
@@ -262,7 +253,7 @@ def brute(jobs: list[BatchJob], plan) -> list[float]:
         for it in plan(slots, waiting, now, early):
             waiting.remove(it)
             starts[it.name] = now
-            running[it] = now + it.profile.length, now + int(it.believed(it.profile.processors))
+            running[it] = now + it.profile.length, now + size(it)[0]
     return [starts[it.name] for it in jobs]
 
 
@@ -272,13 +263,7 @@ def size(it: BatchJob) -> tuple[int, int]:
 
 def all_reserved(slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
     """R-LIST-Q: made afresh each time, one after the other."""
-    starts = []
-    for it in waiting:
-        at = slots.earliest(now, *size(it))
-        slots.take(at, *size(it))
-        if at == now:
-            starts.append(it)
-    return starts
+    return [it for it in waiting if slots.place(now, it) == now]
 
 
 class Kept:
@@ -288,19 +273,12 @@ class Kept:
         self.places: dict[BatchJob, int] = {}
 
     def __call__(self, slots: Slots, waiting, now: int, early: bool) -> list[BatchJob]:
-        old = sorted(self.places, key=lambda it: (self.places[it], it.index))
-        for it in old:
-            if early:
-                self.places[it] = slots.earliest(now, *size(it))
-            slots.take(self.places[it], *size(it))
-        for it in waiting:
-            if it not in self.places:
-                self.places[it] = slots.earliest(now, *size(it))
+        for it in sorted(waiting, key=lambda it: (self.places.get(it, END), it.index)):
+            if early or it not in self.places:
+                self.places[it] = slots.place(now, it)
+            else:
                 slots.take(self.places[it], *size(it))
-        starts = [it for it in waiting if self.places[it] == now]
-        for it in starts:
-            del self.places[it]
-        return starts
+        return [it for it in waiting if self.places[it] == now]
 
 
 @given(sets)
@@ -316,19 +294,8 @@ def test_easy_never_delays_the_first_reservation_when_estimates_are_exact(rows) 
             if found.starts[other.name] < told < found.ends[other.name]
             or (found.starts[other.name] == told and other.index < it.index)
         ]
-        assert start == Slots(busy, int(told)).earliest(int(told), *size(it))
+        assert start == Slots(busy, int(told)).earliest(int(told), it)
         assert found.starts[name] <= start
-
-
-@given(sets)
-@settings(max_examples=150)
-def test_conservative_backfilling_delays_no_promise_when_estimates_are_exact(rows) -> None:
-    jobs = jobs_of(rows, exact=True)
-    found, slots = schedule(P, jobs, Conservative()), Slots([], 0)
-    for it in jobs:
-        at = slots.earliest(int(it.submitted), *size(it))
-        slots.take(at, *size(it))
-        assert found.starts[it.name] == at
 
 
 @given(sets)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import tomllib
 
 import pytest
 
@@ -25,20 +25,23 @@ from sims.metrics.jobs import SpreadNumbers
 from sims.report import Report
 from tests.sims.oneworld import records_of
 
-TWO_JOBS: dict[str, Any] = {
-    "name": "two",
-    "platform": {"workers": 2},
-    "job": {
-        "kind": "rigid",
-        "verification": 1,
-        "jobs": [
-            {"processors": 2, "time": 4, "failures": 1},
-            {"processors": 1, "time": 3, "release": 2, "failures": 0},
-        ],
-    },
-    "policy": {"name": "R-LIST-0", "order": "FCFS"},
-}
+TWO_JOBS = """
+name = "two"
+platform = { workers = 2 }
+policy = { name = "R-LIST-0", order = "FCFS" }
+[job]
+kind = "rigid"
+verification = 1
+jobs = [
+    { processors = 2, time = 4, failures = 1 },
+    { processors = 1, time = 3, release = 2, failures = 0 },
+]
+"""
 """J1 fails over [0, 5), succeeds over [5, 10); J2 waits from 2 to 10 and runs to 14."""
+
+
+def reported(scenario: str) -> Report:
+    return Report.of(records_of(tomllib.loads(scenario)), workers=True, jobs=True)
 
 
 def mean(report: Report, name: str) -> float | None:
@@ -48,7 +51,7 @@ def mean(report: Report, name: str) -> float | None:
 
 @pytest.fixture
 def report() -> Report:
-    return Report.of(records_of(TWO_JOBS), workers=True, jobs=True)
+    return reported(TWO_JOBS)
 
 
 def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:
@@ -75,19 +78,16 @@ def test_ledgers_per_worker_and_job_are_told_in_a_table(report: Report) -> None:
 
 
 def test_a_master_is_asked_how_busy_its_link_is() -> None:
-    worker = {
-        "task_time": 2,
-        "availability": "u",
-        "belief": {"rows": [[1, 0, 0], [1, 0, 0], [1, 0, 0]]},
-    }
-    alone = {
-        "name": "alone",
-        "master": {"channels": 2, "program": 3, "data": 1},
-        "workers": [worker],
-        "job": {"kind": "iterative", "tasks": 1, "iterations": 1},
-        "policy": {"name": "IE"},
-    }
-    report = Report.of(records_of(alone))
+    report = reported("""
+        name = "alone"
+        master = { channels = 2, program = 3, data = 1 }
+        job = { kind = "iterative", tasks = 1, iterations = 1 }
+        policy = { name = "IE" }
+        [[workers]]
+        task_time = 2
+        availability = "u"
+        belief = { rows = [[1, 0, 0], [1, 0, 0], [1, 0, 0]] }
+    """)
     assert report.bandwidth == pytest.approx(4 / 6 / 2)
     assert mean(report, "stretch") is None
 
@@ -136,13 +136,12 @@ def test_a_log_that_tells_nothing_has_no_numbers() -> None:
 
 
 def test_what_a_run_costs_and_draws_is_told_where_its_scenario_says_prices_and_watts() -> None:
-    priced = {
-        "name": "priced",
-        "platform": {"workers": 2},
-        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 7200}]},
-        "measures": {"prices": {"busy": 3}, "watts": {"busy": 500, "idle": 100}},
-    }
-    report = Report.of(records_of(priced))
+    report = reported("""
+        name = "priced"
+        platform = { workers = 2 }
+        job = { kind = "rigid", jobs = [{ processors = 1, time = 7200 }] }
+        measures = { prices = { busy = 3 }, watts = { busy = 500, idle = 100 } }
+    """)
     told = [line.strip() for line in report.lines()]
     assert "cost        6" in told
     assert "energy      1.2 kWh" in told

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from actors.events import RunEnded, RunStarted
-from actors.runtime import Record, System
 from policies.interface.queue import BatchPolicy
 from policies.maths.makespan_bounds import rigid_bound
 from policies.maths.speedup import Rigid
@@ -17,10 +15,10 @@ from policies.queue.allocation import requested
 from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
-from sims.bench.batch_runs import described, spawn
+from sims.bench.batch_runs import described
 from sims.papers.silent import expected_ratio
 from tests.case_files import case_file
-from tests.sims.schedules import makespan
+from tests.sims.schedules import attempts, makespan
 
 
 def load(folder: Path) -> dict[str, Any]:
@@ -45,18 +43,9 @@ def run(case: dict[str, Any], heuristic: str, order: str) -> float:
 
 
 def schedule(case: dict[str, Any], heuristic: str, order: str) -> list[list[list[float]]]:
-    records: list[Record] = []
-    system = System(0, [records.append], start=0)
     jobs = described(profiles(case), case["verif"])
-    spawn(system, case["P"], jobs, case["f"], policy(heuristic, order))
-    system.run()
-    attempts: dict[str, list[list[float]]] = {job.name: [] for job in jobs}
-    for record in records:
-        if isinstance(record.event, RunStarted):
-            attempts[record.event.job].append([record.t])
-        elif isinstance(record.event, RunEnded):
-            attempts[record.event.job][-1].append(record.t)
-    return [attempts[job.name] for job in jobs]
+    found = attempts(case["P"], jobs, case["f"], policy(heuristic, order))
+    return [[[start, end] for name, *_, start, end in found if name == job.name] for job in jobs]
 
 
 def test_every_heuristic_has_the_expected_makespan_under_every_order(cases_dir: Path) -> None:

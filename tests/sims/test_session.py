@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -38,19 +39,18 @@ HelpTheLast = starter("redistribution").HelpTheLast
 ShortestFirst = starter("service").ShortestFirst
 SmallestFit = starter("strategy").SmallestFit
 
-RIGID = {
-    "name": "rigid",
-    "platform": {"workers": 4},
-    "job": {
-        "kind": "rigid",
-        "jobs": [
-            {"name": "long", "processors": 3, "time": 9},
-            {"name": "wide", "processors": 4, "time": 2},
-            {"name": "small", "processors": 1, "time": 5},
-        ],
-    },
-    "policy": {"order": "FCFS"},
-}
+RIGID = tomllib.loads("""
+name = "rigid"
+platform = { workers = 4 }
+policy = { order = "FCFS" }
+[job]
+kind = "rigid"
+jobs = [
+    { name = "long", processors = 3, time = 9 },
+    { name = "wide", processors = 4, time = 2 },
+    { name = "small", processors = 1, time = 5 },
+]
+""")
 
 
 def test_a_file_a_table_and_an_object_are_the_same_run(tmp_path: Path) -> None:
@@ -59,11 +59,7 @@ def test_a_file_a_table_and_an_object_are_the_same_run(tmp_path: Path) -> None:
         platform=sections.PlatformSection(workers=4),
         job=sections.RigidSection(
             kind="rigid",
-            jobs=(
-                sections.RigidJob(name="long", processors=3, time=9),
-                sections.RigidJob(name="wide", processors=4, time=2),
-                sections.RigidJob(name="small", processors=1, time=5),
-            ),
+            jobs=tuple(sections.RigidJob(**job) for job in RIGID["job"]["jobs"]),
         ),
         policy=sections.PolicySection(order="FCFS"),
     )
@@ -214,12 +210,8 @@ def test_who_helps_the_last_after_ends_alone_does_nothing_after_faults(cause: Ca
 
 
 def test_the_fewest_fastest_are_more_where_they_cannot_hold_all_tasks() -> None:
-    some = {
-        "random_workers.count": 8,
-        "job.iterations": 2,
-        "job.tasks": 6,
-        "random_workers.memory": 2,
-    }
+    workers = {"random_workers.count": 8, "random_workers.memory": 2}
+    some = workers | {"job.iterations": 2, "job.tasks": 6}
     result = run(example("volatile20"), changes=some, policy=FewestFastest(2))
     dealt = [it.event.tasks for it in result.records() if isinstance(it.event, TasksDealt)]
     assert dealt

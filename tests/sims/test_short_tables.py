@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 
 from actors.events import RunStarted
-from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.scenario.loader import read
-from sims.world import run
+from tests.sims.oneworld import records_of
 
 JOBS = {
     "moldable": {"speedup": {"kind": "table", "times": [30, 16]}},
@@ -39,9 +38,7 @@ def test_a_job_whose_table_ends_before_the_workers_do_runs(
 ) -> None:
     """Every run of it on two workers, as far as its table goes."""
     kept = {"images": {"kind": "images", "period": 5, "cost": 1}, "none": {}}[protection]
-    scenario = read(table(kind, policy) | {"errors": errors, "protection": kept}, "short")
-    records: list[Record] = []
-    run(scenario, [records.append])
+    records = records_of(table(kind, policy) | {"errors": errors, "protection": kept})
     starts = [it.event for it in records if isinstance(it.event, RunStarted)]
     assert {(it.processors, it.work) for it in starts} == {("0-1", 16)}
     assert list(audit(records)) == []

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ import pytest
 
 from sims.errors import InputError
 from sims.log import LogWriter
-from sims.writing import check_packing, refusing, replacing
+from sims.writing import HeldBack, check_packing, refusing, replacing
 
 
 @contextmanager
@@ -35,24 +37,21 @@ def test_what_is_written_takes_its_place_at_the_end_and_not_before(tmp_path: Pat
     assert list(tmp_path.iterdir()) == [path]
 
 
-@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt, BrokenPipeError])
-def test_a_failure_leaves_the_older_file_and_nothing_else(
-    tmp_path: Path, error: type[BaseException]
+@pytest.mark.parametrize("older", ["old", None])
+@pytest.mark.parametrize(
+    "error", [InputError("bad log", "", ""), KeyboardInterrupt, BrokenPipeError]
+)
+def test_a_failure_leaves_the_older_file_or_none_and_nothing_else(
+    tmp_path: Path, error: BaseException | type[BaseException], older: str | None
 ) -> None:
     path = tmp_path / "out.csv"
-    path.write_text("old")
-    with pytest.raises(error), replacing(path) as new:
+    if older:
+        path.write_text(older)
+    with pytest.raises(BaseException) as caught, replacing(path) as new:
         new.write_text("half")
         raise error
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_failure_without_an_older_file_leaves_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="bad log"), replacing(tmp_path / "out.csv") as new:
-        new.write_text("half")
-        raise InputError("bad log", "", "not to be read")
-    assert list(tmp_path.iterdir()) == []
+    assert error in (caught.value, caught.type)
+    assert [it.read_text() for it in tmp_path.iterdir()] == ([older] if older else [])
 
 
 def test_a_link_stays_one_and_what_it_leads_to_is_replaced(tmp_path: Path) -> None:
@@ -136,3 +135,64 @@ def test_a_log_is_not_named_as_if_it_were_packed_in_a_way_that_is_not_known(
 @pytest.mark.parametrize("name", ["run", "run.jsonl", "run.log", "v1.2", "a.jsonl.gz", "a.xz"])
 def test_a_log_may_have_any_other_name(name: str) -> None:
     check_packing(Path(name))
+
+
+# --- Ctrl-C in the middle of something ---------------------------------------------------------
+
+hears = pytest.mark.usefixtures("hears_ctrl_c")
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@hears
+def test_it_interrupts_at_once_where_nothing_is_half_done() -> None:
+    with HeldBack(), pytest.raises(KeyboardInterrupt):
+        press()
+
+
+@hears
+def test_it_waits_for_what_is_half_done() -> None:
+    done = []
+    with HeldBack() as interrupt:
+        interrupt.busy = True
+        press()
+        done.append("the rest")
+        with pytest.raises(KeyboardInterrupt):
+            interrupt.settle()
+        interrupt.settle()  # once for one press
+    assert done == ["the rest"]
+
+
+@hears
+def test_what_handled_it_before_handles_it_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with HeldBack():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@hears
+def test_in_another_thread_it_leaves_the_handler_alone() -> None:
+    handlers = []
+
+    def enter() -> None:
+        with HeldBack():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.getsignal(signal.SIGINT)]
+
+
+@hears
+def test_where_it_is_ignored_it_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with HeldBack() as interrupt:
+            press()
+            interrupt.settle()
+    finally:
+        signal.signal(signal.SIGINT, before)

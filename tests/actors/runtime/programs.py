@@ -7,10 +7,10 @@ trace tells the order of everything. What is stuck at the end is cancelled and s
 from __future__ import annotations
 
 import asyncio
-import enum
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
-from attrs import Factory, define, frozen
+from attrs import frozen
 from hypothesis import strategies as st
 
 SHARED = 2
@@ -19,75 +19,44 @@ SHARED = 2
 ROUNDS = 60
 """More than any of these programs needs to come to rest."""
 
-
-class Kind(enum.Enum):
-    """What a step does."""
-
-    YIELD = enum.auto()
-    SLEEP = enum.auto()
-    SOON = enum.auto()
-    LATER = enum.auto()
-    CANCELLED_CALL = enum.auto()
-    PUT = enum.auto()
-    GET = enum.auto()
-    SET = enum.auto()
-    CLEAR = enum.auto()
-    WAIT = enum.auto()
-    LOCK = enum.auto()
-    NOTIFY = enum.auto()
-    AWAIT_NOTICE = enum.auto()
-    RESOLVE = enum.auto()
-    AWAIT = enum.auto()
-    SHIELD = enum.auto()
-    GATHER = enum.auto()
-    GROUP = enum.auto()
-    CANCEL = enum.auto()
-    TIMEOUT = enum.auto()
+Act = Callable[["Stage", str, int], Coroutine[Any, Any, object]]
 
 
 @frozen
 class Step:
-    """One step: on which of the shared things, or how deep."""
+    """What it does; on which of the shared things, or how deep."""
 
-    kind: Kind
+    act: Act
     index: int = 0
 
 
 Scripts = tuple[tuple[Step, ...], ...]
 
 
-@define
 class Stage:
     """What the tasks of one program share, and the trace of what they did.
 
-    `unit` is the length of a time slot; each SLEEP lasts until a slot that no other one ends at.
+    `unit` is the length of a time slot; each sleep lasts until a slot that no other one ends at:
+    the sleep at (task, position) until the start of slot `slots[task, position]`.
     """
 
-    unit: float
-    slots: dict[tuple[int, int], int]
-    """Slot at whose start the SLEEP at (task, position) ends."""
-    trace: list[tuple[object, ...]] = Factory(list)
-    tardiest: float = 0.0
-    """How late, in slots, the latest of the sleepers woke."""
-    start: float = 0.0
-    tasks: list[asyncio.Task[None]] = Factory(list)
-    queues: list[asyncio.Queue[str]] = Factory(
-        lambda: [asyncio.Queue(maxsize=size) for size in range(SHARED)]
-    )
-    events: list[asyncio.Event] = Factory(lambda: [asyncio.Event() for _ in range(SHARED)])
-    locks: list[asyncio.Lock] = Factory(lambda: [asyncio.Lock() for _ in range(SHARED)])
-    conditions: list[asyncio.Condition] = Factory(
-        lambda: [asyncio.Condition() for _ in range(SHARED)]
-    )
-    futures: list[asyncio.Future[str]] = Factory(
-        lambda: [asyncio.get_running_loop().create_future() for _ in range(SHARED)]
-    )
+    def __init__(self, unit: float, slots: dict[tuple[int, int], int]) -> None:
+        self.unit, self.slots = unit, slots
+        self.trace: list[tuple[object, ...]] = []
+        self.tardiest = 0.0
+        """How late, in slots, the latest of the sleepers woke."""
+        self.queues = [asyncio.Queue[str](maxsize=size) for size in range(SHARED)]
+        self.events = [asyncio.Event() for _ in range(SHARED)]
+        self.locks = [asyncio.Lock() for _ in range(SHARED)]
+        self.conditions = [asyncio.Condition() for _ in range(SHARED)]
+        loop = asyncio.get_running_loop()
+        self.futures: list[asyncio.Future[str]] = [loop.create_future() for _ in range(SHARED)]
 
     async def run(self, scripts: Scripts) -> None:
         """Run all scripts until nothing can happen any more; then cancel what is left."""
         loop = asyncio.get_running_loop()
         self.start = loop.time()
-        self.tasks += [
+        self.tasks = [
             loop.create_task(self._live(task, script)) for task, script in enumerate(scripts)
         ]
         if self.slots:
@@ -100,13 +69,16 @@ class Stage:
 
     async def _live(self, task: int, script: tuple[Step, ...]) -> None:
         for position, step in enumerate(script):
-            label = f"{task}.{position}"
+            label, name = f"{task}.{position}", step.act.__name__
             try:
-                result = await ACTS[step.kind](self, label, step.index)
+                result = await step.act(self, label, step.index)
             except asyncio.CancelledError:
-                self.trace.append((label, step.kind.name, "cancelled"))
+                self.trace.append((label, name, "cancelled"))
                 raise
-            self.trace.append((label, step.kind.name, result))
+            self.trace.append((label, name, result))
+
+    async def pause(self, _: str, __: int) -> None:
+        await asyncio.sleep(0)
 
     async def sleep(self, label: str, _: int) -> None:
         task, position = label.split(".")
@@ -206,42 +178,27 @@ class Stage:
             return "timed out"
 
 
-ACTS: dict[Kind, Callable[[Stage, str, int], Awaitable[object]]] = {
-    Kind.YIELD: lambda stage, label, index: asyncio.sleep(0),
-    Kind.SLEEP: Stage.sleep,
-    Kind.SOON: Stage.soon,
-    Kind.LATER: Stage.later,
-    Kind.CANCELLED_CALL: Stage.cancelled_call,
-    Kind.PUT: Stage.put,
-    Kind.GET: Stage.get,
-    Kind.SET: Stage.set,
-    Kind.CLEAR: Stage.clear,
-    Kind.WAIT: Stage.wait,
-    Kind.LOCK: Stage.lock,
-    Kind.NOTIFY: Stage.notify,
-    Kind.AWAIT_NOTICE: Stage.await_notice,
-    Kind.RESOLVE: Stage.resolve,
-    Kind.AWAIT: Stage.await_future,
-    Kind.SHIELD: Stage.shield,
-    Kind.GATHER: Stage.gather,
-    Kind.GROUP: Stage.group,
-    Kind.CANCEL: Stage.cancel,
-    Kind.TIMEOUT: Stage.timeout,
-}
+TIMELESS: Sequence[Act] = (
+    *(Stage.pause, Stage.soon, Stage.later, Stage.cancelled_call, Stage.put, Stage.get),
+    *(Stage.set, Stage.clear, Stage.wait, Stage.lock, Stage.notify, Stage.await_notice),
+    *(Stage.resolve, Stage.await_future, Stage.shield, Stage.gather, Stage.group, Stage.cancel),
+    Stage.timeout,
+)
+"""All but sleep."""
 
 
-def scripts(kinds: Sequence[Kind], tasks: int = 4, steps: int = 6) -> st.SearchStrategy[Scripts]:
-    """Scripts of steps of these kinds."""
-    step = st.builds(Step, st.sampled_from(kinds), st.integers(0, SHARED - 1))
+def scripts(acts: Sequence[Act], tasks: int = 4, steps: int = 6) -> st.SearchStrategy[Scripts]:
+    """Scripts of such steps."""
+    step = st.builds(Step, st.sampled_from(acts), st.integers(0, SHARED - 1))
     script = st.lists(step, min_size=1, max_size=steps).map(tuple)
     return st.lists(script, min_size=1, max_size=tasks).map(tuple)
 
 
 def sleeps(program: Scripts) -> list[tuple[int, int]]:
-    """(task, position) of every SLEEP."""
+    """(task, position) of every sleep."""
     return [
         (task, position)
         for task, script in enumerate(program)
         for position, step in enumerate(script)
-        if step.kind is Kind.SLEEP
+        if step.act is Stage.sleep
     ]

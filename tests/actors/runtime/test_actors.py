@@ -218,11 +218,6 @@ class Begin:
     """Begin to work."""
 
 
-@message
-class End:
-    """End the work."""
-
-
 def test_a_subclass_serves_its_own_messages_and_its_parents(system: System) -> None:
     @define(eq=False)
     class Richer(Diary):

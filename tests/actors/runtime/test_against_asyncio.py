@@ -9,9 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from actors.runtime import VirtualTimeLoop
-from tests.actors.runtime.programs import Kind, Scripts, Stage, Step, scripts, sleeps
-
-TIMELESS: list[Kind] = [kind for kind in Kind if kind is not Kind.SLEEP]
+from tests.actors.runtime.programs import TIMELESS, Scripts, Stage, Step, scripts, sleeps
 
 PUNCTUAL = 0.5
 """Slots by which the standard loop may wake late while its order still follows from the program."""
@@ -61,8 +59,8 @@ def test_programs_that_take_no_time_run_in_the_standard_loops_order(program: Scr
 @given(st.data())
 def test_programs_that_sleep_run_in_the_standard_loops_order(data: st.DataObject) -> None:
     # Half of the steps sleep, until slots that no two sleepers share.
-    kinds = data.draw(st.lists(st.sampled_from(TIMELESS), min_size=1, max_size=4))
-    program = data.draw(scripts([*kinds, *[Kind.SLEEP] * len(kinds)], tasks=3, steps=4))
+    acts = data.draw(st.lists(st.sampled_from(TIMELESS), min_size=1, max_size=4))
+    program = data.draw(scripts([*acts, *[Stage.sleep] * len(acts)], tasks=3, steps=4))
     order = data.draw(st.permutations(sleeps(program)))
     times = iter(range(1, len(order) + 1))
     slots: dict[tuple[int, int], int] = {}
@@ -78,7 +76,7 @@ def test_programs_that_sleep_run_in_the_standard_loops_order(data: st.DataObject
 
 def test_a_trace_tells_programs_apart() -> None:
     """The comparison above can fail: other orders give other traces."""
-    one = ((Step(Kind.YIELD), Step(Kind.SET)), (Step(Kind.SET),))
+    one = ((Step(Stage.pause), Step(Stage.set)), (Step(Stage.set),))
     assert play(one, VirtualTimeLoop).trace != play(one[::-1], VirtualTimeLoop).trace
 
 

@@ -59,24 +59,6 @@ async def test_a_timeout_expires_at_its_exact_time() -> None:
     assert now() == 1.5
 
 
-async def test_the_inner_of_two_timeouts_expires_alone() -> None:
-    async with asyncio.timeout(10) as outer:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout_at(3):
-                await asyncio.sleep(DAY)
-        outer.reschedule(20)
-        await asyncio.sleep(16)
-    assert now() == 19
-    assert not outer.expired()
-
-
-async def test_a_byte_stream_within_the_process_works() -> None:
-    reader = asyncio.StreamReader()
-    asyncio.get_running_loop().call_later(3, reader.feed_data, b"line\n")
-    assert await reader.readline() == b"line\n"
-    assert now() == 3
-
-
 async def test_each_task_and_callback_keeps_its_context() -> None:
     who = contextvars.ContextVar("who", default="nobody")
     seen: list[str] = []

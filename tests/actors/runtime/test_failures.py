@@ -146,18 +146,11 @@ def test_after_an_error_no_actor_runs_while_tasks_clean_up(system: System) -> No
 
 
 def test_an_actor_may_cancel_its_own_task_without_failing(system: System, doer: Doer) -> None:
-    tasks: list[asyncio.Task[None] | None] = []
-
     async def life() -> None:
-        tasks.append(asyncio.current_task())
+        doer.plan(1, asyncio.current_task().cancel)
         await asyncio.sleep(100)
 
-    def cancel() -> None:
-        assert tasks[0] is not None
-        tasks[0].cancel()
-
     doer.start(life())
-    doer.plan(1, cancel)
     run_to_end(system, 2)
     assert system.loop.now == 2
 

@@ -154,29 +154,6 @@ def test_due_times_are_exact_sums_of_floats(
     assert [time for time, _ in diary.heard] == expected
 
 
-def test_due_times_are_still_exact_after_many_events() -> None:
-    system = System(start=UNIX_NOW)
-    doer, late, left = system.spawn(Doer("ticker")), [], iter(range(1, 200_000))
-    due = UNIX_NOW
-
-    def tick() -> None:
-        nonlocal due
-        if doer.now != due:
-            late.append((due, doer.now))
-        following = next(left, None)
-        if following is None:
-            system.finish(NOTHING)
-        else:
-            due = UNIX_NOW + following * 0.1
-            doer.at(due, again, NOTHING)
-
-    again = Do(tick)
-    doer.at(due, again, NOTHING)
-    system.run()
-    assert late == []
-    assert system.loop.now == UNIX_NOW + 199_999 * 0.1
-
-
 def due(now: float, delay: float) -> float:
     """When a sleep is over: one that ends within this instant takes until the next."""
     end, last = now + delay, VirtualTimeLoop(now).due_by

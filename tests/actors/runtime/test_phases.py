@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from itertools import islice, permutations
 
 import pytest
-from attrs import define, field
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.runtime import NOTHING, Actor, Phase, System, handles, message
+from actors.runtime import NOTHING, Phase, System
 from tests.actors.runtime.worlds import Diary, Do, Doer, Say, run_to_end
 
 ORDER = [
@@ -130,112 +129,3 @@ def test_what_a_phase_sends_is_heard_before_what_comes_still_later(
     doer.later(Do(lambda: doer.send(diary, Say("decision"), NOTHING)), NOTHING, Phase.DECISION)
     run_to_end(system)
     assert diary.texts() == ["decision", "service"]
-
-
-@message
-class Free:
-    """A worker has become free."""
-
-
-@message
-class Decide:
-    """Decide now."""
-
-
-@define(eq=False)
-class Scheduler(Actor):
-    """Decides once an instant, on all that it has heard until then."""
-
-    instant: int
-    """How many more workers to set free at the instant of the decision itself."""
-    free: int = 0
-    deciding: bool = False
-    decisions: list[tuple[float, int]] = field(factory=list)
-
-    @handles(Free)
-    def hear(self, _: Free, cause: int) -> None:
-        self.free += 1
-        if not self.deciding:
-            self.deciding = True
-            self.later(Decide(), cause, Phase.DECISION)
-
-    @handles(Decide)
-    def decide(self, _: Decide, cause: int) -> None:
-        self.deciding = False
-        self.decisions.append((self.now, self.free))
-        if self.instant:
-            self.instant -= 1
-            self.send(self, Free(), cause)
-
-
-def test_one_decision_is_made_after_all_messages_of_an_instant(system: System) -> None:
-    scheduler = system.spawn(Scheduler("scheduler", instant=0))
-    doer = system.spawn(Doer("doer"))
-    for time in (5, 5, 5, 8):
-        scheduler.at(time, Free(), NOTHING)
-        doer.plan(time, lambda: doer.send(scheduler, Free(), NOTHING))
-        scheduler.at(time, Free(), NOTHING, Phase.STATES_CHANGE)
-    run_to_end(system)
-    assert scheduler.decisions == [(5, 9), (8, 12)]
-
-
-def test_a_decision_that_causes_news_of_its_own_instant_is_followed_by_another(
-    system: System,
-) -> None:
-    scheduler = system.spawn(Scheduler("scheduler", instant=2))
-    scheduler.at(5, Free(), NOTHING)
-    run_to_end(system)
-    assert scheduler.decisions == [(5, 1), (5, 2), (5, 3)]
-
-
-@message
-class Ended:
-    """An attempt has ended."""
-
-
-@message
-class Down:
-    """A worker goes DOWN."""
-
-
-@define(eq=False)
-class Attempt(Actor):
-    """Work over [start, end) on a worker that goes DOWN at `down`."""
-
-    end: float
-    down: float
-    completed: bool | None = None
-
-    def started(self) -> None:
-        self.at(self.down, Down(), NOTHING, Phase.STATES_CHANGE)
-        self.at(self.end, Ended(), NOTHING)
-
-    @handles(Ended)
-    def complete(self, _: Ended, cause: int) -> None:
-        if self.completed is None:
-            self.completed = True
-
-    @handles(Down)
-    def lose(self, _: Down, cause: int) -> None:
-        if self.completed is None:
-            self.completed = False
-
-
-@pytest.mark.parametrize(("down", "completed"), [(4.999, False), (5, True), (5.001, True)])
-def test_an_attempt_survives_a_worker_that_goes_down_at_its_very_end(
-    system: System, down: float, completed: bool
-) -> None:
-    """Intervals are half-open: an attempt over [2, 5) is complete at 5."""
-    attempt = system.spawn(Attempt("attempt", 5, down))
-    run_to_end(system)
-    assert attempt.completed is completed
-
-
-def test_processors_freed_at_an_instant_are_free_for_its_decision(system: System) -> None:
-    """Whichever was asked for first."""
-    scheduler = system.spawn(Scheduler("scheduler", instant=0))
-    scheduler.deciding = True
-    scheduler.at(5, Decide(), NOTHING, Phase.DECISION)
-    scheduler.at(5, Free(), NOTHING)
-    run_to_end(system)
-    assert scheduler.decisions == [(5, 1)]

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import select
-import signal
-import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,37 +43,6 @@ def test_every_method_that_needs_the_outside_world_is_refused_by_name_and_reason
 ) -> None:
     with pytest.raises(OutsideWorldError, match=rf"^{name} is refused .*: .* wall-clock time"):
         getattr(loop, name)(None, keyword=None)
-
-
-def running() -> asyncio.AbstractEventLoop:
-    return asyncio.get_running_loop()
-
-
-@pytest.mark.parametrize(
-    ("attempt", "method"),
-    [
-        (lambda: asyncio.open_connection("localhost", 1), "create_connection"),
-        (lambda: asyncio.start_server(print, "localhost", 0), "create_server"),
-        (lambda: asyncio.start_unix_server(print, "socket"), "create_unix_server"),
-        (lambda: asyncio.create_subprocess_exec(sys.executable), "subprocess_exec"),
-        (lambda: asyncio.create_subprocess_shell("true"), "subprocess_shell"),
-        (lambda: asyncio.to_thread(int), "run_in_executor"),
-        (lambda: running().getaddrinfo("localhost", 80), "getaddrinfo"),
-        (lambda: running().sock_recv(None, 1), "sock_recv"),
-        (lambda: running().connect_read_pipe(asyncio.Protocol, sys.stdin), "connect_read_pipe"),
-        (lambda: running().set_default_executor(ThreadPoolExecutor(1)), "set_default_executor"),
-        (lambda: running().add_signal_handler(signal.SIGTERM, print), "add_signal_handler"),
-    ],
-)
-def test_asyncios_ways_to_the_outside_world_are_refused(
-    attempt: Callable[[], Awaitable[None]], method: str
-) -> None:
-    async def main() -> None:
-        with pytest.raises(OutsideWorldError, match=method):
-            await attempt()
-        await asyncio.sleep(1)  # the loop is none the worse for it
-
-    virtually(main())
 
 
 def test_another_thread_cannot_call_into_a_running_loop() -> None:

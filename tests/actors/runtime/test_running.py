@@ -147,15 +147,16 @@ def test_a_closed_loop_keeps_nothing_alive(any_loop: AbstractEventLoop) -> None:
     assert gone() is None
 
 
+async def stream(ended: list[str]) -> AsyncIterator[int]:
+    try:
+        yield 1
+    finally:
+        await asyncio.sleep(3)
+        ended.append("generator")
+
+
 def test_a_runner_closes_async_generators_and_cancels_tasks_that_are_left() -> None:
     ended: list[str] = []
-
-    async def stream() -> AsyncIterator[int]:
-        try:
-            yield 1
-        finally:
-            await asyncio.sleep(3)
-            ended.append("generator")
 
     async def linger() -> None:
         try:
@@ -163,7 +164,7 @@ def test_a_runner_closes_async_generators_and_cancels_tasks_that_are_left() -> N
         finally:
             ended.append("task")
 
-    left = stream()
+    left = stream(ended)
 
     async def main() -> None:
         left_over.append(asyncio.create_task(linger()))
@@ -179,14 +180,7 @@ def test_a_system_closes_async_generators_that_its_actors_leave(system: System) 
     ended: list[str] = []
     doer = system.spawn(Doer("doer"))
 
-    async def stream() -> AsyncIterator[int]:
-        try:
-            yield 1
-        finally:
-            await asyncio.sleep(3)
-            ended.append("generator")
-
-    left = stream()
+    left = stream(ended)
 
     async def life() -> None:
         assert await anext(left) == 1
@@ -215,16 +209,10 @@ def test_a_run_leaves_the_garbage_collector_as_it_found_it(
 def test_a_generator_that_is_dropped_is_closed_while_the_loop_runs() -> None:
     ended: list[str] = []
 
-    async def stream() -> AsyncIterator[int]:
-        try:
-            yield 1
-        finally:
-            ended.append("generator")
-
     async def main() -> None:
-        async for _ in stream():
+        async for _ in stream(ended):
             break
-        await asyncio.sleep(1)
+        await asyncio.sleep(4)
         assert ended == ["generator"]
 
     virtually(main())

@@ -54,24 +54,8 @@ def test_passive_heuristics_assign_task_by_task_what_their_criterion_prefers(
     capacity = sum(view.enrolment.bounds[q] for q in workers_of(view.up))
     if capacity < view.enrolment.tasks:
         assert decision is None
-        return
-    assert decision is not None
-    assert dict(decision.members) == greedy(criterion, view)
-
-
-@given(views(), st.data(), st.sampled_from(NAMES))
-def test_what_was_asked_before_never_changes_an_answer(
-    view: View, data: st.DataObject, name: str
-) -> None:
-    masks = st.integers(0, (1 << len(view.enrolment.speeds)) - 1)
-    policy = named(name)
-    for _ in range(6):
-        now = evolve(view, up=data.draw(masks), programmed=data.draw(masks))
-        fresh = evolve(
-            now.enrolment,
-            belief=Belief(now.enrolment.belief.chains, now.enrolment.belief.expectation),
-        )
-        assert ask(policy, now) == ask(policy, evolve(now, enrolment=fresh))
+    else:
+        assert dict(decision.members) == greedy(criterion, view)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,9 +114,7 @@ def test_random_gives_each_task_to_every_up_worker_equally_often() -> None:
     rng, draws = np.random.default_rng(3), 6000
     counts = dict.fromkeys(range(4), 0)
     for _ in range(draws):
-        decision = Random()(View(asked, 0b1011), rng)
-        assert decision is not None
-        counts[decision.members[0][0]] += 1
+        counts[Random()(View(asked, 0b1011), rng).members[0][0]] += 1
     error = math.sqrt(draws * (1 / 3) * (2 / 3))
     assert counts[2] == 0
     assert all(abs(counts[q] - draws / 3) < 4 * error for q in (0, 1, 3))

@@ -116,11 +116,9 @@ def test_a_search_that_is_cut_short_still_bounds_the_optimum() -> None:
     assert 0 <= many.lower < many.upper <= 6
 
 
-@pytest.mark.parametrize(
-    ("tasks", "speed", "problem"), [(0, 1, "at least 1 task"), (1, 0, "at least 1 task")]
-)
-def test_an_iteration_without_work_is_refused(tasks: int, speed: int, problem: str) -> None:
-    with pytest.raises(ValueError, match=problem):
+@pytest.mark.parametrize(("tasks", "speed"), [(0, 1), (1, 0)])
+def test_an_iteration_without_work_is_refused(tasks: int, speed: int) -> None:
+    with pytest.raises(ValueError, match="at least 1 task"):
         Search(np.ones((1, 1), dtype=bool), tasks, speed, Bound.ONE)
 
 

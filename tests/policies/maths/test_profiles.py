@@ -34,28 +34,16 @@ def scan(profile: Speedup, processors: int) -> Listed:
 
 
 @given(FORMULAS, PROCESSORS)
-def test_minimal_time_and_area_are_those_of_a_scan(profile: Speedup, processors: int) -> None:
+@settings(max_examples=300)
+def test_least_time_area_and_ratio_and_their_counts_are_those_of_a_scan(
+    profile: Speedup, processors: int
+) -> None:
     arrays, listed = Formulas.of([profile], processors), scan(profile, processors)
     assert arrays.least_time[0] == pytest.approx(listed.times.min(), rel=SAME)
     assert arrays.least_area[0] == pytest.approx(listed.areas.min(), rel=SAME)
-
-
-@given(FORMULAS, PROCESSORS)
-def test_the_smallest_count_of_minimal_time_is_that_of_a_scan(
-    profile: Speedup, processors: int
-) -> None:
-    found = int(Formulas.of([profile], processors).min_time()[0])
-    assert found == scan(profile, processors).min_time()
-
-
-@given(FORMULAS, PROCESSORS)
-@settings(max_examples=300)
-def test_the_local_allocation_has_the_smallest_ratio_of_a_scan(
-    profile: Speedup, processors: int
-) -> None:
-    found = int(Formulas.of([profile], processors).local()[0])
-    ratios = scan(profile, processors).ratios()
-    assert ratios[found - 1] == pytest.approx(ratios.min(), rel=1e-11)
+    assert int(arrays.min_time()[0]) == listed.min_time()
+    ratios = listed.ratios()
+    assert ratios[int(arrays.local()[0]) - 1] == pytest.approx(ratios.min(), rel=1e-11)
 
 
 @given(FORMULAS, PROCESSORS, st.floats(0.3, 30))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.deciders.copies import PlacementRule
 from actors.runtime import stream
-from policies.copies import SrptR
 from policies.maths.single_machine import (
     Capacity,
     mean_bound,
@@ -19,7 +19,7 @@ from policies.maths.single_machine import (
     srpt_flowtime,
 )
 from policies.maths.speeds import Change, TwoPoint
-from tests.actors.deciders.copies.worlds import columns, run, varied
+from tests.actors.deciders.copies.worlds import columns, run
 
 JOBS = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 30)), min_size=1, max_size=12).map(
     sorted
@@ -47,10 +47,13 @@ def test_no_run_on_m_servers_beats_the_bound(jobs: list[tuple[int, int]], server
 
 
 def test_capacity_adds_the_servers_speeds() -> None:
-    paths: list[list[Change]] = [[(0, 1), (2, 3)], [(0, 0), (1, 2)]]
-    capacity = Capacity.of(paths, 10)
+    """Nothing is done before the first server is there."""
+    capacity = Capacity.of([[(0, 1), (2, 3)], [(0, 0), (1, 2)]], 10)
     assert capacity.until(np.array([0.5, 1, 2, 4])).tolist() == [0.5, 1, 4, 14]
     assert capacity.when(np.array([0.5, 1, 4, 14])).tolist() == [0.5, 1, 2, 4]
+    late = Capacity.of([[(2, 1)], [(3, 3)]], 5)
+    assert late.until(np.array([0, 0.5, 2, 3, 4])).tolist() == [0, 0, 0, 1, 5]
+    assert late.when(np.array([0.0, 0.5, 1, 9])).tolist() == [0, 2.5, 3, 5]
 
 
 def test_a_stretch_without_capacity_is_waited_out() -> None:
@@ -77,7 +80,9 @@ def test_no_run_on_varying_servers_beats_the_sample_path_bound() -> None:
     jobs = list(zip(times.tolist(), sizes.tolist(), strict=True))
     paths = [process.path(stream(9, f"speed {k}")) for k in range(4)]
     bound = sample_path_bound(times, sizes, Capacity.of(paths, 500))
-    total = varied(SrptR(), process, jobs, 4, 9).total
+    again = [process.path(stream(9, f"speed {k}")) for k in range(4)]
+    decider = columns(rule=PlacementRule.UNIFORM)
+    total = run(decider, jobs, again, seed=9, workers=4).total
     assert bound <= total <= proof_constant(4.0, 1.0) * bound
 
 
@@ -101,9 +106,3 @@ def test_srpt_flowtime_scales_with_the_speed() -> None:
 def test_theorem_1s_constant_is_worked_out_as_printed() -> None:
     """(1 + 2 Delta)(1 + 1/epsilon): 9 x 2, 5 x 3 and 3 x 5."""
     assert [proof_constant(4, 1), proof_constant(2, 0.5), proof_constant(1, 0.25)] == [18, 15, 15]
-
-
-def test_nothing_is_done_before_the_first_server_is_there() -> None:
-    capacity = Capacity.of([[(2, 1)], [(3, 3)]], 5)
-    assert capacity.until(np.array([0, 0.5, 2, 3, 4])).tolist() == [0, 0, 0, 1, 5]
-    assert capacity.when(np.array([0.0, 0.5, 1, 9])).tolist() == [0, 2.5, 3, 5]

@@ -31,15 +31,12 @@ PROCESSES: list[SpeedProcess] = [ConstantSpeed(), TraceSpeed(((0, 1), (2, 3))), 
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=repr)
-def test_a_path_begins_at_0_and_its_times_rise(process: SpeedProcess) -> None:
-    path = list(islice(process.path(np.random.default_rng(1)), 200))
+def test_a_path_begins_at_0_its_times_rise_and_no_speed_exceeds_the_peak(
+    process: SpeedProcess,
+) -> None:
+    path = list(islice(process.path(np.random.default_rng(1)), 500))
     assert path[0][0] == 0
     assert all(before[0] < after[0] for before, after in pairwise(path))
-
-
-@pytest.mark.parametrize("process", PROCESSES, ids=repr)
-def test_no_speed_exceeds_the_peak(process: SpeedProcess) -> None:
-    path = islice(process.path(np.random.default_rng(1)), 500)
     assert all(0 <= speed <= process.peak for _, speed in path)
 
 

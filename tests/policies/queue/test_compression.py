@@ -16,18 +16,14 @@ P, END = 6, 600
 KINDS = [(1, 3.0), (1, 14.0), (2, 5.0), (3, 1.0), (4, 14.0), (6, 2.0)]
 
 
-class Slots:
-    """Free processors of each slot."""
+def earliest(free: list[int], now: int, held: int, processors: int) -> int:
+    """`free`: processors of each slot."""
+    return next(t for t in range(now, END) if min(free[t : t + held]) >= processors)
 
-    def __init__(self, free: list[int]) -> None:
-        self.free = free
 
-    def use(self, start: int, held: int, processors: int) -> None:
-        for t in range(start, start + held):
-            self.free[t] -= processors
-
-    def earliest(self, now: int, held: int, processors: int) -> int:
-        return next(t for t in range(now, END) if min(self.free[t : t + held]) >= processors)
+def use(free: list[int], start: int, held: int, processors: int) -> None:
+    for t in range(start, start + held):
+        free[t] -= processors
 
 
 def slots_of(free_profile: FreeProfile) -> list[int]:
@@ -77,7 +73,7 @@ def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
         due = [it for it in due if it[0] > now]  # the others have begun
         processors, end = ends.pop(int(share * (len(ends) - 1)))
         free_profile.release(float(now), float(end), processors)
-        expected = _anew(Slots(slots_of(free_profile)), due, now)
+        expected = _anew(slots_of(free_profile), due, now)
         starts = compress(free_profile, due, KINDS, float(end))
         found = {it.key[1]: int(time) for time, _, it, _ in due}
         found |= {it.key[1]: now for it in starts}
@@ -88,11 +84,12 @@ def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
         assert min(free_profile.frees) >= 0
 
 
-def _anew(slots: Slots, due: list[Due], now: int) -> dict[int, int]:
+def _anew(free: list[int], due: list[Due], now: int) -> dict[int, int]:
     """Each in turn leaves its place and takes the earliest one."""
     found = {}
     for start, (_, index), waiting, _ in list(due):
-        slots.use(int(start), int(waiting.held), -waiting.processors)
-        found[index] = slots.earliest(now, int(waiting.held), waiting.processors)
-        slots.use(found[index], int(waiting.held), waiting.processors)
+        held, processors = int(waiting.held), waiting.processors
+        use(free, int(start), held, -processors)
+        found[index] = earliest(free, now, held, processors)
+        use(free, found[index], held, processors)
     return found

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from attrs import define, field
+from attrs import define
 
 from actors.deciders.queue.state import view_without
 from policies.interface.queue import (
@@ -12,7 +12,6 @@ from policies.interface.queue import (
     BatchView,
     Decision,
     Queued,
-    Reservation,
     Run,
     Strategy,
 )
@@ -20,26 +19,19 @@ from policies.maths.speedup import Rigid
 from policies.queue.lists import RList
 from policies.queue.preemption import Preemptive
 from policies.queue.shelves import Shelves
+from tests.policies.queue.test_strategies import View
 
 GREEDY = RList(0)
 
 
 @define
-class View:
-    free: int
-    queue: list[Queued]
-    running: list[Run]
+class Crowded(View):
+    """Some runs can go on later, and some workers are away."""
+
     resumable: frozenset[int] = frozenset()
     away: frozenset[int] = frozenset()
-    now: float = 1
-    failed: Sequence[Queued] = ()
     early: Sequence[Run] = ()
     memory: object = None
-    busy: bool = True
-    shelf_end: float = 20
-    least: int = 1
-    processors: int = 4
-    reservations: Mapping[int, Reservation] = field(factory=dict)
     moved: bool = False
 
     def absent(self, run: Run) -> list[Run]:
@@ -69,7 +61,14 @@ def decided(
         (9, k, width, queued(k, width, key), ((10 * k, 10 * k + width - 1),), k)
         for k, width, key in running
     ]
-    view = View(free, [queued(9, wanted, 0)], runs, frozenset(saved), away)
+    view = Crowded(
+        *(free, [queued(9, wanted, 0)], runs),
+        now=1,
+        processors=4,
+        shelf_end=20,
+        resumable=frozenset(saved),
+        away=away,
+    )
     return Preemptive(strategy)(view)  # type: ignore[arg-type]
 
 

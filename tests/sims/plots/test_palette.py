@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import combinations
 
 import numpy as np
@@ -10,30 +11,25 @@ import pytest
 from sims.plots.boxes import rgb
 from sims.plots.palette import CLASSES, GREY, RUN_PAINTS, USE_PAINTS, WAITS, Paint
 
-SEEN_BY = {
-    "normal": np.eye(3),
-    "protanopia": np.array(
-        [
-            [0.152286, 1.052583, -0.204868],
-            [0.114503, 0.786281, 0.099216],
-            [-0.003882, -0.048116, 1.051998],
-        ]
-    ),
-    "deuteranopia": np.array(
-        [
-            [0.367322, 0.860646, -0.227968],
-            [0.280085, 0.672501, 0.047413],
-            [-0.011820, 0.042940, 0.968881],
-        ]
-    ),
-    "tritanopia": np.array(
-        [
-            [1.255528, -0.076749, -0.178779],
-            [-0.078411, 0.930809, 0.147602],
-            [0.004733, 0.691367, 0.303900],
-        ]
-    ),
-}
+PUBLISHED = """
+normal = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+protanopia = [
+    [0.152286, 1.052583, -0.204868],
+    [0.114503, 0.786281, 0.099216],
+    [-0.003882, -0.048116, 1.051998],
+]
+deuteranopia = [
+    [0.367322, 0.860646, -0.227968],
+    [0.280085, 0.672501, 0.047413],
+    [-0.011820, 0.042940, 0.968881],
+]
+tritanopia = [
+    [1.255528, -0.076749, -0.178779],
+    [-0.078411, 0.930809, 0.147602],
+    [0.004733, 0.691367, 0.303900],
+]
+"""
+SEEN_BY = {vision: np.array(rows) for vision, rows in tomllib.loads(PUBLISHED).items()}
 """Linear RGB -> linear RGB as seen, at full severity."""
 
 OWNERS = tuple(Paint(colour, colour) for colour in (*CLASSES, GREY))

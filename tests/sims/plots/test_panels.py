@@ -42,13 +42,6 @@ def test_a_bar_that_reaches_0_ends_within_a_logarithmic_axis(drawn: Drawn) -> No
     assert 0 < axes.get_ylim()[0] <= min(ends) < 3
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_the_suffix_chooses_the_format_and_folders_are_made(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / "deep" / f"p{suffix}"
-    draw_panels(PANELS, path, "t", "x", "y", columns=3, log_y=False)
-    assert path.stat().st_size > 3000
-
-
 def test_another_suffix_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"'\.gif' is no picture; accepted: \.png, \.svg, \.pdf"):
         draw_panels(PANELS, tmp_path / "p.gif", "t", "x", "y")

@@ -11,19 +11,18 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from actors.events import JobSubmitted
-from actors.runtime import Record
 from sims.cli import main
 from sims.errors import InputError
+from sims.examples import example
 from sims.plots import gantt
 from sims.plots.boxes import rgb
 from sims.plots.figure import Framing, blank_figure, title_within
 from sims.plots.palette import RUN_KIND, RUN_PAINTS
 from sims.plots.pictures import WHOLE, What, draw
 from sims.plots.scene import Scene
-from sims.scenario.loader import load
-from sims.world import run
+from sims.session import run
 from tests.sims.cli.commands import without
-from tests.sims.kinds import SCENARIOS, records_of, written
+from tests.sims.kinds import records_of, written
 
 SIGNATURES = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
@@ -41,20 +40,20 @@ def legend(figure: Figure) -> list[str]:
     return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
-@pytest.mark.parametrize("end", [1, 2, 7, 99, 5000])
-def test_slots_are_marked_by_whole_numbers(end: int) -> None:
-    axes = blank_figure(13, 4).add_subplot()
-    Framing(until=end).label(axes, Scene.of(records_of("volatile20")))
-    assert axes.get_xlabel() == "time, slots"
-    assert all(tick == int(tick) for tick in axes.get_xticks())
-    assert len(axes.get_xticks()) > 1
-
-
-def test_seconds_may_be_marked_by_parts_of_one() -> None:
-    axes = blank_figure(13, 4).add_subplot()
-    Framing(until=1).label(axes, Scene.of(records_of("batch-moldable")))
-    assert axes.get_xlabel() == "time, s"
-    assert any(tick != int(tick) for tick in axes.get_xticks())
+@pytest.mark.parametrize(
+    ("name", "label", "ends"),
+    [("volatile20", "time, slots", (1, 2, 7, 99, 5000)), ("batch-moldable", "time, s", (1,))],
+)
+def test_slots_are_marked_by_whole_numbers_and_seconds_by_parts_of_one(
+    name: str, label: str, ends: tuple[int, ...]
+) -> None:
+    for end in ends:
+        axes = blank_figure(13, 4).add_subplot()
+        Framing(until=end).label(axes, Scene.of(records_of(name)))
+        ticks = axes.get_xticks()
+        assert axes.get_xlabel() == label
+        assert all(tick == int(tick) for tick in ticks) is (label == "time, slots")
+        assert len(ticks) > 1
 
 
 @pytest.mark.parametrize("name", VARIED)
@@ -89,8 +88,7 @@ def test_rows_are_workers_where_they_have_names_and_processors_where_they_have_n
 def test_jobs_of_one_colour_are_told_apart_and_dated_as_their_log_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    records: list[Record] = []
-    run(load(SCENARIOS / "slurm.toml"), [records.append], SCENARIOS)
+    records = list(run(example("slurm")).records())
     figure = draw(records, What.GANTT)
     words = legend(figure)
     assert len(words) == 8 and words[0].startswith("user ") and words[-1].endswith("other users")
@@ -139,10 +137,10 @@ def test_many_failures_are_counted_below_and_named_with_the_colours(
 
 
 def test_a_long_title_takes_more_lines_and_loses_no_word() -> None:
-    settings_told = ", ".join(f"setting-{k}=value" for k in range(20))
-    wrapped = title_within(f"name, seed 1, policy ({settings_told})", 13)
+    title = ", ".join(f"setting-{k}=value" for k in range(20))
+    wrapped = title_within(title, 13)
     assert max(map(len, wrapped.splitlines())) <= 130
-    assert " ".join(wrapped.split()) == f"name, seed 1, policy ({settings_told})"
+    assert " ".join(wrapped.split()) == title
 
 
 def test_titles_tell_scenario_seed_and_policy() -> None:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from actors.events import (
     RunEnded,
     RunStarted,
 )
+from actors.runtime import Event, Record
 from sims.ledger import Use, account
 from sims.plots.areas import averaged, channels_used
 from sims.plots.boxes import Raster, coverage, side_by_side
@@ -21,6 +25,11 @@ from tests.sims.kinds import EVERY, records_of
 from tests.sims.plots.made import boxes as made
 
 AT = ("t", "row")
+
+
+def of(kind: type[Event], records: Iterable[Record]) -> list[Any]:
+    """The records of such events."""
+    return [it for it in records if isinstance(it.event, kind)]
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -42,7 +51,7 @@ def test_every_run_has_a_box_in_its_jobs_row_and_copies_do_not_overlap(name: str
     records = records_of(name)
     scene = Scene.of(records)
     runs = scene.runs[scene.runs.run >= 0]
-    assert len(runs) == sum(isinstance(it.event, RunStarted) for it in parted(records))
+    assert len(runs) == len(of(RunStarted, parted(records)))
     assert (runs.low.astype(int) == runs.job).all()
     for row in range(len(scene.jobs)):
         mine = runs[runs.job == row]
@@ -68,8 +77,8 @@ def told(name: str, kind: Sign, *columns: str) -> list[tuple[object, ...]]:
 
 
 def test_each_attempt_that_failed_is_marked_at_its_end() -> None:
-    ended = [(it.t, it.event) for it in records_of("batch-rigid") if isinstance(it.event, RunEnded)]
-    failed = [(t,) for t, event in ended if event.outcome is Outcome.FAILED]
+    ended = of(RunEnded, records_of("batch-rigid"))
+    failed = [(it.t,) for it in ended if it.event.outcome is Outcome.FAILED]
     assert told("batch-rigid", Sign.ERROR, "t") == failed != []
 
 
@@ -87,7 +96,7 @@ def test_who_went_down_is_marked_with_the_run_that_it_cost_or_as_a_fault() -> No
 
 
 def test_each_checkpoint_is_marked_in_the_middle_of_its_run() -> None:
-    taken = [it.t for it in records_of("buddies") if isinstance(it.event, CheckpointTaken)]
+    taken = [it.t for it in of(CheckpointTaken, records_of("buddies"))]
     marks = told("buddies", Sign.CHECKPOINT, *AT, "job")
     assert [t for t, _, _ in marks] == taken
     assert {(job, row) for _, row, job in marks} == {(0, 1.5), (1, 3.5)}
@@ -152,22 +161,22 @@ def test_shares_of_a_processor_lie_beside_each_other_in_its_row() -> None:
 
 
 def test_a_fault_without_effect_is_marked_where_it_struck() -> None:
-    events = [(it.t, it.event) for it in records_of("ignored")]
-    struck = [(t, it.worker + 0.5) for t, it in events if isinstance(it, FaultIgnored)]
+    ignored = of(FaultIgnored, records_of("ignored"))
+    struck = [(it.t, it.event.worker + 0.5) for it in ignored]
     assert told("ignored", Sign.IGNORED, *AT) == struck != []
 
 
 def test_work_that_went_on_in_another_run_is_not_painted_as_cancelled() -> None:
     records = records_of("malleable10")
     went_on = Scene.of(records).runs.kind == RUN_KIND["went_on"]
-    started = [it.event for it in records if isinstance(it.event, RunStarted)]
+    started = [it.event for it in of(RunStarted, records)]
     sources = {(it.job, it.source) for it in started if it.source is not None}
     assert 0 < went_on.sum() <= len(sources)
 
 
 def test_who_has_joined_a_run_counts_for_where_its_checkpoints_are_marked() -> None:
     records = records_of("promised")
-    [joined] = [it for it in records if isinstance(it.event, MembersJoined)]
+    [joined] = of(MembersJoined, records)
     assert (joined.event.job, joined.event.processors) == ("T2", "0-1")
     marks = told("promised", Sign.CHECKPOINT, *AT, "job", "run")
     after = next(it for it in marks if it[2] == 1 and it[0] > joined.t)

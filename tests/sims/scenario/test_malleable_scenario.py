@@ -18,8 +18,8 @@ from sims.errors import InputError
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import load, read
 from sims.world import run
-from tests.sims.makespan import Makespan
 from tests.sims.malleable_story import Story
+from tests.sims.schedules import Makespan
 
 FOLDER = Path("sims/scenarios")
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import lzma
 import re
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from attrs import define, frozen
+from attrs import frozen
 
 from sims.cli import main
 from tests.sims.kinds import SCENARIOS
@@ -19,14 +18,13 @@ from tests.sims.kinds import SCENARIOS
 DRAWN, GIVEN = "drawn", "given"
 RANKS = (0, 10, 100)
 """Whose waits are looked at: 0 waited longest."""
-JOBS = ((1, 2, 10), (2, 4, 5), (3, 2, 20))
-"""Number, processors, time."""
 
 
 @frozen
 class Counted:
     """What the SWF and the log's starts say, and nothing else: no trace, no reader of ours."""
 
+    log: str
     total: int
     names: list[str]
     submit: np.ndarray
@@ -35,20 +33,17 @@ class Counted:
     end: np.ndarray
 
     @classmethod
-    def of(cls, swf: Path, log: Path) -> Counted:
+    def of(cls, swf: str, total: int, log: Path) -> Counted:
         """Only jobs that started count."""
         started = [json.loads(line) for line in log.open() if '"event":"RunStarted"' in line]
         starts = {it["job"]: it["t"] for it in started}
-        opened = lzma.open if swf.suffix == ".xz" else open
-        with opened(swf, "rt") as file:
-            text = file.read()
-        total = int(re.search(r"MaxProcs: *(\d+)", text)[1])  # type: ignore[index]
-        rows = [line.split() for line in text.splitlines() if line[:1] not in (";", "")]
+        rows = [line.split() for line in swf.splitlines() if line[:1] not in (";", "")]
         rows = sorted((it for it in rows if f"J{it[0]}" in starts), key=lambda it: float(it[1]))
         names = [f"J{it[0]}" for it in rows]
         submit, run, wide, asked = (np.array([float(it[k]) for it in rows]) for k in (1, 3, 4, 7))
         start = np.array([starts[name] for name in names])
-        return cls(total, names, submit, np.where(wide > 0, wide, asked), start, start + run)
+        width = np.where(wide > 0, wide, asked)
+        return cls(str(log), total, names, submit, width, start, start + run)
 
     def waiters(self) -> list[int]:
         """The longest waits, of some ranks."""
@@ -61,14 +56,6 @@ class Counted:
         return int(self.total - self.width[begun & (self.end > t)].sum())
 
 
-@define
-class Log:
-    """A log under EASY, and what it was made of."""
-
-    path: Path
-    counted: Counted
-
-
 def draw(path: Path, jobs: int = 400, processors: int = 128) -> Path:
     """Jobs that ask for 1 to 4 times what they take, at 95 % of the platform's capacity."""
     rng = np.random.default_rng(12)
@@ -77,31 +64,40 @@ def draw(path: Path, jobs: int = 400, processors: int = 128) -> Path:
     asked = np.ceil(times * rng.uniform(1, 4, jobs))
     mean = (widths * times).mean() / (0.95 * processors)
     submits = np.floor(rng.exponential(mean, jobs).cumsum())
-    rows = zip(submits, times, widths, asked, strict=True)
-    lines = [f"; MaxProcs: {processors}"]
-    for k, (at, time, width, said) in enumerate(rows, start=1):
-        lines.append(
-            f"{k} {at:.0f} -1 {time:.0f} {width} -1 -1 {width} {said:.0f} -1 1" + " -1" * 7
-        )
-    path.write_text("\n".join(lines) + "\n")
+    write(path, processors, np.column_stack([submits, times, widths, asked]))
     return path
 
 
+def write(path: Path, processors: int, rows: np.ndarray) -> None:
+    """The SWF of jobs: submission, time, processors, time that they ask for."""
+    lines = [f"; MaxProcs: {processors}"]
+    for k, (at, time, width, asked) in enumerate(rows, start=1):
+        lines.append(
+            f"{k} {at:.0f} -1 {time:.0f} {width:.0f} -1 -1 {width:.0f} {asked:.0f} -1 1" + " -1" * 7
+        )
+    path.write_text("\n".join(lines))
+
+
 @pytest.fixture(scope="module", params=[DRAWN, GIVEN])
-def log(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Log:
+def it(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Counted:
+    """A log under EASY."""
     folder = tmp_path_factory.mktemp("waits")
     swf = request.config.getoption("--swf") if request.param == GIVEN else draw(folder / "a.swf")
     if swf is None:
         pytest.skip("needs a real log: --swf FILE")
-    counted = partial(Counted.of, swf.absolute())
-    path = folder / "run.jsonl"
     opened = lzma.open if swf.suffix == ".xz" else open
     with opened(swf, "rt") as file:
-        processors = int(re.search(r"MaxProcs: *(\d+)", file.read())[1])  # type: ignore[index]
-    sets = [f"job.swf.file={swf.absolute()}", f"platform.workers={processors}"]
-    words = ["run", str(SCENARIOS / "batch-easy.toml"), "--log", str(path)]
-    assert main([*words, *(word for it in sets for word in ("--set", it))]) == 0
-    return Log(path, counted(path))
+        text = file.read()
+    processors = int(re.search(r"MaxProcs: *(\d+)", text)[1])  # type: ignore[index]
+    return Counted.of(text, processors, simulated(swf.absolute(), processors, folder))
+
+
+def simulated(swf: Path, processors: int, folder: Path) -> Path:
+    """The log of the jobs under EASY."""
+    log = folder / "run.jsonl"
+    sets = ("--set", f"job.swf.file={swf}", "--set", f"platform.workers={processors}")
+    assert main(["run", str(SCENARIOS / "batch-easy.toml"), "--log", str(log), *sets]) == 0
+    return log
 
 
 def told(capsys: pytest.CaptureFixture[str], *words: str, text: bool = False) -> Any:
@@ -111,12 +107,15 @@ def told(capsys: pytest.CaptureFixture[str], *words: str, text: bool = False) ->
     return out if text else json.loads(out)
 
 
+def columns(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
+    return [tuple(row[name] for name in names) for row in rows]
+
+
 def test_a_trace_of_who_waited_long_tells_what_submissions_and_starts_say(
-    log: Log, capsys: pytest.CaptureFixture[str]
+    it: Counted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    it = log.counted
     for k in it.waiters():
-        (wait,) = told(capsys, "trace", str(log.path), it.names[k])["waits"]
+        (wait,) = told(capsys, "trace", it.log, it.names[k])["waits"]
         since, until, mine = it.submit[k], it.start[k], it.width[k]
         assert (wait["since"], wait["until"]) == (since, until)
         places = np.arange(len(it.names))
@@ -124,20 +123,18 @@ def test_a_trace_of_who_waited_long_tells_what_submissions_and_starts_say(
         assert wait["ahead"] == {"jobs": ahead.sum(), "processors": it.width[ahead].sum()}
         assert wait["free"] == it.free(since)
         held = np.flatnonzero((it.start < since) & (it.end > since))
-        found = {
-            (row["job"], row["processors"], row["since"], row["until"]) for row in wait["held"]
-        }
-        assert found == {(it.names[j], it.width[j], it.start[j], it.end[j]) for j in held}
+        found = columns(wait["held"], "job", "processors", "since", "until")
+        assert set(found) == {(it.names[j], it.width[j], it.start[j], it.end[j]) for j in held}
         widths = [row["processors"] for row in wait["held"]]
         assert widths == sorted(widths, reverse=True)
         passed = np.flatnonzero((places > k) & (it.submit <= until) & (it.start < until))
-        rows = {(row["job"], row["processors"], row["start"]) for row in wait["passed"]}
-        assert rows == {(it.names[j], it.width[j], it.start[j]) for j in passed}
+        found = columns(wait["passed"], "job", "processors", "start")
+        assert set(found) == {(it.names[j], it.width[j], it.start[j]) for j in passed}
         assert {row["rule"] for row in wait["passed"]} <= {"by backfilling"}
         freed = np.flatnonzero((it.end == until) & (it.start < until))
         assert {row["job"] for row in wait["freed"]} == {it.names[j] for j in freed}
         check_possible(it, wait, int(mine))
-        check_words(it, wait, k, told(capsys, "trace", str(log.path), it.names[k], text=True))
+        check_words(it, wait, k, told(capsys, "trace", it.log, it.names[k], text=True))
 
 
 def check_words(it: Counted, wait: dict[str, Any], k: int, words: str) -> None:
@@ -169,21 +166,17 @@ def check_possible(it: Counted, wait: dict[str, Any], mine: int) -> None:
 
 
 def test_the_queue_at_an_instant_is_who_was_submitted_and_had_not_started(
-    log: Log, capsys: pytest.CaptureFixture[str]
+    it: Counted, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    it = log.counted
     for k in it.waiters():
         for t in (it.submit[k], (it.submit[k] + it.start[k]) / 2, it.start[k]):
-            found = told(capsys, "queue", str(log.path), "--at", str(t))
+            found = told(capsys, "queue", it.log, "--at", str(t))
             waiting = np.flatnonzero((it.submit <= t) & (it.start > t))
-            assert [
-                (row["job"], row["processors"], row["since"], row["starts"])
-                for row in found["waiting"]
-            ] == [(it.names[j], it.width[j], it.submit[j], it.start[j]) for j in waiting]
+            rows = columns(found["waiting"], "job", "processors", "since", "starts")
+            assert rows == [(it.names[j], it.width[j], it.submit[j], it.start[j]) for j in waiting]
             running = np.flatnonzero((it.start <= t) & (it.end > t))
-            assert {(row["job"], row["since"], row["until"]) for row in found["running"]} == {
-                (it.names[j], it.start[j], it.end[j]) for j in running
-            }
+            rows = columns(found["running"], "job", "since", "until")
+            assert set(rows) == {(it.names[j], it.start[j], it.end[j]) for j in running}
             assert found["free"] == it.free(t, decided=True)
 
 
@@ -192,11 +185,9 @@ def test_a_trace_names_whose_reservation_held_what_was_free(
 ) -> None:
     """J3 would last beyond J2's start, which is promised: two of four stay free from 0 to 10,
     when J2 takes all."""
-    rows = [f"{k} 0 -1 {t} {w} -1 -1 {w} {t} -1 1{' -1' * 7}" for k, w, t in JOBS]
-    (tmp_path / "a.swf").write_text("\n".join(rows))
-    log, easy = str(tmp_path / "a.jsonl"), str(SCENARIOS / "batch-easy.toml")
-    sets = ("--set", f"job.swf.file={tmp_path / 'a.swf'}", "--set", "platform.workers=4")
-    assert main(["run", easy, "--log", log, *sets]) == 0
+    swf = tmp_path / "a.swf"
+    write(swf, 4, np.array([(0, 10, 2, 10), (0, 5, 4, 5), (0, 20, 2, 20)]))
+    log = str(simulated(swf, 4, tmp_path))
     (wait,) = told(capsys, "trace", log, "J3")["waits"]
     assert (wait["missed"], wait["reserved"]) == ([0, 10], {"J2": 1})
     why = "a reservation of J2 held them; at 1 of them others had them"

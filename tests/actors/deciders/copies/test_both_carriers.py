@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,7 +39,7 @@ def traces(draw: st.DrawFn) -> Any:
 
 def told(decider: Any, spawn: Any, jobs: Any, speeds: Any) -> list[Record]:
     records = list[Record]()
-    system = System(3, [records.append], start=cast(float, Fraction(0)))
+    system = System(3, [records.append], start=Fraction(0))
     spawn(system, decider, len(speeds), described(jobs), speeds)
     system.run()
     return records

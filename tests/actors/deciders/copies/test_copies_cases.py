@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,18 +20,21 @@ from tests.case_files import case_file
 Case = dict[str, Any]
 OWN = Path(__file__).parents[3] / "cases"
 
-POLICIES: dict[str, Callable[[Fraction], RedundancyPolicy]] = {
-    "srptR": lambda beta: SrptR(),
-    "srptR_noclone": lambda beta: SrptR(cloning=False),
-    "srptR_even": lambda beta: SrptREven(),
-    "srpt": lambda beta: Srpt(),
-    "srpt_sticky": lambda beta: Srpt(stay=True),
-    "fcfs": lambda beta: Fcfs(),
-    "lapsR": lambda beta: LapsR(beta),
-    "lapsR_onecopy": lambda beta: LapsR(beta, redundant=False),
-    "laps": lambda beta: Laps(beta),
-    "ps": lambda beta: ProcessorSharing(),
-}
+
+def policy_of(name: str, beta: Fraction) -> RedundancyPolicy:
+    policies = {
+        "srptR": SrptR(),
+        "srptR_noclone": SrptR(cloning=False),
+        "srptR_even": SrptREven(),
+        "srpt": Srpt(),
+        "srpt_sticky": Srpt(stay=True),
+        "fcfs": Fcfs(),
+        "lapsR": LapsR(beta),
+        "lapsR_onecopy": LapsR(beta, redundant=False),
+        "laps": Laps(beta),
+        "ps": ProcessorSharing(),
+    }
+    return policies[name]
 
 
 def synthetic(copies: int, time: float) -> float:
@@ -50,80 +52,60 @@ def instances(cases: Case) -> dict[str, Case]:
     return {case["name"]: case for case in (*own, *cases["sample_path"])}
 
 
-def gain_of(name: str, exact: bool) -> Gain:
-    if name == "const":
-        return ConstantGain()
+def gain_of(name: str, number: Any) -> Gain:
     if name.startswith("frozen_two_point_"):
-        peak = Fraction(name.rsplit("_", 1)[1])
-        return FrozenTwoPoint(cast(float, peak) if exact else float(peak))
-    assert name == "synthetic"
-    return GainFunction(synthetic, peak=2.0)
+        return FrozenTwoPoint(number(name.rsplit("_", 1)[1]))
+    return {"const": ConstantGain(), "synthetic": GainFunction(synthetic, peak=2.0)}[name]
 
 
-def completions(case: Case, policy: str, gain: Gain | None, exact: bool) -> list[Any]:
-    """When each job of the instance completes, in the case's order."""
-    number: Callable[[str], Any] = Fraction if exact else (lambda text: float(Fraction(text)))
-    speed, jobs = (
-        number(case["speed"]),
-        zip(map(number, case["arrivals"]), map(number, case["sizes"]), strict=True),
-    )
-    paths: list[list[Any]] = []
-    if gain is None:
-        paths = [[(number(t), speed * number(v)) for t, v in trace] for trace in case["traces"]]
+def rounded(text: str) -> float:
+    return float(Fraction(text))
+
+
+def completions(case: Case, policy: str, gain: Gain | None, number: Any) -> list[Any]:
+    """When each job of the instance completes, in the case's order; `number` reads numbers."""
+    speed = number(case["speed"])
+    jobs = zip(map(number, case["arrivals"]), map(number, case["sizes"]), strict=True)
+    paths = [] if gain else case["traces"]
     decider = columns(
-        POLICIES[policy](Fraction(case["beta"])), gain=gain, augmentation=speed, exact=exact
+        policy_of(policy, Fraction(case["beta"])),
+        gain=gain,
+        augmentation=speed,
+        exact=number is Fraction,
     )
-    result = run(decider, jobs, paths, workers=case["M"], start=number("0"))
+    speeds = [[(number(t), speed * number(v)) for t, v in path] for path in paths]
+    result = run(decider, jobs, speeds, workers=case["M"], start=number("0"))
     ended = dict(zip(result.jobs, result.completed.tolist(), strict=True))
     return [ended[f"{k}"] for k in range(len(ended))]
 
 
-def test_sample_path_completions_are_exact(cases: Case) -> None:
+@pytest.mark.parametrize("number", [Fraction, rounded])
+def test_sample_path_completions_are_as_expected(cases: Case, number: Any) -> None:
     for case in cases["sample_path"]:
         for policy, expected in case["policies"].items():
-            found = completions(case, policy, None, exact=True)
-            where = f"{case['name']}, {policy}"
-            assert found == [Fraction(time) for time in expected["completions"]], where
-            flowtime = sum(found) - sum(map(Fraction, case["arrivals"]))
-            assert flowtime == Fraction(expected["total_flowtime"]), where
+            found = completions(case, policy, None, number)
+            wanted = [number(time) for time in expected["completions"]]
+            if number is rounded:
+                wanted = pytest.approx(wanted, rel=1e-12)
+            assert found == wanted, f"{case['name']}, {policy}"
 
 
-def test_sample_path_completions_in_floats_agree_to_1e_12(cases: Case) -> None:
-    for case in cases["sample_path"]:
-        for policy, expected in case["policies"].items():
-            found = completions(case, policy, None, exact=False)
-            wanted = [float(Fraction(time)) for time in expected["completions"]]
-            assert found == pytest.approx(wanted, rel=1e-12), f"{case['name']}, {policy}"
-            flowtime = math.fsum(found) - float(sum(map(Fraction, case["arrivals"])))
-            assert flowtime == pytest.approx(expected["total_flowtime_float"], rel=1e-11)
-
-
-def test_mean_model_completions_agree_exactly_where_they_are_rational(cases: Case) -> None:
-    known = instances(cases)
+@pytest.mark.parametrize("number", [Fraction, rounded])
+def test_mean_model_completions_are_as_expected(cases: Case, number: Any) -> None:
+    """Exactly where they are rational."""
+    known, compared = instances(cases), 0
     for mean in cases["mean_model"]:
         for policy, expected in mean["policies"].items():
-            if mean["name"] in known and "completions" in expected:
-                gain = gain_of(mean["g"], exact=True)
-                found = completions(known[mean["name"]], policy, gain, exact=True)
-                wanted = [Fraction(time) for time in expected["completions"]]
+            if number is rounded:
+                wanted = pytest.approx(expected["completions_float"], rel=1e-12)
+            else:
+                wanted = [Fraction(time) for time in expected.get("completions", ())]
+            if mean["name"] in known and (number is rounded or wanted):
+                gain = gain_of(mean["g"], number)
+                found = completions(known[mean["name"]], policy, gain, number)
                 assert found == wanted, f"{mean['name']}, {mean['g']}, {policy}"
-
-
-def test_mean_model_completions_in_floats_agree_to_1e_12(cases: Case) -> None:
-    known = instances(cases)
-    for mean in cases["mean_model"]:
-        if mean["name"] in known:
-            for policy, expected in mean["policies"].items():
-                gain = gain_of(mean["g"], exact=False)
-                found = completions(known[mean["name"]], policy, gain, exact=False)
-                wanted = expected["completions_float"]
-                where = f"{mean['name']}, {mean['g']}, {policy}"
-                assert found == pytest.approx(wanted, rel=1e-12), where
-
-
-def test_some_mean_model_case_has_its_instance_at_hand(cases: Case) -> None:
-    known = instances(cases)
-    assert any(mean["name"] in known for mean in cases["mean_model"])
+                compared += 1
+    assert compared
 
 
 def view(servers: int, jobs: int) -> ActiveJobs:
@@ -134,7 +116,7 @@ def view(servers: int, jobs: int) -> ActiveJobs:
 @pytest.mark.parametrize("name", ["srptR", "lapsR"])
 def test_allocations_give_each_job_its_copies_and_share(cases: Case, name: str) -> None:
     for case in cases["allocations"][name]:
-        policy = POLICIES[name](Fraction(case.get("beta", "1/2")))
+        policy = policy_of(name, Fraction(case.get("beta", "1/2")))
         given = policy(view(case["M"], case["n"]), np.random.default_rng(0))
         copies = dict(zip(given.jobs.tolist(), given.copies.tolist(), strict=True))
         assert [copies.get(job, 0) for job in range(case["n"])] == case["r"]

@@ -27,7 +27,6 @@ from policies.availability import WorkerState
 from policies.copies import SrptR
 from policies.interface.copies import RedundancyPolicy
 from policies.interface.queue import BatchJob
-from policies.maths.speeds import SpeedProcess
 from policies.maths.speedup import Rigid
 from policies.service import StartedFirst
 from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
@@ -36,11 +35,13 @@ from tests.parts import parts
 Trace = Iterable[tuple[float, float]]
 
 
-def columns(policy: RedundancyPolicy | None = None, **options: Any) -> VectorisedCopies:
-    """The array form, which places copies on the lowest workers."""
-    return VectorisedCopies(
-        **{"policy": policy or SrptR(), "rule": PlacementRule.LOWEST, **options}
-    )
+def columns(
+    policy: RedundancyPolicy | None = None,
+    rule: PlacementRule = PlacementRule.LOWEST,
+    **options: Any,
+) -> VectorisedCopies:
+    """The array form, which places copies on the lowest workers unless told otherwise."""
+    return VectorisedCopies(policy or SrptR(), rule, **options)
 
 
 def described(jobs: Iterable[tuple[float, float]]) -> list[BatchJob]:
@@ -93,20 +94,6 @@ def told(records: list[Record]) -> list[Event]:
     return [part for it in events for part in (it.parts() if isinstance(it, Compound) else (it,))]
 
 
-def varied(
-    policy: RedundancyPolicy,
-    process: SpeedProcess,
-    jobs: Sequence[tuple[float, float]],
-    workers: int,
-    seed: int,
-) -> Flowtimes:
-    """Run jobs on workers whose speeds are drawn from the streams of `seed`, placed at random."""
-    system = System(seed)
-    paths = [process.path(system.stream(f"speed {k}")) for k in range(workers)]
-    decider = columns(policy, rule=PlacementRule.UNIFORM)
-    return run(decider, jobs, paths, seed=seed, workers=workers)
-
-
 def spawn_runs(
     system: System,
     decider: CopyRuns,
@@ -118,16 +105,13 @@ def spawn_runs(
     lives: Sequence[Iterable[tuple[float, WorkerState]]] = (),
     channels: int | None = None,
     needs: Needs | None = None,
-    failures: Sequence[int] = (),
 ) -> None:
     """The actors of a world with whatever befalls workers: every copy has a run of its own."""
     pool = Pool(workers, True, True)
     scheduler = system.spawn(Scheduler("scheduler", pool, decider, len(jobs)))
     for k in range(workers):
         pool.change_speed(k, Fraction(1) if decider.exact else 1)
-    master = Master("master", channels, StartedFirst()) if channels else None
-    if master is not None:
-        system.spawn(master)
+    master = system.spawn(Master("master", channels, StartedFirst())) if channels else None
     speeds = dict(enumerate(map(iter, traces)))
     owners = dict(enumerate(map(iter, lives)))
 
@@ -145,7 +129,7 @@ def spawn_runs(
         return PreemptibleJob(
             *(it.name, it, scheduler),
             protection=protection(rules),
-            errors=SilentErrors(iter(failures)),
+            errors=SilentErrors(),
             needs=needs,
             reports=True,
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pytest
 from attrs import field, frozen
@@ -30,48 +33,58 @@ START, FAILURE, PROACTIVE = Reason.START, Reason.FAILURE, Reason.PROACTIVE
 # --- when it is asked -----------------------------------------------------------------------------
 
 
+P1 = choice((0, 1))
+Lines = Sequence[Configuration | None]
+Asked = list[tuple[int, Reason]]
+
+
+def asked(
+    lines: Lines,
+    states: Sequence[str],
+    speeds: Sequence[int] = (),
+    wake: Wake = Wake.NEVER,
+    tasks: int = 1,
+    **more: Any,
+) -> Asked:
+    """When a policy of such answers is asked, in slots since the iteration began, and why."""
+    script = Script(lines, wake)
+    play_with(script, world(workers(states, speeds), tasks, **more))
+    return script.asked
+
+
 def test_a_passive_policy_is_asked_only_when_something_is_needed() -> None:
     """P2's comings and goings, P1's program and P1's suspension are no questions."""
-    platform = workers(["uuuruuudddddddd", "ududrudu" + "u" * 9], speeds=[6, 4])
-    script = Script([choice((0, 1)), choice((1, 1)), choice((1, 1))])
-    play_with(script, world(platform, 1, Costs(program=1), iterations=2))
-    assert script.asked == [(0, START), (7, FAILURE), (0, START)]
+    states = ["uuuruuudddddddd", "ududrudu" + "u" * 9]
+    lines = [P1, choice((1, 1)), choice((1, 1))]
+    found = asked(lines, states, [6, 4], costs=Costs(program=1), iterations=2)
+    assert found == [(0, START), (7, FAILURE), (0, START)]
 
 
 def test_a_policy_that_waits_is_asked_again_whenever_a_worker_changes_state() -> None:
-    platform = workers(["ddduuuuu", "rruuuuuu"])
-    script = Script([None, None, choice((0, 1), (1, 1))])
-    played = play_with(script, world(platform, 2))
-    assert script.asked == [(0, START), (2, START), (3, START)]
-    assert played.rows() == ["...C", "...C"]
+    found = asked([None, None, choice((0, 1), (1, 1))], ["ddduuuuu", "rruuuuuu"], tasks=2)
+    assert found == [(0, START), (2, START), (3, START)]
 
 
 def test_after_a_failure_without_replacement_it_is_asked_for_a_start() -> None:
     """What was held is gone by then: nothing makes that decision a failure's any more."""
-    script = Script([choice((0, 1)), None, choice((0, 1))])
-    play_with(script, world(workers(["uuduuuuu"], speeds=[3]), 1))
-    assert script.asked == [(0, START), (2, FAILURE), (3, START)]
+    assert asked([P1, None, P1], ["uuduuuuu"], [3]) == [(0, START), (2, FAILURE), (3, START)]
 
 
-def test_a_policy_of_every_slot_is_asked_in_every_slot() -> None:
-    script = Script([choice((0, 1)), *[None] * 9], Wake.EVERY_SLOT)
-    play_with(script, world(workers(["u" * 9], speeds=[4]), 1))
-    assert script.asked == [(0, START), (1, PROACTIVE), (2, PROACTIVE), (3, PROACTIVE)]
-
-
-def test_a_policy_of_changes_is_asked_at_changes_and_once_after_each_decision() -> None:
-    """At 1 because of the decision, at 2 for the program, at 4 and 6 for P2's states."""
-    script = Script([choice((0, 1)), *[None] * 9], Wake.ON_CHANGE)
-    platform = workers(["u" * 12, "uuuurruuuuuu"], speeds=[8, 8])
-    play_with(script, world(platform, 1, Costs(program=2)))
-    assert script.asked == [(0, START), *((t, PROACTIVE) for t in (1, 2, 4, 6))]
-
-
-def test_it_is_asked_once_for_all_that_happens_at_an_instant() -> None:
-    script = Script([choice((0, 1)), *[None] * 9], Wake.ON_CHANGE)
-    platform = workers(["u" * 6, "uuudu", "uuuru"], speeds=[6, 6, 6])
-    play_with(script, world(platform, 1))
-    assert script.asked == [(0, START), *((t, PROACTIVE) for t in (1, 3, 4))]
+@pytest.mark.parametrize(
+    ("wake", "states", "speeds", "program", "times"),
+    [
+        (Wake.EVERY_SLOT, ["u"], [4], 0, (1, 2, 3)),
+        # At 1 because of the decision, at 2 for the program, at 4 and 6 for P2's states.
+        (Wake.ON_CHANGE, ["u", "uuuurruuuuuu"], [8, 8], 2, (1, 2, 4, 6)),
+        # Once for all that happens at an instant.
+        (Wake.ON_CHANGE, ["u", "uuudu", "uuuru"], [6, 6, 6], 0, (1, 3, 4)),
+    ],
+)
+def test_a_proactive_policy_is_asked_as_often_as_it_wants(
+    wake: Wake, states: list[str], speeds: list[int], program: int, times: tuple[int, ...]
+) -> None:
+    found = asked([P1, *[None] * 9], states, speeds, wake, costs=Costs(program=program))
+    assert found == [(0, START), *((t, PROACTIVE) for t in times)]
 
 
 def test_the_same_answer_again_is_no_switch() -> None:

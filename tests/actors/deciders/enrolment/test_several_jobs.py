@@ -16,6 +16,7 @@ from tests.actors.deciders.enrolment.worlds import (
     Application,
     Costs,
     Machine,
+    Played,
     World,
     choice,
     fixed,
@@ -57,34 +58,34 @@ def of(states: list[str], *apps: Application, costs: Costs = FREE) -> World:
     return World(platform=platform, jobs=apps, policy=Lowest(), costs=costs)
 
 
-def placed(what: World) -> list[tuple[float, str, str]]:
+def placed(played: Played) -> list[tuple[float, str, str]]:
     """(when, job, workers) of each run."""
-    return [(t, it.job, it.processors) for t, it in play(what).told(RunStarted)]
+    return [(t, it.job, it.processors) for t, it in played.told(RunStarted)]
 
 
-def test_a_worker_belongs_to_one_job() -> None:
-    assert placed(of(["u" * 9] * 4, *jobs(2, 2))) == [(0, "J0", "0-1"), (0, "J1", "2-3")]
-
-
-def test_a_job_waits_for_workers_that_another_holds() -> None:
-    assert placed(of(["u" * 9] * 3, *jobs(2, 2))) == [(0, "J0", "0-1"), (4, "J1", "0-1")]
-
-
-def test_a_lost_job_is_asked_for_by_itself() -> None:
-    what = of(["uud" + "d" * 9, *["u" * 12] * 4], *jobs(2, 2))
-    assert placed(what) == [(0, "J0", "0-1"), (0, "J1", "2-3"), (2, "J0", "1 4")]
+@pytest.mark.parametrize(
+    ("states", "expected"),
+    [
+        # A worker belongs to one job.
+        (["u"] * 4, [(0, "J0", "0-1"), (0, "J1", "2-3")]),
+        # A job waits for workers that another holds.
+        (["u"] * 3, [(0, "J0", "0-1"), (4, "J1", "0-1")]),
+        # A lost job is asked for by itself.
+        (["uud", *["u"] * 4], [(0, "J0", "0-1"), (0, "J1", "2-3"), (2, "J0", "1 4")]),
+    ],
+)
+def test_jobs_of_two_tasks_share_the_workers(
+    states: list[str], expected: list[tuple[float, str, str]]
+) -> None:
+    assert placed(play(of(states, *jobs(2, 2)))) == expected
 
 
 def test_who_leaves_by_a_switch_is_free_for_the_next_job_at_once() -> None:
-    played = play_with(Moving(), of(["u" * 9] * 3, *jobs(1, 1, 1)))
-    runs = [(t, it.job, it.processors) for t, it in played.told(RunStarted)]
-    assert runs[:3] == [(0, "J0", "0"), (0, "J1", "1"), (0, "J2", "2")]
-    four = [evolve(job, submitted=k) for k, job in enumerate(jobs(1, 1))]
-    moved = play_with(Moving(), of(["u" * 9] * 2, *four))
-    assert [(t, it.job, it.processors) for t, it in moved.told(RunStarted)][:2] == [
-        (0, "J0", "0"),
-        (1, "J1", "1"),
-    ]
+    played = play_with(Moving(), of(["u"] * 3, *jobs(1, 1, 1)))
+    assert placed(played)[:3] == [(0, "J0", "0"), (0, "J1", "1"), (0, "J2", "2")]
+    later = [evolve(job, submitted=k) for k, job in enumerate(jobs(1, 1))]
+    moved = play_with(Moving(), of(["u"] * 2, *later))
+    assert placed(moved)[:2] == [(0, "J0", "0"), (1, "J1", "1")]
 
 
 def test_each_job_has_a_program_of_its_own() -> None:

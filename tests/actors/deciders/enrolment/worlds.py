@@ -3,9 +3,9 @@ a test reads of their runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from math import inf
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from attrs import define, evolve, field, frozen
 from numpy.random import Generator
@@ -17,7 +17,6 @@ from actors.events import (
     End,
     LinkDescribed,
     RunEnded,
-    RunStarted,
     ScenarioEnded,
     ScenarioStarted,
     TasksDealt,
@@ -26,7 +25,6 @@ from actors.hazards import SilentErrors
 from actors.iterative_job import IterativeJob
 from actors.limit import Cap
 from actors.master import Master
-from actors.owners import Change, markov_changes
 from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import NOTHING, Event, Record, Sink, System
@@ -76,27 +74,19 @@ class Costs:
 
 FREE = Costs()
 """No communication at all."""
-PLAIN = Rules()
-"""Re-execution."""
 
 
 @frozen
 class Machine:
     """One worker of a world."""
 
-    states: str | MarkovChain
-    """Its life: a letter per slot, the last one for ever; or a law."""
+    states: str
+    """Its life: a letter per slot, the last one for ever."""
     task_time: int = 1
     """w_q."""
     memory: int | None = None
     """mu_q; None: m."""
     belief: MarkovChain = BELIEF
-
-    def life(self, rng: Generator) -> Iterator[Change]:
-        """(time, state) from 0 on."""
-        if isinstance(self.states, MarkovChain):
-            return markov_changes(self.states, rng)
-        return read_letters(self.states, "test", "states").transitions()
 
 
 def workers(
@@ -113,10 +103,8 @@ class Application:
 
     tasks: int
     iterations: int = 1
-    errors: tuple[int, ...] = ()
-    """Verdicts of its verifications."""
     rate: float = 0
-    """Of silent errors, after those, per worker and slot of computation."""
+    """Of silent errors, per worker and slot of computation."""
     rules: Rules = field(factory=Rules)
     costs: Costs = FREE
     """Sizes of its messages."""
@@ -134,13 +122,12 @@ class World:
     cap: float = 1000
     reuse: bool = True
     expectation: Expectation = Expectation.EXACT
-    seed: int = 0
 
     def build(self, sinks: Sequence[Sink]) -> System:
         """Its actors, in a system of their own."""
-        system, size = System(self.seed, sinks, start=0), len(self.platform)
+        system, size = System(0, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
-        start = (SCHEMA, "small", self.seed, ("iterative",), "worlds:policy", size, names, "slot")
+        start = (SCHEMA, "small", 0, ("iterative",), "worlds:policy", size, names, "slot")
         journal, kind = system.journal, DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
         system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
@@ -174,8 +161,7 @@ class World:
         )
 
     def _worker(self, q: int, scheduler: Scheduler, master: Master) -> Worker:
-        rng = scheduler.system.stream(f"availability/P{q + 1}")
-        life = self.platform[q].life(rng)
+        life = read_letters(self.platform[q].states, "test", "states").transitions()
         return Worker(f"P{q + 1}", q, scheduler, master, reports=True, owner=life)
 
     def _name(self, k: int) -> str:
@@ -193,9 +179,7 @@ class World:
             scheduler,
             protection=protection(evolve(job.rules, image=costs.image)),
             errors=SilentErrors(
-                iter(job.errors),
-                job.rate,
-                stream=lambda: scheduler.system.stream(f"errors/{name}"),
+                rate=job.rate, stream=lambda: scheduler.system.stream(f"errors/{name}")
             ),
             needs=self._needs(k, job),
             reports=scheduler.decider.wants_progress,
@@ -211,15 +195,14 @@ def world(
     tasks: int,
     costs: Costs = FREE,
     iterations: int = 1,
-    cap: float = 1000,
     policy: EnrolmentPolicy | None = None,
-    rules: Rules = PLAIN,
-    errors: tuple[int, ...] = (),
+    rules: Rules | None = None,
+    **more: Any,
 ) -> World:
     """A world of one job of `tasks` tasks per iteration; its policy is IE unless given."""
-    job = Application(tasks=tasks, iterations=iterations, costs=costs, rules=rules, errors=errors)
-    chooses = policy or named("IE")
-    return World(platform=platform, jobs=(job,), policy=chooses, costs=costs, cap=cap)
+    rules = rules or Rules()
+    job = Application(tasks=tasks, iterations=iterations, costs=costs, rules=rules)
+    return World(platform=platform, jobs=(job,), policy=policy or named("IE"), costs=costs, **more)
 
 
 def fixed(*members: tuple[int, int]) -> EnrolmentPolicy:
@@ -254,10 +237,6 @@ class Played:
     def choices(self) -> list[tuple[float, Members, str | None]]:
         """(when, members, why) of each configuration."""
         return [(t, event.tasks, event.reason) for t, event in self.told(TasksDealt)]
-
-    def works(self) -> list[float]:
-        """W of each run."""
-        return [event.work for _, event in self.told(RunStarted)]
 
 
 def play(what: World) -> Played:
