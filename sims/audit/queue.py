@@ -194,7 +194,8 @@ class Queue(Decider):
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
-        left = able and not w.capped and w.jobs.keys() - self.promises.keys()
+        kept = self.promises and "reading=kept" in w.head.settings  # may hold the others up
+        left = able and not (w.capped or kept) and w.jobs.keys() - self.promises.keys()
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
     # --- what it tells ------------------------------------------------------------------------

@@ -100,6 +100,17 @@ job.jobs = [
   { footprint = 6, speedup = { kind = "table", times = [40, 21, 15] } },
 ]
 """,
+    "a promise that is kept holds up others, though nothing runs": """
+platform.workers = 2
+policy = { name = "R-LIST-1", order = "SPT", reading = "kept" }
+job.kind = "rigid"
+job.jobs = [
+  { processors = 2, time = 2, estimate = 22 },
+  { processors = 1, time = 8, release = 1 },
+  { processors = 2, time = 4, estimate = 24, release = 1 },
+  { processors = 2, time = 4, estimate = 9 },
+]
+""",
 }
 """Logs that once raised alarms, of the least that it takes."""
 
