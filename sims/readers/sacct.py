@@ -118,9 +118,9 @@ def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
     """Those that are not empty, but for the first, which is the header."""
     source, columns = str(path), list[str]()
     for number, line in numbered_lines(path):
-        cells = [cell.strip() for cell in line.split("|")]
         if not line.strip():
             continue
+        cells = [cell.strip() for cell in line.split("|")]
         if len(cells) < len(columns):
             problem = f"{len(columns) - len(cells)} cells are missing"
             raise InputError(source, f"line {number}", problem, "as many as the header has")
