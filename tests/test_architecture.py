@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
@@ -223,3 +224,11 @@ def unexplained(path: Path) -> Iterator[str]:
 
 def test_public_things_say_what_they_are() -> None:
     assert offenders(unexplained) == {}
+
+
+def test_tables_that_stand_beside_the_code_are_installed_with_it() -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = told["tool"]["setuptools"]["package-data"]["sims"]
+    packed = {path for it in patterns for path in (ROOT / "sims").glob(it)}
+    tables = {path for kind in ("toml", "json") for path in (ROOT / "sims").rglob(f"*.{kind}")}
+    assert tables - packed == set()

@@ -266,6 +266,6 @@ def through(asked: Campaign, processes: int) -> int:
 def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
     """By name."""
     own = [campaign, log, messages, queues]
-    told = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text())
+    told = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
     listed = {name: RunsOfScenario(**table) for name, table in told.items()}
     return dict(sorted((listed | {"list": batches} | {it.__name__: it for it in own}).items()))

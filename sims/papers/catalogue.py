@@ -101,7 +101,8 @@ class Item:
 
 
 ITEMS = tuple(
-    Item(name, **row) for name, row in tomllib.loads((HERE / "catalogue.toml").read_text()).items()
+    Item(name, **row)
+    for name, row in tomllib.loads((HERE / "catalogue.toml").read_text(encoding="utf-8")).items()
 )
 
 
