@@ -206,7 +206,9 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)  # no spare
+        # A spare is nobody's until it stands in for a member.
+        known = worker < self.pool.size or (state is DOWN and self.pool.holder(worker) >= 0)
+        calls = known and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
 

@@ -75,7 +75,7 @@ class Expectations(Decider):
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
         costs, named = self.known[copy.job.name], copy.full
-        whole = (n for n in range(named, named + more + 1) if n % self.w.terms.pair == 0)
+        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
     # --- when they are expected to end --------------------------------------------------------

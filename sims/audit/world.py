@@ -230,7 +230,10 @@ class World(Turns):
 
 
 def spans_told(text: str) -> Spans:
-    """Raises Broken where it is no set of workers."""
+    """Workers as logs write them; none where all are promised, and have not come. Raises Broken
+    where it is no set of workers."""
+    if not text:
+        return ()
     with suppress(ValueError):
         return spans_of(text)
     raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers")
