@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import RunStarted
+from actors.job import JobOfAttempts
 from actors.pool import Pool
 from actors.runtime import System, stream
 from actors.scheduler import Scheduler

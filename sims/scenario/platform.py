@@ -13,7 +13,7 @@ from attrs import evolve, field, frozen
 from numpy.random import Generator
 from pydantic import Field
 
-from actors.owners import Change as StateChange
+from actors.hazards import Change as StateChange
 from actors.runtime import stream
 from policies.availability import WorkerState
 from policies.maths.speeds import Change

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from actors.owners import STATES, Change, markov_changes
+from actors.hazards import STATES, Change, markov_changes
 from actors.runtime import stream
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain

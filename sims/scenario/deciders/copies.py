@@ -17,11 +17,11 @@ from actors.deciders.copies import (
     VectorisedCopies,
     VectorisedJob,
 )
+from actors.job import Source
 from actors.pool import Pool
 from actors.protection import ProtectionKind, Rules
 from actors.runs import JobOfRuns
 from actors.runtime import System
-from actors.source import Source
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob

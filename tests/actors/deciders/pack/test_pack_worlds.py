@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.deciders.pack.views import Candidate, CandidateAtSpeed
+from actors.deciders.pack.state import Candidate, CandidateAtSpeed
 from actors.events import (
     CheckpointTaken,
     JobCompleted,

@@ -2,7 +2,6 @@
 
 import pytest
 
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import (
     BatchOpened,
@@ -15,6 +14,7 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.hazards import Hazard
+from actors.job import JobOfAttempts
 from actors.pool import Pool, compact
 from actors.runtime import ActorFailed, Record, System
 from actors.scheduler import Scheduler
