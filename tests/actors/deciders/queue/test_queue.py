@@ -24,9 +24,8 @@ from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid, Table
 from policies.queue.allocation import requested
 from policies.queue.batches import Exact
-from policies.queue.lists import Reading, RList
+from policies.queue.lists import Reading, RList, Shelves
 from policies.queue.orders import first_come, longest_time
-from policies.queue.shelves import Shelves
 
 
 def world(
