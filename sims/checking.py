@@ -15,10 +15,9 @@ from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.idle import idle
 from sims.scenario.keys import sections, toml
-from sims.scenario.platform import WorkerFields
 from sims.scenario.policies import given, located
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import ConstantLaw, OwnLaw
+from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.session import Source, folder_of, load
 from sims.telling import counted
 

@@ -11,8 +11,7 @@ from actors.hazards import Faults
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
-from sims.scenario.master import MasterSection
-from sims.scenario.platform import Platform
+from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policies import with_objects
 from sims.scenario.scenario import Scenario
 

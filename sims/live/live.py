@@ -20,7 +20,7 @@ from sims.live.driver import Driver
 from sims.live.processes import Processes
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs.entries import SCHEDULER
-from sims.scenario.master import Service
+from sims.scenario.platform import Service
 from sims.scenario.scenario import Scenario
 from sims.world import Ending, run
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
-from sims.scenario.master import LinkSection
+from sims.scenario.platform import LinkSection
 from sims.scenario.policy import Believed, PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario

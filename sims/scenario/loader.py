@@ -10,8 +10,8 @@ from typing import Any
 
 from sims.errors import InputError
 from sims.scenario.jobs.section import KINDS, RigidSection
-from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario, Unit
+from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20

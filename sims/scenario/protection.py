@@ -34,6 +34,8 @@ Period = Annotated[
 ]
 
 
+FREE = "a checkpoint that costs nothing would be taken all the time"
+"""What is wrong with a period by a formula where a checkpoint takes no time."""
 FORMULAS = {"young": young_work, "daly": daly_work}
 Failing = Sequence[tuple[int, float]]
 """(workers that fail together, their mtbf) of each kind of faults."""
@@ -154,8 +156,8 @@ class ProtectionSection(Section):
             accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
             raise InputError("scenario", "protection.period", problem, accepted)
         if not cost:
-            problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"
-            raise InputError("scenario", "protection.period", problem, "a number, or a cost")
+            problem, accepted = f"{period!r}: {FREE}", "a number, or a cost"
+            raise InputError("scenario", "protection.period", problem, accepted)
         formula = FORMULAS[period]
         return lambda members: formula(mu / members, cost)
 

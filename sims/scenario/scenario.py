@@ -16,10 +16,10 @@ from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
-from sims.scenario.master import LinkSection, MasterSection
-from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
+from sims.scenario.platform import LinkSection, MasterSection, Platform
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
+from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerSection
 from sims.tables.fields import Accepts, Duration, NotNegative, Positive, Time, Timed
 from sims.tables.section import Section
 
@@ -108,7 +108,7 @@ class MeasuresSection(Section):
         """What the log says of it. Raises InputError where an hour's length is not known."""
         hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
-        system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)
+        system.describe(MeasuresDescribed, self.bound, hour, *rates)
 
 
 class LiveSection(Section):

@@ -13,12 +13,12 @@ from sims.scenario.jobs.section import (
     WorkloadFile,
 )
 from sims.scenario.jobs.stream import StreamSection
-from sims.scenario.master import LinkSection, MasterSection
-from sims.scenario.platform import PlatformSection, RandomWorkers, WorkerSection
+from sims.scenario.platform import LinkSection, MasterSection
 from sims.scenario.policy import PolicySection
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
+from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerSection
 
 __all__ = [
     "AlwaysUp",

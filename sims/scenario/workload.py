@@ -87,18 +87,23 @@ class Workload:
     begins: float | None = None
     """Of a log's: seconds since 1970 at time 0."""
 
+    @property
+    def copies(self) -> dict[int, int]:
+        """Index -> the most runs at once, of jobs that have several."""
+        each = ((it.job.index, it.protection.copies) for it in self.submissions)
+        return {index: copies for index, copies in each if copies > 1}
+
     def tell(self, system: System) -> None:
         """What the run's log begins with."""
-        for reason, jobs in self.left_out:
-            system.journal.record(system.origin, JobsLeftOut, reason, jobs)
-        for how, jobs in self.changed:
-            system.journal.record(system.origin, JobsChanged, how, jobs)
+        for left_out in self.left_out:
+            system.describe(JobsLeftOut, *left_out)
+        for changed in self.changed:
+            system.describe(JobsChanged, *changed)
         if self.begins is not None:
-            system.journal.record(system.origin, LogReplayed, self.begins)
+            system.describe(LogReplayed, self.begins)
         for it in self.submissions:
             if it.own and it.own.deadline is not None:
-                due = it.job.name, it.own.deadline
-                system.journal.record(system.origin, DeadlineDescribed, *due)
+                system.describe(DeadlineDescribed, it.job.name, it.own.deadline)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
