@@ -13,9 +13,9 @@ from actors.events import DeciderKind
 from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.build import populate
-from sims.scenario.idle import idle
 from sims.scenario.keys import sections, toml
-from sims.scenario.policies import given, located
+from sims.scenario.own_code import located
+from sims.scenario.policy import given
 from sims.scenario.scenario import Scenario
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.session import Source, folder_of, load
@@ -57,7 +57,7 @@ class Checked:
         told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
+        told += [f"No effect: {key}: {why}." for key, why in it.idle()]
         return [*told, "", *self.understood.splitlines()]
 
     def __str__(self) -> str:

@@ -111,7 +111,7 @@ HEAD = """\
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
     from sims.matrix import text
-    from sims.scenario.jobs.section import KINDS
+    from sims.scenario.jobs import KINDS
     from sims.scenario.schema import FILE, LINE
 
     try:

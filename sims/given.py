@@ -12,7 +12,7 @@ from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policies import with_objects
+from sims.scenario.policy import with_objects
 from sims.scenario.scenario import Scenario
 
 

@@ -16,8 +16,8 @@ from sims.given import FaultLaw, with_given
 from sims.log import LogFile, LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
-from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, files_of, parse, put, read
+from sims.scenario.loader import files_of, parse, put, read
+from sims.scenario.scenario import Scenario
 from sims.world import run as simulate
 from sims.writing import refuse_inputs
 
@@ -83,7 +83,7 @@ def run(
     scenario = with_given(load(source, changes, seed, where), *objects)
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
-        warn_of_idle(scenario)
+        scenario.warn_of_idle()
         writer = None if log is None else LogWriter(Path(log))
         if writer is not None:
             own = [file] if file else []

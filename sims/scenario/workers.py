@@ -27,7 +27,7 @@ from policies.maths.speeds import (
     UniformSlots,
 )
 from sims.scenario.availability import AlwaysUp, Markov
-from sims.scenario.policies import own, running
+from sims.scenario.own_code import own, running
 from sims.scenario.trace_files import Availability
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive, Timed
 from sims.tables.section import Held, OneOf, Section

@@ -35,7 +35,7 @@ from sims.errors import InputError
 from sims.scenario.build import queue
 from sims.scenario.build.jobs import plain, spawn_jobs, with_mtbf
 from sims.scenario.faults import AnyFault, NoFaults, Struck
-from sims.scenario.jobs.entries import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
+from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.scenario import MeasuresSection, Scenario
 from sims.scenario.workload import Workload, asked_of, workload
 

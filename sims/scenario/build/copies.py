@@ -28,10 +28,10 @@ from policies.maths.speedup import Rigid
 from sims.errors import InputError
 from sims.scenario.build.jobs import error_density, errors_of, job_of_runs
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.entries import AnyJob, RigidJob
-from sims.scenario.jobs.section import RigidSection
-from sims.scenario.jobs.stream import arrivals
-from sims.scenario.policies import load_policy
+from sims.scenario.jobs import AnyJob, RigidJob
+from sims.scenario.jobs import RigidSection
+from sims.scenario.jobs.sources import arrivals
+from sims.scenario.policy import load_policy
 from sims.scenario.scenario import Scenario
 from sims.scenario.workers import PlatformSection, gain_of, process_of
 from sims.scenario.workload import Workload, workload
@@ -74,12 +74,11 @@ def _bare(job: AnyJob) -> bool:
 
 def _happenings(scenario: Scenario) -> dict[str, bool]:
     """What there may be beside speeds, by section."""
-    errors, platform = scenario.errors, scenario.full_platform
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
-        "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
+        "errors": any(scenario.errors.given.values()),
         "master": scenario.master is not None,
-        "platform.availability": platform.owned,
+        "platform.availability": scenario.full_platform.owned,
         "job.cap": not isinf(scenario.cap),
     }
 

@@ -17,7 +17,7 @@ from policies.maths.speedup import Asking
 from sims.errors import InputError
 from sims.scenario.platform import Platform
 from sims.scenario.workers import WorkerSection
-from sims.scenario.policies import load_policy
+from sims.scenario.policy import load_policy
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
 

@@ -11,8 +11,8 @@ from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policies import OWN, load_policy
-from sims.scenario.policy import FIXED, PolicySection
+from sims.scenario.own_code import OWN
+from sims.scenario.policy import FIXED, PolicySection, load_policy
 from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted

@@ -22,7 +22,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
-from sims.scenario.jobs.section import Overrun
+from sims.scenario.jobs import Overrun
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
@@ -194,12 +194,13 @@ def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
     probabilities = errors.probabilities([job.profile.work for job in described])
     for job, probability in zip(described, probabilities, strict=True):
         if probability >= 1:
+            [(key, value)] = errors.given.items()
             problem = (
-                f"at {errors.of(errors.key)!r} every run of {job.name}, whose work is "
+                f"at {value!r} every run of {job.name}, whose work is "
                 f"{job.profile.work!r}, fails: the probability rounds to 1"
             )
             accepted = "a lower value, or less work"
-            raise InputError("scenario", f"errors.{errors.key}", problem, accepted)
+            raise InputError("scenario", f"errors.{key}", problem, accepted)
     drawn = draw_failures(probabilities, system.stream("failures"))
     own = [it.own.count if it.own else None for it in jobs.submissions]
     counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]

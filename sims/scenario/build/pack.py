@@ -19,7 +19,7 @@ from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import InputError
-from sims.scenario.jobs.section import MalleableSection
+from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
     Synthetic,
@@ -28,7 +28,7 @@ from sims.scenario.jobs.speedups import (
     costs_of,
     words,
 )
-from sims.scenario.policies import load_part, load_policy
+from sims.scenario.policy import load_part, load_policy
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
@@ -63,11 +63,11 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
 
 def described(scenario: Scenario) -> PackDescribed:
     """Of the pack."""
-    job, link, errors, said = scenario.job, scenario.link, scenario.errors, scenario.protection
+    job, link, said = scenario.job, scenario.link, scenario.protection
     alone = _alone(scenario)
     # malleable17's own rule is its own combination's default.
     every = not alone if said.fatal is None else said.fatal is Fatal.POSSIBLE
-    errs = errors.of(errors.key) or any(it.count for it in job.jobs)
+    errs = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
     return PackDescribed(
         job.pair if isinstance(job, MalleableSection) else PAIR,
         *(every, scenario.faults.downtime, _mtbf(scenario)),
