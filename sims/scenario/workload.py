@@ -17,7 +17,7 @@ from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Profile, Rigid, Table
 from sims.errors import InputError
-from sims.readers.job_log import JobLog
+from sims.readers import JobLog
 from sims.scenario.faults import Struck
 from sims.scenario.jobs.entries import RESERVED, AnyJob, IterativeEntry
 from sims.scenario.jobs.logs import Replay, Rule, Selection
@@ -199,11 +199,11 @@ def _replay(section: RigidSection, scenario: Scenario, system: System, folder: P
 
 def _log(section: RigidSection, system: System, folder: Path, workers: int) -> JobLog:
     if section.swf:
-        from sims.readers.swf import read_swf
+        from sims.readers.job_logs import read_swf
 
         return read_swf(folder / section.swf.file)
     if section.batsim:
-        from sims.readers.batsim import read_batsim
+        from sims.readers.job_logs import read_batsim
 
         return read_batsim(folder / section.batsim.file, RESERVED)
     if section.sacct:
