@@ -179,7 +179,9 @@ class Tale(Listener):
 
     def _title(self, run: Run) -> str:
         event = run.event
-        where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
+        where = "workers that others have promised"
+        if event.processors:
+            where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
         kept = "the same " if event.keeps is not None else ""
         share = f", share {event.share:g}" if event.share < 1 else ""
         work = in_units(event.work, self.started.unit)
