@@ -17,7 +17,7 @@ from actors.master import choose
 from policies.interface import Cause, Configuration, DueJob, Enrolment, Offer, Reason
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
-from sims.kit.points import AskedCase
+from sims.kit import AskedCase
 from sims.scenario.build.deadline import KindAmong
 
 SEED = 0

@@ -81,7 +81,7 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
     pool = scenario.platform or PlatformSection()
     if log is None or pool.workers or scenario.workers or scenario.random_workers:
         return scenario
-    from sims.readers.swf import machine_of
+    from sims.readers.job_logs import machine_of
 
     workers = machine_of(folder / log.file)
     if not workers:

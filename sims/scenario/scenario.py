@@ -26,7 +26,7 @@ from sims.tables.fields import Accepts, Duration, NotNegative, Positive, Time, T
 from sims.tables.section import Section
 
 if TYPE_CHECKING:
-    from sims.metrics.blocks import Blocks
+    from sims.metrics.arrivals import Blocks
 
 CAP = 1_000_000
 """Slots at which a run of volatile13 counts as failed."""
@@ -91,7 +91,7 @@ class MeasuresSection(Section):
 
     def blocks(self, unit: Unit) -> Blocks | None:
         """Over which intervals are; None: no length is known."""
-        from sims.metrics.blocks import WEEK, Blocks
+        from sims.metrics.arrivals import WEEK, Blocks
 
         length = WEEK if self.block is None and unit is Unit.S else self.block
         if length is None:

@@ -16,7 +16,7 @@ from actors.events import WorkerPriced
 from actors.owners import Change
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.states import FtaStates, Origin, ProfileStates
+from sims.readers.traces import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
 from sims.tables.fields import Accepts, Duration, Time
 from sims.tables.section import Held, OneOf

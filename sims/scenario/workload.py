@@ -17,7 +17,7 @@ from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table
 from sims.errors import InputError
-from sims.readers.job_log import JobLog
+from sims.readers import JobLog
 from sims.scenario.faults import Struck
 from sims.scenario.jobs import (
     RESERVED,
@@ -190,11 +190,11 @@ def _replay(section: RigidSection, workers: int, system: System, folder: Path) -
 
 def _log(section: RigidSection, system: System, folder: Path, workers: int) -> JobLog:
     if section.swf:
-        from sims.readers.swf import read_swf
+        from sims.readers.job_logs import read_swf
 
         return read_swf(folder / section.swf.file)
     if section.batsim:
-        from sims.readers.batsim import read_batsim
+        from sims.readers.job_logs import read_batsim
 
         return read_batsim(folder / section.batsim.file, RESERVED)
     if it := section.sacct:

@@ -90,7 +90,7 @@ class FileArrivals(Section):
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
         """Submit times, seconds from the first one, and run times. Raises InputError."""
-        from sims.readers.swf import read_swf
+        from sims.readers.job_logs import read_swf
 
         path = folder / self.path
         jobs = read_swf(path).jobs

@@ -10,7 +10,7 @@ import pytest
 from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.inputs import SpotPlatform, base
 from sims.papers.study import flowtime, worth
 from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
