@@ -13,7 +13,8 @@ from actors.runtime import Record
 from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
 from sims.given import FaultLaw, with_given
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.idle import warn_of_idle

@@ -64,7 +64,7 @@ def run(
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
-            from sims.log import LogWriter
+            from sims.log_writer import LogWriter
             from sims.writing import refuse_inputs
 
             refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
