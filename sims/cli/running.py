@@ -115,7 +115,7 @@ def check(
     """Check a scenario file without running it.
 
     Code that the file names is located, and loaded only with --load."""
-    from sims.checking import check as checked
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
