@@ -111,6 +111,11 @@ class Pool:
         gained = self.allocate(copy, count - len(had), (), index)
         return intervals_of(sorted((*had, *members(gained))))
 
+    def returned(self, held: Intervals, count: int) -> int:
+        """How many others can use of `count` workers that a copy gives back."""
+        lost = self._spare(members(held), count)
+        return sum(n not in self.away and n < self.size for n in lost)
+
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
         """Workers to release, ascending."""
         if self.away or self.spares:

@@ -1,5 +1,4 @@
-"""The scheduler: is notified of ends, arrivals and changes, decides once an instant, and carries
-decisions out."""
+"""The scheduler hears of ends and changes, decides once an instant, and carries decisions out."""
 
 from __future__ import annotations
 
@@ -206,7 +205,8 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        calls = worker < self.pool.size and self.decider.changed(worker, state, cause)  # no spare
+        in_place = state is DOWN and self.pool.holder(worker) >= 0  # a spare, of a member
+        calls = (worker < self.pool.size or in_place) and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
 

@@ -203,7 +203,7 @@ def picture(word: str) -> Path:
 def code_folder(word: str) -> Path:
     """A folder in which, beside a file's own, code that it names is sought from now on: by this
     process and those that it starts."""
-    from sims.scenario.policies import POLICIES
+    from sims.scenario.own_code import POLICIES
 
     if not Path(word).is_dir():
         raise refused(word, "a folder")

@@ -22,12 +22,12 @@ from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.build import populate
-from sims.scenario.idle import idle, warn_of_idle
 from sims.scenario.keys import sections, toml
-from sims.scenario.loader import Scenario, files_of, parse, put, read
-from sims.scenario.platform import WorkerFields
-from sims.scenario.policies import given, located
-from sims.scenario.speeds import ConstantLaw, OwnLaw
+from sims.scenario.loader import files_of, parse, put, read
+from sims.scenario.own_code import located
+from sims.scenario.policy import given
+from sims.scenario.scenario import Scenario
+from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.telling import counted
 from sims.world import FaultLaw, with_given
 from sims.world import run as simulate
@@ -106,7 +106,7 @@ def run(
     scenario = with_given(load(source, changes, seed, where), *objects)
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
-        warn_of_idle(scenario)
+        scenario.warn_of_idle()
         writer = None if log is None else LogWriter(Path(log))
         if writer is not None:
             own = [file] if file else []
@@ -156,7 +156,7 @@ class Checked:
         told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
+        told += [f"No effect: {key}: {why}." for key, why in it.idle()]
         return [*told, "", *self.understood.splitlines()]
 
     def __str__(self) -> str:

@@ -21,10 +21,8 @@ from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
 from sims.scenario.build import populate
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
-from sims.scenario.master import MasterSection
-from sims.scenario.platform import Platform
-from sims.scenario.policies import with_objects
-from sims.scenario.policy import settings
+from sims.scenario.platform import MasterSection, Platform
+from sims.scenario.policy import settings, with_objects
 from sims.scenario.scenario import Scenario
 
 Begins = Callable[[int, Callable[[], float]], None]

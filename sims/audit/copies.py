@@ -34,6 +34,7 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     most = job.rules.copies if job.protection is not None else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
+    allowed(spans or w.pack is not None, "it gets no worker")
     w.decider.renew()
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or practice.replaceable(w) is None, "others are to be replaced first")

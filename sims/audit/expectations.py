@@ -17,7 +17,7 @@ from sims.audit.deciding import Decider
 from sims.audit.facts import UP, Copy, Job, Run
 from sims.audit.law import Broken, Law, possible, same
 from sims.audit.turns import Phase, Script, Teller
-from sims.scenario.deciders.applications import checkpointing, costs_of
+from sims.scenario.jobs.speedups import checkpointing, costs_of
 
 
 @frozen
@@ -75,7 +75,7 @@ class Expectations(Decider):
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
         costs, named = self.known[copy.job.name], copy.full
-        whole = (n for n in range(named, named + more + 1) if n % self.w.terms.pair == 0)
+        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
     # --- when they are expected to end --------------------------------------------------------
@@ -106,13 +106,13 @@ class Expectations(Decider):
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
-            self.w.untold[run.copy.job.name] = partial(self._say, *where)
+            self.w.untold[run.copy.job.name] = cause, partial(self._say, *where)
 
     def expect(self, event: EndExpected, seq: int) -> Script | None:
         """The first of those that nothing but varying speeds explains, of which nothing has been
         told before."""
-        say = self.w.untold.pop(event.job, None)
         found = self.w.told_now(self.w.reporters[event.job])
+        _, say = self.w.untold.pop(event.job, (0, None))
         if found is None and say is not None:
             self.paced_ever = True
             say()
@@ -159,7 +159,9 @@ class Expectations(Decider):
 
     def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
         known = (it.since, it.expected) if it.since < inf else (None, None)
-        yield EndExpected(copy.job.name, it.size, it.left, *known), cause
+        # What a checkpoint of now would tell, and what comes after it, are often the same.
+        saved, _ = self.w.untold.get(copy.job.name, (cause, None))
+        yield EndExpected(copy.job.name, it.size, it.left, *known), {cause, saved}
 
     def _back(self, copy: Copy) -> float:
         """When all its members are expected to be UP."""

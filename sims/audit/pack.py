@@ -124,7 +124,7 @@ class Pack(Expectations):
         # Members that are promised and have not come are not named.
         size = copy.holders = self.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
-        whole = size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
+        whole = size > 0 and size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
         allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)

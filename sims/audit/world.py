@@ -82,8 +82,9 @@ class World(Turns):
     pack: PackDescribed | None = None
     reporters: dict[str, Teller] = Factory(dict)
     """By job of a pack: what tells when it is expected to end."""
-    untold: dict[str, Callable[[], None]] = Factory(dict)
-    """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary."""
+    untold: dict[str, tuple[int, Callable[[], None]]] = Factory(dict)
+    """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary, and
+    because of which event."""
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
@@ -230,7 +231,10 @@ class World(Turns):
 
 
 def spans_told(text: str) -> Spans:
-    """Raises Broken where it is no set of workers."""
+    """Workers as logs write them; none where all are promised, and have not come. Raises Broken
+    where it is no set of workers."""
+    if not text:
+        return ()
     with suppress(ValueError):
         return spans_of(text)
     raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers")

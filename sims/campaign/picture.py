@@ -13,8 +13,8 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.plots.panels import draw_panels
-from sims.scenario.build_jobs import period_by
+from sims.plots.comparisons import draw_panels
+from sims.scenario.build.jobs import period_by
 from sims.telling import units
 
 VARIANT = "variant"

@@ -22,7 +22,7 @@ from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import parse, put, read
-from sims.scenario.policies import imported, running
+from sims.scenario.own_code import imported, running
 from sims.scenario.scenario import SEEDS, Scenario
 from sims.world import with_given
 

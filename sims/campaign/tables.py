@@ -20,7 +20,7 @@ from sims.campaign.picture import draw
 from sims.campaign.results import Results, plain
 from sims.errors import InputError, imported, visible
 from sims.exports.tables import Library, library_or_default
-from sims.plots.panels import draw_spreads
+from sims.plots.comparisons import draw_spreads
 from sims.plots.pictures import Picture
 from sims.telling import UNCUT, amount_of, grid, in_units, units
 

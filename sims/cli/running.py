@@ -27,9 +27,8 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
-from sims.scenario.scenario import SEEDS
+from sims.scenario.loader import files_of, load, split_override, value_of
+from sims.scenario.scenario import SEEDS, Scenario
 from sims.summary import Summary
 from sims.world import run as simulate
 
@@ -72,7 +71,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            warn_of_idle(scenario)  # told only of what is not refused
+            scenario.warn_of_idle()  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)

@@ -80,6 +80,10 @@ class Section(BaseModel):
             raise ValueError(error) from None  # which pydantic tells with its place
         return self
 
+    def differs(self, key: str) -> bool:
+        """Whether a key has another value than its default."""
+        return bool(getattr(self, key) != type(self).model_fields[key].default)
+
     def check(self) -> None:
         """Raises ValueError or InputError for keys that do not go together."""
 

@@ -28,9 +28,9 @@ from actors.intervals import count_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.telling import amount_of, counted, in_units, worker_of
+from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.run import Messages, ToldRun
-from sims.trace.span import Span
 from sims.trace.words import TITLES, About, Described, described
 
 WORKER = re.compile(rb'"worker":(\d+)')
@@ -179,7 +179,9 @@ class Tale(Listener):
 
     def _title(self, run: Run) -> str:
         event = run.event
-        where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
+        where = "workers that others have promised"
+        if event.processors:
+            where = f"{counted(count_in(event.processors), 'worker')}: {event.processors}"
         kept = "the same " if event.keeps is not None else ""
         share = f", share {event.share:g}" if event.share < 1 else ""
         work = in_units(event.work, self.started.unit)

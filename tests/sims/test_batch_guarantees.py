@@ -14,7 +14,7 @@ from policies.queue.batches import Exact
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
 from policies.queue.shelves import Shelves
-from sims.bench.batch_runs import described
+from sims.bench.cases import described
 from tests.sims.schedules import makespan
 
 

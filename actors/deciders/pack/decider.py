@@ -226,8 +226,28 @@ class PackDecider(Decider):
             *(now, why, faulty, self.pair, state.idle, longest),
             lambda: state.candidates(running, faulty),
         )
-        resizes = redistribute(self.policy, view)
+        resizes = self._possible(redistribute(self.policy, view))
         return self._carry_out(why, trigger, resizes, event) if resizes else cause
+
+    def _possible(self, resizes: Sequence[Resize]) -> Sequence[Resize]:
+        """Policies take what one application gives for what others can get. Spares and members
+        that are not UP are nobody else's: those who grow get as many fewer (WORLD.md, P10)."""
+        pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
+        if not (pool.away or pool.spares):
+            return resizes
+        changes = [(it, it.size - state.size(it.application)) for it in resizes]
+        free = pool.free + sum(
+            pool.returned(held[state.first(it.application)][2], -more)
+            for it, more in changes
+            if more < 0
+        )
+        found = []
+        for resize, more in changes:
+            change = min(more, free - free % self.pair)
+            free -= max(change, 0)
+            if change or not more:
+                found.append(Resize(resize.application, resize.size - more + change))
+        return found
 
     def _carry_out(
         self, why: Cause, trigger: int | None, resizes: Sequence[Resize], cause: int

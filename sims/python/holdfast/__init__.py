@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import sims.scenario.sections as sections
+    import sims.scenario as sections
     from actors.decisions import BadDecision
     from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
@@ -125,7 +125,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("sims")  # which finds ours, whatever lies beside the notebook
     if name == "sections":
-        return import_module("sims.scenario.sections")
+        return import_module("sims.scenario")
     return getattr(import_module(HOMES.get(name, INTERFACE)), name)
 
 

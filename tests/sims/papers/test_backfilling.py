@@ -7,9 +7,9 @@ import pytest
 from policies.queue.lists import Reading, RList
 from policies.queue.shelves import InOrder
 from sims.errors import InputError
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3
-from sims.readers.swf import read_swf
+from sims.readers.job_logs import read_swf
 from tests.sims.papers.papers import LOG, values_of
 from tests.sims.schedules import job, schedule
 
