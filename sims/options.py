@@ -17,7 +17,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.main import get_command
 
-from sims.cli import Terminated
+from sims.cli.signals import Terminated
 from sims.durations import FORMS, seconds
 from sims.errors import (
     COMMAND_LINE,

@@ -15,8 +15,8 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from sims.cli import hear
 from sims.cli.output import printing
+from sims.cli.signals import hear
 from sims.errors import visible
 from sims.options import call, command_of, guarded
 
