@@ -63,7 +63,7 @@ def run(
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
-            from sims.log import LogWriter
+            from sims.log_writer import LogWriter
             from sims.writing import refuse_inputs
 
             refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
@@ -114,7 +114,7 @@ def check(
     """Check a scenario file without running it.
 
     Code that the file names is located, and loaded only with --load."""
-    from sims.checking import check as checked
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)

@@ -34,8 +34,7 @@ from sims.options import (
 )
 from sims.scenario.loader import load, split_override, value_of
 from sims.scenario.policy import PolicySection, load_policy
-from sims.script import grid, show_table
-from sims.telling import counted
+from sims.telling import counted, grid, show_table
 
 WORST, SHOWN = 5, 10
 """Injected failures that are listed: those that cost most, those that found something."""

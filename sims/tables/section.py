@@ -102,7 +102,7 @@ def documented(
 ) -> Json:
     """With what its source says of each key. `use_attribute_docstrings` would read it whenever a
     class is made: each run would take 0.15 s longer."""
-    from sims.attribute_docs import attribute_docs, one_line
+    from sims.tables.fields import attribute_docs, one_line
 
     docs, table = attribute_docs(kind), handler.resolve_ref_schema(node)
     table["description"] = one_line(kind.__doc__ or "")

@@ -18,16 +18,15 @@ if TYPE_CHECKING:
     from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
     from sims.campaign.tables import Table
-    from sims.checking import Checked, check
     from sims.errors import InputError
     from sims.examples import example, examples
-    from sims.given import FaultLaw
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
     from sims.scenario.schema import schema
-    from sims.session import load, run
+    from sims.session import Checked, check, load, run
+    from sims.world import FaultLaw
 
 __all__ = [
     "ActiveJobs",
@@ -97,9 +96,9 @@ INTERFACE = "policies.interface"
 HOMES = {
     "ActorFailed": "actors.runtime",
     "BadDecision": "actors.decisions",
-    "Checked": "sims.checking",
+    "Checked": "sims.session",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.given",
+    "FaultLaw": "sims.world",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
@@ -108,7 +107,7 @@ HOMES = {
     "Scenario": "sims.scenario.scenario",
     "Table": "sims.campaign.tables",
     "campaign": "sims.campaign.question",
-    "check": "sims.checking",
+    "check": "sims.session",
     "compare": "sims.campaign.question",
     "example": "sims.examples",
     "examples": "sims.examples",
