@@ -14,7 +14,8 @@ from attrs import evolve, frozen
 from actors.events import End
 from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
-from sims.ledger import Use, account
+from sims.ledger import Use
+from sims.ledger.accountant import account
 from sims.scenario.faults import (
     AnyFaults,
     ExponentialFaults,

@@ -111,7 +111,7 @@ HEAD = """\
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
     from sims.matrix import text
-    from sims.scenario.jobs.section import KINDS
+    from sims.scenario.jobs import KINDS
     from sims.scenario.schema import FILE, LINE
 
     try:
@@ -125,7 +125,7 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
 def policy_file(point: str) -> str:
     """A file with a policy for a decision point, or with a hazard. Raises InputError."""
-    from sims.kit.points import Point
+    from sims.kit import Point
 
     known = [*(it.value for it in Point), HAZARD]
     if point not in known:

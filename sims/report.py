@@ -12,7 +12,8 @@ from actors.events import DeadlineDescribed, MeasuresDescribed
 from actors.runtime import Record, rare_collections
 from sims.errors import visible
 from sims.history import History
-from sims.ledger import UNHELD, Account, Ledger, Slices, Use
+from sims.ledger import UNHELD, Account, Ledger, Use
+from sims.ledger.accountant import Slices
 from sims.metrics.costs import Costs
 from sims.metrics.jobs import BOUND, Jobs, Queue, Spreads, Starts, as_data, spreads_of
 from sims.summary import Summary, line_of

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from sims.docs.blocks import BIBLIOGRAPHY, PAGES, ROOT, keys, linked
-from sims.papers.catalogue import ITEMS
+from sims.papers import ITEMS
 
 Papers = dict[str, tuple[str, str, str | None]]
 """By key: title, year, DOI."""

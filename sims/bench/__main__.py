@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
+from sims.bench import table
 from sims.bench.cases import benchmarks
-from sims.bench.timing import table
 from sims.errors import COMMAND_LINE, InputError
-from sims.options import positive_int
-from sims.script import run_script, show_table
+from sims.options import positive_int, run_script
+from sims.telling import show_table
 
 BENCHMARKS = benchmarks()
 

@@ -13,20 +13,32 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import frozen
 
 import sims
-from actors.runtime import NOTHING, Actor, Record, Sink, System, handles, message, stream
-from sims.bench.batch_runs import batches
-from sims.bench.timing import SIMPY, Body, Case, durations, finished, simpy_case
+from actors.deciders.queue import QueueDecider
+from actors.events import RunStarted
+from actors.job import JobOfAttempts
+from actors.pool import Pool
+from actors.runtime import Record, Sink, System, stream
+from actors.scheduler import Scheduler
+from policies.interface.queue import BatchJob, BatchPolicy
+from policies.maths.silent_errors import draw_failures, failure_probabilities, rate_probabilities
+from policies.maths.speedup import Profile
+from policies.queue.allocation import LPA, requested
+from policies.queue.batches import Scaled
+from policies.queue.lists import RList
+from policies.queue.orders import longest_time
+from sims.bench import SIMPY, Body, Case, durations, finished, master_worker, simpy_case
 from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.campaign.store import Store
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from sims.scenario.build import populate
+from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, put, read
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary
@@ -109,71 +121,6 @@ def queue(count: int, kinds: int) -> list[dict[str, float]]:
     ]
 
 
-# --- messages ---------------------------------------------------------------------------------
-
-
-@message
-class Hold:
-    """Master to worker: hold for `duration`."""
-
-    duration: float
-
-
-@message
-class TaskOver:
-    """Worker to itself: the task's duration is over."""
-
-
-@message
-class Finished:
-    """Worker to master: I am done; give me another."""
-
-    worker: Actor
-
-
-@define(eq=False)
-class BenchWorker(Actor):
-    """Takes a task, holds, reports."""
-
-    master: Actor
-
-    @handles(Hold)
-    def take(self, task: Hold, cause: int) -> None:
-        self.after(task.duration, TaskOver(), cause)
-
-    @handles(TaskOver)
-    def report(self, _: TaskOver, cause: int) -> None:
-        self.send(self.master, Finished(self), cause)
-
-
-@define(eq=False)
-class BenchMaster(Actor):
-    """Hands out tasks until all are done."""
-
-    left: Iterator[float]
-    unfinished: int
-
-    @handles(Finished)
-    def next_task(self, report: Finished, cause: int) -> None:
-        self.unfinished -= 1
-        duration = next(self.left, None)
-        if duration is not None:
-            self.send(report.worker, Hold(duration), cause)
-        elif self.unfinished == 0:
-            self.system.finish(cause)
-
-
-def master_worker(workers: int, tasks: Sequence[float]) -> System:
-    """SimPy's loop, of our actors."""
-    system = System()
-    # Each worker reports once before its first task.
-    master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))
-    for k in range(workers):
-        worker = system.spawn(BenchWorker(f"worker {k}", master))
-        worker.send(master, Finished(worker), NOTHING)
-    return system
-
-
 def messages(size: float) -> Iterator[Case]:
     """Actors and messages against SimPy: the same master-worker loop on both."""
     tasks = durations(int(100_000 * size))
@@ -185,6 +132,64 @@ def messages(size: float) -> Iterator[Case]:
 
 def _loop(workers: int, tasks: Sequence[float]) -> Body:
     return finished([master_worker(workers, tasks)], len(tasks))
+
+
+# --- attempts of jobs that are all there at time 0 -----------------------------------------------
+
+
+def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
+    """Jobs that are all there at time 0, named by their index."""
+    return tuple(
+        BatchJob(index, f"J{index + 1}", profile, verification)
+        for index, profile in enumerate(profiles)
+    )
+
+
+def spawn(
+    system: System,
+    processors: int,
+    jobs: Sequence[BatchJob],
+    failures: Sequence[int],
+    policy: BatchPolicy,
+) -> None:
+    """Populate `system` with one scheduler and its jobs."""
+    pool = Pool(processors, system.journal.wants(RunStarted))
+    scheduler = system.spawn(Scheduler("scheduler", pool, QueueDecider(policy), len(jobs)))
+    for job, count in zip(jobs, failures, strict=True):
+        system.spawn(JobOfAttempts(job.name, job, scheduler, failures=count))
+
+
+def batches(size: float) -> Iterator[Case]:
+    """Attempts of rigid jobs (rigid21, section 5.1, q-bar = 0.3) and of moldable ones (moldable21,
+    section 5.1: n = 500, lambda = 1e-7), whose allocation is part of every simulation."""
+    rigid, moldable = UniformJobs(seed=1).draw(), SyntheticJobs(seed=1).draw()
+    often = failure_probabilities([job.work for job in rigid], 0.3)
+    rarely = rate_probabilities([job.work for job in moldable], 1e-7)
+    many = max(1, int(200 * size))
+    few = max(1, many // 10)
+    for name, jobs, fails, runs, processors, allocation, most in (
+        ("rigid R-LIST-0", rigid, often, many, 10_000, lambda: requested, 0.8),
+        ("moldable LPA", moldable, rarely, few, 7_500, lambda: LPA, 2.0),
+        ("moldable BATCH", moldable, rarely, few, 7_500, Scaled, 2.0),
+    ):
+        rng = stream(1, "failures")
+        drawn = [draw_failures(fails, rng) for _ in range(runs)]
+        ready = partial(attempts, processors, described(jobs), drawn, allocation)
+        yield Case(name, ready, "attempts", most)
+
+
+def attempts(
+    processors: int,
+    jobs: Sequence[BatchJob],
+    failures: Sequence[list[int]],
+    allocation: Callable[[], Any],
+) -> Body:
+    """A set of jobs under many failure scenarios."""
+    systems = [System(start=0) for _ in failures]
+    for system, failed in zip(systems, failures, strict=True):
+        policy = BatchPolicy(longest_time, RList(0), allocation())
+        spawn(system, processors, jobs, failed, policy)
+    return finished(systems, sum(len(jobs) + sum(failed) for failed in failures))
 
 
 # --- a run's log, and a campaign --------------------------------------------------------------

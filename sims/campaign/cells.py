@@ -20,14 +20,12 @@ from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, Deadlock
 from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError
-from sims.metrics.blocks import by_block
-from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
-from sims.scenario.loader import Scenario
-from sims.scenario.policies import imported
-from sims.scenario.scenario import MeasuresSection
+from sims.scenario.own_code import imported
+from sims.scenario.scenario import MeasuresSection, Scenario
 from sims.summary import Summary
 from sims.telling import units
 from sims.world import run
@@ -113,7 +111,7 @@ class CellResult:
     """By measure; None: not defined for that run."""
     blocks: dict[str, dict[str, list[float]]] = field(factory=dict)
     """By measure of jobs and class of them: its value, then a number for each block of time
-    (sims/metrics/blocks.py). The class of all jobs has no name."""
+    (sims/metrics/arrivals.py). The class of all jobs has no name."""
     speaks: str = ""
     """What intervals over those blocks rest on, and what they speak for."""
 

@@ -20,10 +20,9 @@ from sims.campaign.picture import draw
 from sims.campaign.results import Results, plain
 from sims.errors import InputError, imported, visible
 from sims.exports.tables import Library, library_or_default
-from sims.plots.panels import draw_spreads
+from sims.plots.comparisons import draw_spreads
 from sims.plots.pictures import Picture
-from sims.script import UNCUT, grid
-from sims.telling import amount_of, in_units, units
+from sims.telling import UNCUT, amount_of, grid, in_units, units
 
 
 def rounded(estimate: Estimate | None) -> str:

@@ -18,8 +18,7 @@ from typer.main import get_command
 from sims.cli.output import printing
 from sims.cli.signals import hear
 from sims.errors import visible
-from sims.options import call, command_of
-from sims.script import guarded
+from sims.options import call, command_of, guarded
 
 COMMANDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """The module here that each is in, and what its own help begins with."""

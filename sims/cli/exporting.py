@@ -12,9 +12,8 @@ from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
 from sims.durations import SCALES, in_unit
 from sims.errors import InputError, show
-from sims.exports.batsim import write_batsim
-from sims.exports.chrome import write_chrome
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
+from sims.exports.viewers import write_batsim, write_chrome
 from sims.options import Log, chosen, kind, moment, option
 from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
@@ -147,7 +146,7 @@ def view(
     ],
 ) -> None:
     """Make an HTML page of a log, to zoom in and to follow causes. It works offline."""
-    from sims.view.page import Page
+    from sims.view import Page
 
     if output.suffix not in (".html", ".htm"):
         raise InputError(str(output), "", f"{output.suffix!r} is no page", ".html")

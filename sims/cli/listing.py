@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from sims.errors import show
 from sims.options import argument, flag
-from sims.script import list_pairs
+from sims.telling import list_pairs
 
 if TYPE_CHECKING:
     from sims.scenario.keys import Key, KeyTable

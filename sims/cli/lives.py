@@ -21,7 +21,8 @@ from sims.options import (
     picture,
     positive_int,
 )
-from sims.scenario.loader import Scenario, load
+from sims.scenario.loader import load
+from sims.scenario.scenario import Scenario
 from sims.telling import counted
 
 if TYPE_CHECKING:
@@ -64,8 +65,7 @@ def live(
     Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
-    from sims.live.cluster import opened
-    from sims.live.live import advance_of, playable
+    from sims.live.live import advance_of, opened, playable
     from sims.live.reality import measure, predict
 
     scenario = load(file, changes or (), seed)
@@ -128,8 +128,7 @@ def reality(
 
     Measures what processes cost, simulates N runs (written down before any live run begins), runs N
     live with the same realised hazards, and prints where the two differ."""
-    from sims.live.cluster import opened
-    from sims.live.live import advance_of
+    from sims.live.live import advance_of, opened
     from sims.live.reality import Comparison, calibrate, measure, predict, read, write
 
     scenario = load(file, changes or (), seed)
@@ -159,7 +158,7 @@ def reality(
     compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
     show(*compared_runs.lines(), f"results      {results}")
     if output is not None:
-        from sims.plots.reality import draw_reality
+        from sims.plots.comparisons import draw_reality
 
         show(f"picture      {draw_reality(compared_runs, scenario.name, output)}")
     return 0 if all(it.right and it.sound for it in compared_runs.measured) else FAILED

@@ -9,16 +9,15 @@ import typer
 
 from sims.campaign.axes import axis
 from sims.campaign.executors import local
+from sims.campaign.picture import prepare_pictures
 from sims.cli.comparing import finished
 from sims.errors import note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
-from sims.papers import guard
-from sims.papers.catalogue import ITEMS, SIZES, Item, current
-from sims.papers.catalogue import item as item_named
+from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, stored
+from sims.papers import item as item_named
 from sims.papers.values import draw, table
 from sims.scenario.loader import split_override, value_of
-from sims.script import grid, prepare_pictures, show_table
-from sims.telling import counted, in_units
+from sims.telling import counted, grid, in_units, show_table
 
 RESULTS = Path("logs/papers")
 
@@ -34,7 +33,7 @@ def listed(context: typer.Context) -> None:
     """Without an action: all of them."""
     if context.invoked_subcommand is not None:
         return
-    known = guard.stored()
+    known = stored()
     rows = (
         (one.name, one.about, *(_told(seconds.get(size)) for size in SIZES))
         for one in ITEMS
@@ -136,11 +135,11 @@ def check(
     items = [_named(name) for name in names or ()] or [it for it in ITEMS if not it.needs_input]
     with local() as workers:
         if store:
-            guard.store(items, workers)
+            store_anew(items, workers)
             return 0
         wrong = 0
         for item in items:
-            lines = guard.said(item, workers)
+            lines = differences(item, workers)
             show(*(f"{item.name}: {line}" for line in lines))
             wrong += bool(lines)
     show(f"{counted(len(items), 'table or figure', 'tables and figures')}, {wrong} differ")

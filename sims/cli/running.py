@@ -27,9 +27,8 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
-from sims.scenario.scenario import SEEDS
+from sims.scenario.loader import files_of, load, split_override, value_of
+from sims.scenario.scenario import SEEDS, Scenario
 from sims.summary import Summary
 from sims.world import run as simulate
 
@@ -64,7 +63,7 @@ def run(
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
-            from sims.log import LogWriter
+            from sims.log_writer import LogWriter
             from sims.writing import refuse_inputs
 
             refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
@@ -72,7 +71,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            warn_of_idle(scenario)  # told only of what is not refused
+            scenario.warn_of_idle()  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -115,7 +114,7 @@ def check(
     """Check a scenario file without running it.
 
     Code that the file names is located, and loaded only with --load."""
-    from sims.checking import check as checked
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)

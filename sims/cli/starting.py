@@ -12,7 +12,7 @@ from sims.errors import COMMAND_LINE, InputError, show
 from sims.examples import HAZARD, campaigns, copy, example
 from sims.examples import examples as shipped
 from sims.options import argument, flag, natural, one_of, option
-from sims.script import list_pairs
+from sims.telling import list_pairs
 from sims.writing import replacing
 
 SCENARIO, POLICY = "scenario", "policy"

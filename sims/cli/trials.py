@@ -33,10 +33,8 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.scenario.policies import load_policy
-from sims.scenario.policy import PolicySection
-from sims.script import grid, show_table
-from sims.telling import counted
+from sims.scenario.policy import PolicySection, load_policy
+from sims.telling import counted, grid, show_table
 
 WORST, SHOWN = 5, 10
 """Injected failures that are listed: those that cost most, those that found something."""

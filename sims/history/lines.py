@@ -9,7 +9,7 @@ import orjson
 from attrs import define, field
 
 from actors.runtime import Record
-from sims.history.history import History
+from sims.history import History
 from sims.history.runs import HOLDING
 from sims.log import LogFile
 

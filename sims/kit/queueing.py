@@ -16,7 +16,7 @@ from actors.deciders.queue.checks import (
 )
 from policies.interface.queue import BatchJob, Decision, Moment, Queued, Reservation, Run
 from policies.maths.speedup import Profile, Rigid, Table, amdahl
-from sims.kit.points import AskedCase
+from sims.kit import AskedCase
 
 TIMES = st.integers(1, 20).map(float)
 FEW = 6

@@ -30,8 +30,7 @@ from policies.interface import (
     Strategy,
 )
 from sims.errors import COMMAND_LINE, InputError
-from sims.kit import others, queueing
-from sims.kit.points import AskedCase, Point
+from sims.kit import AskedCase, Point, others, queueing
 
 POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = MappingProxyType(
     {

@@ -9,7 +9,7 @@ from attrs import define, field
 from actors.events import DeciderKind, MemberReplaced, Outcome
 from actors.runtime import Record
 from sims.history import History, Job, Listener, Run, Worker
-from sims.ledger.ledger import AWAY, Ledger, Slice, Use
+from sims.ledger import AWAY, Ledger, Slice, Use
 from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
 
 

@@ -14,7 +14,7 @@ from attrs import define, evolve, field
 from actors.events import Outcome, Stage
 from actors.intervals import intervals_of, numbers_in, text
 from sims.history import Run
-from sims.ledger.ledger import Slice, Use
+from sims.ledger import Slice, Use
 
 FINEST = 1_000_000
 """Shares are simple fractions: one of a smaller denominator is what the log's double stands for.

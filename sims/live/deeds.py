@@ -13,7 +13,7 @@ from attrs import define, field
 from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
 from sims.live.carrier import Carrier, LiveError
-from sims.live.chains import State, States, Work
+from sims.live.holder import State, States, Work
 from sims.live.processes import Processes
 
 CHUNK = 0.05

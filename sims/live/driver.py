@@ -33,8 +33,8 @@ from actors.runtime import Record, Timer
 from policies.availability import WorkerState
 from sims.history import History, Run
 from sims.live.carrier import LiveError
-from sims.live.chains import States, Work
 from sims.live.deeds import Crew, Deeds, Lineage
+from sims.live.holder import States, Work
 
 Deed = Coroutine[Any, Any, None]
 

@@ -18,8 +18,7 @@ from typing import Any, TypeVar
 from attrs import define, field
 
 from sims.errors import InputError
-from sims.live.chains import Advance
-from sims.live.holder import Holder
+from sims.live.holder import Advance, Holder
 
 T = TypeVar("T")
 ANSWER = 10.0

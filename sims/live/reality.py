@@ -15,10 +15,11 @@ from attrs import field, frozen
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.intervals import LEVEL, Estimate, mean_of, ratio_of
-from sims.ledger import Use, account
+from sims.ledger import Use
+from sims.ledger.accountant import account
 from sims.live.live import live, playable
 from sims.live.processes import Processes
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from sims.scenario.scenario import Scenario
 from sims.telling import counted
 from sims.world import run

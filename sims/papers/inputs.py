@@ -15,9 +15,9 @@ import sims
 from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.job_log import JobLog
+from sims.readers import JobLog
+from sims.readers.job_logs import read_swf
 from sims.readers.spot import read_spot_trace, spot_folder, spot_groups, turned_to
-from sims.readers.swf import read_swf
 from sims.readers.timeline import Timeline
 from sims.scenario.availability import After, Letters, Markov
 from sims.scenario.loader import parse, put

@@ -33,8 +33,7 @@ from sims.papers.values import (
     without,
 )
 from sims.scenario.faults import ErrorSection
-from sims.scenario.jobs.entries import RigidJob
-from sims.scenario.jobs.section import JobSection, MoldableSection, RigidSection
+from sims.scenario.jobs import JobSection, MoldableSection, RigidJob, RigidSection
 from sims.scenario.scenario import Scenario
 
 SEEDS = 10_000

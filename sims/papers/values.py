@@ -19,9 +19,9 @@ from sims.campaign.intervals import LEVEL, Estimate, mean_of
 from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
-from sims.plots.panels import draw_panels
+from sims.plots.comparisons import draw_panels
 from sims.scenario.scenario import Scenario
-from sims.script import grid
+from sims.telling import grid
 
 Place = tuple[tuple[str, Any], ...]
 """(what varies, value)."""

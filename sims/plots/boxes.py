@@ -13,7 +13,7 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-from sims.plots.palette import Paint
+from sims.plots import Paint
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

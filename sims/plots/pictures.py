@@ -1,4 +1,5 @@
-"""Pictures of a run by name: what `holdfast plot` draws, and what a notebook shows."""
+"""Pictures of a run by name: what `holdfast plot` draws, and what a notebook shows; of them, areas:
+where the processor-time went, and levels over time of the master's bandwidth and of the queue."""
 
 from __future__ import annotations
 
@@ -7,18 +8,182 @@ from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from attrs import frozen
+from numpy.typing import NDArray
 
 from actors.runtime import Record
-from sims.plots.areas import draw_bandwidth, draw_ledger, draw_queue
-from sims.plots.figure import Framing, check_installed, check_suffix, save
-from sims.plots.gantt import draw_jobs, draw_processors
+from sims.errors import InputError
+from sims.ledger import Use
+from sims.plots import COLOURS, GREY, KIND, LEVELS, USE_PAINTS, USES, Paint
+from sims.plots.boxes import Floats, Raster, coverage
+from sims.plots.figure import (
+    Framing,
+    check_installed,
+    check_suffix,
+    legend_below,
+    number_wholly,
+    save,
+)
+from sims.plots.gantt import draw_jobs, draw_legend, draw_processors
 from sims.plots.scene import Scene
+from sims.telling import counted, in_units, row_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+GROUPS = 64
+"""Bars side by side at most; more processors are grouped by number."""
+NUMBERED = 16
+"""Numbers below such bars, at most."""
+
+FINEST = 2000
+"""Steps that are shown one by one; more are averaged over as many equal intervals."""
+
+CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
+"""The kinds of boxes that are messages, by what they are called here."""
+
+
+def draw_ledger(scene: Scene, framing: Framing) -> Figure:
+    """Shares of processors x makespan by use, and the same by worker or group of processors.
+
+    It is that of the whole run: InputError where the framing has a window.
+    """
+    if framing.window(scene) != Framing().window(scene):
+        problem = "the ledger is that of the whole run"
+        raise InputError("command line", "--from, --until", problem, "none of them")
+    figure = framing.figure(5.5)
+    whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
+    shares = _draw_whole(whole, scene)
+    # The bars of `groups` leave blank what was idle.
+    idle = [USES[it] for it in shares if it == Use.IDLE.value]
+    draw_legend(figure, sorted([*_draw_groups(groups, scene), *idle], key=USE_PAINTS.index))
+    figure.suptitle(framing.heading(scene))
+    return figure
+
+
+def _draw_whole(axes: Axes, scene: Scene) -> dict[str, float]:
+    shares = scene.shares()
+    colours = [USES[use].colour for use in shares]
+    bars = axes.barh([*shares], [*shares.values()], color=colours, edgecolor=GREY, linewidth=0.6)
+    axes.bar_label(bars, [f" {it:.3g} %" for it in shares.values()], fontsize="small")
+    axes.invert_yaxis()
+    axes.margins(x=0.25)
+    processors, unit = scene.header.processors, scene.header.unit
+    axes.set_xlabel(f"% of {counted(processors, 'processor')} x {in_units(scene.end, unit)}")
+    return shares
+
+
+def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
+    """Returns what was drawn."""
+    header, rows = scene.header, scene.header.processors
+    groups = min(rows, GROUPS)
+    areas = coverage(scene.uses, Raster(groups, 1, rows, scene.end or 1))
+    kinds = sorted(areas, key=lambda kind: USE_PAINTS[kind].state)  # states on top
+    edges, bottom = np.linspace(0, rows, groups + 1), np.zeros(groups)
+    for kind in kinds:
+        height = 100 * areas[kind][:, 0]
+        axes.bar(
+            *(edges[:-1], height, np.diff(edges), bottom),
+            align="edge",
+            color=USE_PAINTS[kind].colour,
+            edgecolor="white",
+            linewidth=0.3,
+        )
+        bottom += height
+    each, what = ("each one's", "") if groups == rows else ("each group's", f", {groups} groups")
+    axes.set(ylim=(0, 100), xlim=(0, rows), ylabel=f"% of {each} time")
+    axes.set_xlabel(f"{row_of(header)}{what}")
+    if rows > GROUPS:
+        number_wholly(axes, "x")
+    else:
+        step = 1 if header.workers else -(-rows // NUMBERED)
+        turned = 90 if header.workers and rows > 12 else 0
+        places = np.arange(0, rows, step) + 0.5
+        axes.set_xticks(places, scene.workers[::step], rotation=turned, fontsize="small")
+    return [USE_PAINTS[kind] for kind in kinds]
+
+
+# --- levels over time -----------------------------------------------------------------------------
+
+
+def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
+    """How many of the master's channels were in use over time, and for what. Raises InputError for
+    a log without transfers."""
+    times, levels = channels_used(scene)
+    if not levels:
+        problem = "nothing is transferred through a master in this log"
+        accepted = "--what gantt, jobs, ledger or queue"
+        raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
+    figure, axes = _stack(scene, framing, times, levels)
+    axes.set_ylabel("transfers at once")
+    if scene.channels is not None:
+        label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
+        axes.axhline(scene.channels, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+    legend_below(figure)
+    return figure
+
+
+def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
+    """Times, and how many transfers of each kind of message are under way from then on."""
+    kinds = scene.uses.kind
+    boxes = {what: scene.uses[kinds == KIND[kind]] for what, kind in CHANNELS.items()}
+    found = {what: it for what, it in boxes.items() if len(it)}
+    times = np.unique([0.0, *(t for it in found.values() for t in (*it.start, *it.end))])
+    return times, {
+        what: np.searchsorted(np.sort(it.start), times, side="right")
+        - np.searchsorted(np.sort(it.end), times, side="right")
+        for what, it in found.items()
+    }
+
+
+def draw_queue(scene: Scene, framing: Framing) -> Figure:
+    """How many jobs wait and how many run over time."""
+    times = np.insert(scene.queue.t, 0, 0)
+    last = np.append(np.diff(times) > 0, True)  # of its instant
+    levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
+    figure, axes = _stack(scene, framing, times[last], levels)
+    axes.set_ylabel("jobs in the system")
+    legend_below(figure)
+    return figure
+
+
+def _stack(
+    scene: Scene,
+    framing: Framing,
+    times: Floats,
+    levels: Mapping[str, NDArray[Any]],
+) -> tuple[Figure, Axes]:
+    """`levels` from each of `times` on, which begin with 0."""
+    figure = framing.figure(4.5)
+    axes = figure.add_subplot()
+    axes.set_title(framing.heading(scene))
+    framing.label(axes, scene)
+    axes.grid(axis="y", alpha=0.3)
+    times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
+    areas = np.append(areas, areas[:, -1:], axis=1)
+    if len(times) > FINEST:
+        times, areas = averaged(times, areas)
+    colours = [LEVELS[it] for it in levels]
+    axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
+    axes.plot(times, areas.sum(axis=0), color=COLOURS["blue"], lw=0.6, drawstyle="steps-post")
+    axes.set_ylim(bottom=0)
+    number_wholly(axes, "y")
+    return figure, axes
+
+
+def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
+    """FINEST equal intervals of the same time, and each level's mean over them."""
+    sums = np.insert(np.cumsum(levels[:, :-1] * np.diff(times), axis=1), 0, 0, axis=1)
+    edges = np.linspace(0, times[-1], FINEST + 1)
+    means = np.diff([np.interp(edges, times, row) for row in sums]) / np.diff(edges)
+    return edges, np.append(means, means[:, -1:], axis=1)
+
+
+# --- by name --------------------------------------------------------------------------------------
 
 WHOLE = Framing()
 """All of the run, as large as it needs."""

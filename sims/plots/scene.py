@@ -25,20 +25,10 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import visible
 from sims.history import History, Job, Key, Listener, Run, Worker
-from sims.ledger import Slice, Slices, Use
+from sims.ledger import Slice, Use
+from sims.ledger.accountant import Slices
+from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
 from sims.plots.boxes import BOX, TINY, Columns, Lanes, Table, areas_of, side_by_side
-from sims.plots.palette import (
-    CLASSES,
-    GREY,
-    KIND,
-    MESSAGES,
-    RUN_KIND,
-    USE_PAINTS,
-    USES,
-    WAITS,
-    Paint,
-    Sign,
-)
 from sims.telling import SECOND, counted
 
 INSET = 0.15

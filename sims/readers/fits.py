@@ -22,9 +22,8 @@ from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from policies.maths.spectrum import Rows
 from sims.errors import InputError
-from sims.readers.states import FtaStates
 from sims.readers.timeline import Timeline
-from sims.readers.traces import read_fta_trace
+from sims.readers.traces import FtaStates, read_fta_trace
 from sims.telling import counted
 
 # --- of availability ------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from zoneinfo import ZoneInfo
 from attrs import define, field, frozen
 
 from sims.errors import InputError
+from sims.readers import JobLog, LoggedJob
 from sims.readers.files import numbered_lines
-from sims.readers.job_log import JobLog, LoggedJob
 from sims.telling import apart
 
 NEEDED = ("JobID", "Submit", "Start", "ElapsedRaw", "AllocCPUS", "State")

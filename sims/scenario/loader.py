@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS, RigidSection
-from sims.scenario.platform import PlatformSection
+from sims.scenario.jobs import RigidSection
 from sims.scenario.scenario import Scenario, Unit
+from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20
@@ -26,8 +26,6 @@ TOO_DEEP = "lists or tables nested hundreds deep"
 
 WIDEST = range(-(2**63), 2**64)
 """The whole numbers that a log's line can hold."""
-
-__all__ = ["KINDS", "Scenario", "load", "read"]
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
@@ -83,7 +81,7 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
     pool = scenario.platform or PlatformSection()
     if log is None or pool.workers or scenario.workers or scenario.random_workers:
         return scenario
-    from sims.readers.swf import machine_of
+    from sims.readers.job_logs import machine_of
 
     workers = machine_of(folder / log.file)
     if not workers:

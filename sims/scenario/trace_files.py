@@ -16,7 +16,7 @@ from actors.events import WorkerPriced
 from actors.hazards import Change
 from policies.availability import WorkerState
 from sims.errors import InputError
-from sims.readers.states import FtaStates, Origin, ProfileStates
+from sims.readers.traces import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
 from sims.tables.fields import Accepts, Duration, Time
 from sims.tables.section import Held, OneOf
@@ -138,7 +138,6 @@ class SpotFile(TraceFile):
         return read_spot_trace(self.path(folder))
 
     def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
-        """What the file says that a worker costs while it is UP; None: nothing."""
         trace, slot = self._trace(folder), self.seconds(folder)
         if not trace.prices:
             return None

@@ -26,8 +26,8 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Worker
 from sims.telling import amount_of, in_units, worker_of
+from sims.trace import Span
 from sims.trace.account import Course, Part
-from sims.trace.span import Span
 
 BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
 """Stages that are over when all members' messages have passed."""

@@ -28,9 +28,9 @@ from actors.intervals import count_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.telling import amount_of, counted, in_units, worker_of
+from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.run import Messages, ToldRun
-from sims.trace.span import Span
 from sims.trace.words import TITLES, About, Described, described
 
 WORKER = re.compile(rb'"worker":(\d+)')

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.errors import imported
+from sims.plots import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
 from sims.plots.boxes import Columns, Raster, image
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
-from sims.plots.palette import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
 from sims.plots.scene import Scene
 from sims.telling import SECOND, SLOT, counted, in_units, row_of, time_axis
 

@@ -15,7 +15,7 @@ from random import Random
 from sims.cli.commands import COMMANDS
 from sims.docs.blocks import ROOT
 from sims.examples import FOLDER
-from sims.kit.points import Point
+from sims.kit import Point
 from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
 

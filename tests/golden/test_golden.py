@@ -10,8 +10,7 @@ import pytest
 
 from sims.audit.audit import audit
 from sims.cli import main
-from sims.exports.batsim import write_batsim
-from sims.exports.chrome import write_chrome
+from sims.exports.viewers import write_batsim, write_chrome
 from sims.log import LogFile
 from tests.golden.regenerate import GOLDEN, path_of
 

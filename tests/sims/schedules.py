@@ -18,7 +18,7 @@ from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.estimates import Estimates
 from policies.queue.names import order_named
-from sims.bench.batch_runs import spawn
+from sims.bench.cases import spawn
 
 
 @define

@@ -13,7 +13,7 @@ from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Exact
 from policies.queue.lists import RList, Shelves
 from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
-from sims.bench.batch_runs import described
+from sims.bench.cases import described
 from tests.sims.schedules import makespan
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 from sims.campaign.intervals import LEVEL, mean_of, ratio_of
-from sims.metrics.blocks import Blocks, by_block
+from sims.metrics.arrivals import Blocks, by_block
 from sims.metrics.jobs import Floats
 
 WEEKS = Blocks(length=10, warm_up=20)

@@ -7,7 +7,7 @@ import pytest
 from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.ledger import account
+from sims.ledger.accountant import account
 from sims.matrix import AXES, cells, scenario
 from sims.world import run
 

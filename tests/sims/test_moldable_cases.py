@@ -20,7 +20,7 @@ from policies.queue.batches import Exact
 from policies.queue.chains import runs as shortened
 from policies.queue.lists import RList
 from policies.queue.orders import PAPER_ORDERS
-from sims.bench.batch_runs import described
+from sims.bench.cases import described
 from tests.case_files import case_file
 from tests.sims.schedules import attempts
 

@@ -9,7 +9,8 @@ import pytest
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
-from sims.ledger import Use, account
+from sims.ledger import Use
+from sims.ledger.accountant import account
 from tests.case_files import case_file
 from tests.oracle.tenths import apart
 from tests.sims.oneworld import Told, play

@@ -15,7 +15,7 @@ from policies.queue.allocation import requested
 from policies.queue.lists import Reading
 from policies.queue.names import strategy_named
 from policies.queue.orders import PAPER_ORDERS
-from sims.bench.batch_runs import described
+from sims.bench.cases import described
 from sims.papers.silent import expected_ratio
 from tests.case_files import case_file
 from tests.sims.schedules import attempts, makespan

@@ -17,8 +17,8 @@ from sims.campaign.results import Results
 from sims.durations import YEAR
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
+from sims.plots import CYCLE
 from sims.plots.figure import PLAIN, blank_figure, legend_below, save
-from sims.plots.palette import CYCLE
 from sims.scenario.loader import read
 from sims.world import run
 

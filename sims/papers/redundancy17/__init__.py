@@ -27,12 +27,12 @@ from policies.maths.single_machine import (
 )
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
-from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import process_of
+from sims.scenario.workers import process_of
 from sims.scenario.workload import workload
 from sims.world import run
 

@@ -37,7 +37,7 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import SMALL, base, log_of
 from sims.papers.values import Value, drawn, estimated, gathered
-from sims.readers.job_log import LoggedJob
+from sims.readers import LoggedJob
 
 SEQUENCES = 10
 """Behind each mean that was published."""

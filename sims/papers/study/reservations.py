@@ -26,7 +26,7 @@ from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
 from sims.papers.values import Value, means, ratios
-from sims.readers.job_log import LoggedJob
+from sims.readers import LoggedJob
 from sims.report import Report
 from sims.telling import counted
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from actors.runtime import stream
 from policies.maths.speedup import Rigid, Speedup, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
-from sims.readers.job_log import JobLog, LoggedJob
+from sims.readers import JobLog, LoggedJob
 from sims.tables.fields import (
     RANGE,
     Accepts,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sims.errors import InputError
-from sims.readers.job_log import JobLog
+from sims.readers import JobLog
 from sims.tables.fields import (
     RANGE,
     Accepts,

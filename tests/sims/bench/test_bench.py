@@ -8,10 +8,10 @@ from functools import partial
 
 import pytest
 
-from sims.bench import cases, timing
+from sims import bench
+from sims.bench import SIMPY, Case, Spent, cases, durations, master_worker, simpy_loop, spent
 from sims.bench.__main__ import BENCHMARKS, main
-from sims.bench.batch_runs import batches
-from sims.bench.timing import Case, Spent, durations, simpy_loop, spent
+from sims.bench.cases import batches
 from sims.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
@@ -44,7 +44,7 @@ def test_a_row_tells_how_many_times_what_it_is_set_beside_a_case_takes(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "150")
     seconds = {"SimPy": 1e-5, "bare loop": 2e-5, "one process": 5e-5, "two processes": 1e-4}
-    monkeypatch.setattr(timing, "spent", lambda it: Spent(2, seconds[it.name], 1e-6))
+    monkeypatch.setattr(bench, "spent", lambda it: Spent(2, seconds[it.name], 1e-6))
     assert main(["campaign", "--size", "0.0002", "--rounds", "2"]) == 0
     rows = [re.split(r"\s{2,}", it.strip()) for it in capsys.readouterr().out.splitlines()]
     assert ["bare loop", "2 cells", "20.00", "1.00", "2.00 (2.00 to 2.00)", "SimPy"] in rows
@@ -58,7 +58,7 @@ def test_a_row_tells_how_many_times_what_it_is_set_beside_a_case_takes(
 def test_each_case_does_what_it_says_beside_one_that_there_is(name: str) -> None:
     found = {it.name: it for it in BENCHMARKS[name](0.005)}
     for case in found.values():
-        assert case.beside in (timing.SIMPY, *found)
+        assert case.beside in (SIMPY, *found)
         took = spent(case)
         assert took.units > 0
         assert min(took.cpu, took.wall) > 0
@@ -66,7 +66,7 @@ def test_each_case_does_what_it_says_beside_one_that_there_is(name: str) -> None
 
 def test_both_loops_do_the_same_tasks_in_the_same_virtual_time() -> None:
     work = durations(300)
-    ours = cases.master_worker(7, work)
+    ours = master_worker(7, work)
     ours.run()
     assert ours.loop.now == simpy_loop(7, work)() > sum(work) / 7
 
@@ -128,7 +128,7 @@ def test_a_run_of_a_hundred_applications_is_fast_enough() -> None:
 @pytest.mark.parametrize("name", cases.LONGER)
 def test_writing_the_log_costs_at_most_as_much_as_the_run_that_it_writes(name: str) -> None:
     ways: dict[str, Case] = {it.name: it for it in cases.log(0.2)}
-    assert {case.beside for case in ways.values()} <= {timing.SIMPY, *ways}
+    assert {case.beside for case in ways.values()} <= {SIMPY, *ways}
     told, written = ways[f"{name}, told"], ways[f"{name}, written"]
     # The goal is 2; the tolerance is for a machine that others use while this measures.
     assert fastest(written) / fastest(told) < 2.5

@@ -10,7 +10,7 @@ import pytest
 from sims.campaign.cells import RunStatus
 from sims.campaign.comparing import Compared, over_blocks
 from sims.campaign.intervals import LEVEL, mean_of, ratio_of
-from sims.metrics.blocks import Blocks, by_block
+from sims.metrics.arrivals import Blocks, by_block
 from sims.report import Report
 from sims.scenario.loader import load
 from sims.world import run

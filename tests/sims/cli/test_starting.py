@@ -10,7 +10,7 @@ from itertools import islice
 import pytest
 
 from sims.examples import CAMPAIGNS, CELLS, FOLDER, campaigns, examples, scenario_file
-from sims.kit.points import Point
+from sims.kit import Point
 from sims.matrix import AXES, cells
 from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from actors.events import JobDescribed, Outcome, RunEnded, RunStarted, ScenarioStarted
-from sims.exports.batsim import write_batsim
+from sims.exports.viewers import write_batsim
 from tests.sims.kinds import KINDS, parts_of, records_of
 
 COLUMNS = [

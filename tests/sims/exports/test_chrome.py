@@ -11,8 +11,9 @@ import orjson
 import pytest
 
 from actors.events import JobSubmitted, RunStarted
-from sims.exports.chrome import PROCESSORS, write_chrome
-from sims.ledger import Use, account
+from sims.exports.viewers import PROCESSORS, write_chrome
+from sims.ledger import Use
+from sims.ledger.accountant import account
 from tests.sims.kinds import EVERY, parts_of, records_of
 
 Json = dict[str, Any]

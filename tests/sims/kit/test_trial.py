@@ -25,7 +25,7 @@ from policies.queue.names import (
 )
 from policies.service import LongestFirst, StartedFirst
 from sims.errors import InputError
-from sims.kit.points import Point
+from sims.kit import Point
 from sims.kit.trial import Finding, Trial, Wrong, recognised
 from tests.sims.cli.commands import Shell, without
 from tests.sims.kit import bad

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from actors.runtime import Record
 from sims.history import History
-from sims.ledger import Slice, Slices
+from sims.ledger import Slice
+from sims.ledger.accountant import Slices
 
 
 class Accountant:

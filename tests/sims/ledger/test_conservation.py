@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from actors.events import JobCompleted, ScenarioStarted
 from actors.intervals import count_in, intervals_of, spans_in, text
 from actors.runtime import Record
-from sims.ledger import Ledger, Slice, Use, account
+from sims.ledger import Ledger, Slice, Use
+from sims.ledger.accountant import account
 from tests.parts import parted
 from tests.sims.anything import TABLES
 from tests.sims.ledger.accountant import Accountant

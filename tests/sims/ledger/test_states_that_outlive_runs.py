@@ -21,7 +21,8 @@ from actors.events import (
 )
 from actors.intervals import numbers_in
 from actors.runtime import Record
-from sims.ledger import Slice, Use, account
+from sims.ledger import Slice, Use
+from sims.ledger.accountant import account
 from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run

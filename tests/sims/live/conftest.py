@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from sims.live.chains import hashed
-from sims.live.cluster import opened
+from sims.live.holder import hashed
+from sims.live.live import opened
 from sims.live.processes import Processes
 
 SIZE = 5

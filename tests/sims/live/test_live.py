@@ -15,7 +15,7 @@ from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.ledger import Use
-from sims.live.chains import Work, hashed
+from sims.live.holder import Work, hashed
 from sims.live.live import Lived, live, playable
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, Outcome, calibrate, measure, predict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.values import Value
 from tests.sims.campaign.campaigns import alone
 from tests.sims.kinds import DATA, SCENARIOS

@@ -6,9 +6,9 @@ import pytest
 
 from policies.queue.lists import InOrder, Reading, RList
 from sims.errors import InputError
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3
-from sims.readers.swf import read_swf
+from sims.readers.job_logs import read_swf
 from tests.sims.papers.papers import LOG, values_of
 from tests.sims.schedules import job, schedule
 

@@ -7,11 +7,11 @@ from actors.runtime import stream
 from policies.maths.silent_errors import draw_failures
 from sims.campaign.engine import execute
 from sims.campaign.plan import Cells
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.silent import rigid
 from sims.papers.values import Value
+from sims.scenario.jobs import RigidSection
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
-from sims.scenario.jobs.section import RigidSection
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary

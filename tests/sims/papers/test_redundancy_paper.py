@@ -8,7 +8,7 @@ import pytest
 from policies.maths.gains import gain_at
 from policies.maths.speeds import TwoPoint, UniformSlots
 from sims.campaign.engine import execute
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.redundancy17 import bounded, concave, drain, guarantee
 
 SET = {"platform": {"workers": 4}, "job": {"stream": {"count": 100}}}

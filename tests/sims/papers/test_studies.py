@@ -10,18 +10,17 @@ import pytest
 from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.inputs import SpotPlatform, base
 from sims.papers.study import flowtime, worth
 from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
 from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
 from sims.report import Report
-from sims.scenario.jobs.entries import RigidJob
-from sims.scenario.jobs.section import RigidSection
+from sims.scenario.jobs import RigidJob, RigidSection
 from sims.scenario.loader import read
-from sims.scenario.platform import PlatformSection
 from sims.scenario.scenario import Scenario
+from sims.scenario.workers import PlatformSection
 from sims.summary import Summary
 from sims.world import run
 from tests.sims.papers.papers import LOG, ZONES, values_of

@@ -11,8 +11,7 @@ from attrs import evolve
 from sims.campaign.axes import as_toml
 from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
-from sims.papers import guard
-from sims.papers.catalogue import ITEMS, current, item
+from sims.papers import ITEMS, STORED, complaints, current, differences, item, store_anew, stored
 from sims.papers.values import Value, table
 from tests.sims.cli.commands import Shell
 from tests.sims.papers.papers import LOG
@@ -48,7 +47,7 @@ def test_what_is_run_says_what_it_said_and_draws_its_figure(
     )
     out = shell("papers", "run", name, "--size", "smoke", "--results", folder).out
     assert RUN[name] in out
-    assert not list(guard.complaints(told, guard.stored()[name]["intervals"]))
+    assert not list(complaints(told, stored()[name]["intervals"]))
     drawn = [line.split()[1] for line in out.splitlines() if line.startswith("picture")]
     one = item(name)
     asked = int(one.drawn and one.campaign("smoke").picture is not None)
@@ -85,11 +84,11 @@ def test_every_printed_row_is_of_a_policy_at_a_place_of_a_campaign() -> None:
 def test_a_table_that_says_something_else_is_told_and_fails(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = json.loads(guard.STORED.read_text())
+    table = json.loads(STORED.read_text())
     key = "LPA | makespan"
     table["moldable21/example"]["intervals"][key] = [9, 10]
     other = shell.write(json.dumps(table), "stored.json")
-    monkeypatch.setattr(guard.said, "__defaults__", (other,))
+    monkeypatch.setattr(differences, "__defaults__", (other,))
     both = [item("moldable21/example"), item("malleable17/example")]
     monkeypatch.setattr("sims.cli.papers.ITEMS", [*both, item("volatile13/realtraces")])
     said = shell("papers", "check")
@@ -102,14 +101,14 @@ def test_a_table_that_says_something_else_is_told_and_fails(
 
 def test_values_that_are_gone_or_new_are_told() -> None:
     value = Value((("p", 2),), "who", "what", Estimate(1.0, 0.9, 1.1, 4))
-    assert list(guard.complaints([value], {"x": (0, 1)})) == ["x: gone", f"{value.key}: new"]
+    assert list(complaints([value], {"x": (0, 1)})) == ["x: gone", f"{value.key}: new"]
 
 
 def test_what_is_stored_holds_what_was_found(tmp_path: Path) -> None:
     path = tmp_path / "stored.json"
     with local(1) as workers:
-        guard.store([item("malleable17/example")], workers, path)
-        assert guard.said(item("malleable17/example"), workers, path) == []
+        store_anew([item("malleable17/example")], workers, path)
+        assert differences(item("malleable17/example"), workers, path) == []
 
 
 def test_the_papers_value_is_covered_to_its_digits() -> None:

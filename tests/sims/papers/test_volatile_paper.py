@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sims.campaign.engine import execute
-from sims.papers.catalogue import item
+from sims.papers import item
 from sims.papers.values import Value
 from sims.papers.volatile13 import Makespans, scores
 from tests.sims.cli.commands import Shell

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import PolyCollection
 
+from sims.plots import KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS, USES
 from sims.plots.boxes import Columns, Raster, coverage, draw_boxes, draw_names, image, rgb
 from sims.plots.figure import blank_figure, save
-from sims.plots.palette import KIND, RUN_KIND, RUN_PAINTS, USE_PAINTS, USES
 from tests.sims.plots.made import boxes
 
 USEFUL, LOST, CHECKPOINT = (KIND[it] for it in ("useful", "lost", "checkpoint"))

@@ -8,8 +8,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from sims.plots import CLASSES, GREY, RUN_PAINTS, USE_PAINTS, WAITS, Paint
 from sims.plots.boxes import rgb
-from sims.plots.palette import CLASSES, GREY, RUN_PAINTS, USE_PAINTS, WAITS, Paint
 
 PUBLISHED = """
 normal = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]

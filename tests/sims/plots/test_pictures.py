@@ -14,10 +14,9 @@ from actors.events import JobSubmitted
 from sims.cli import main
 from sims.errors import InputError
 from sims.examples import example
-from sims.plots import gantt
+from sims.plots import RUN_KIND, RUN_PAINTS, gantt
 from sims.plots.boxes import rgb
 from sims.plots.figure import Framing, blank_figure, title_within
-from sims.plots.palette import RUN_KIND, RUN_PAINTS
 from sims.plots.pictures import WHOLE, What, draw
 from sims.plots.scene import Scene
 from sims.session import run

@@ -15,10 +15,11 @@ from actors.events import (
     RunStarted,
 )
 from actors.runtime import Event, Record
-from sims.ledger import Use, account
-from sims.plots.areas import averaged, channels_used
+from sims.ledger import Use
+from sims.ledger.accountant import account
+from sims.plots import KIND, RUN_KIND, USE_PAINTS, Sign
 from sims.plots.boxes import Raster, coverage, side_by_side
-from sims.plots.palette import KIND, RUN_KIND, USE_PAINTS, Sign
+from sims.plots.pictures import averaged, channels_used
 from sims.plots.scene import Scene, middle
 from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sims.errors import InputError
-from sims.readers.batsim import read_batsim
-from sims.readers.job_log import JobLog, LoggedJob
-from sims.readers.swf import STATUSES, SkipReason, read_swf
+from sims.readers import JobLog, LoggedJob
+from sims.readers.job_logs import STATUSES, SkipReason, read_batsim, read_swf
 from tests.case_files import listed
 from tests.sims.kinds import DATA
 

@@ -9,8 +9,8 @@ import pytest
 
 from sims.errors import InputError
 from sims.readers.files import LONGEST
+from sims.readers.job_logs import read_swf
 from sims.readers.spot import read_spot_trace
-from sims.readers.swf import read_swf
 from sims.readers.traces import read_fta_trace, read_intervals, read_simgrid_profile
 from tests.case_files import listed
 

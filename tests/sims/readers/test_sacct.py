@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.job_log import JobLog
+from sims.readers import JobLog
 from sims.readers.sacct import read_sacct
 
 HEADER = (

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
-from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.scenario.build import populate
 from sims.scenario.loader import read
 from tests.case_files import listed

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from actors.events import JobsChanged, JobsLeftOut, RunStarted
 from actors.runtime import System, stream
 from sims.errors import InputError
-from sims.readers.job_log import JobLog, LoggedJob
+from sims.readers import JobLog, LoggedJob
 from sims.readers.sacct import read_sacct
 from sims.scenario.jobs.logs import Flurry, Replay, Resample, Rule, Scale, ScaledBy, Selection
 from sims.scenario.loader import load, read

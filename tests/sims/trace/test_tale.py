@@ -13,10 +13,9 @@ from actors.runtime import Record
 from sims.history import HOLDING
 from sims.log import LogFile
 from sims.scenario.loader import load
-from sims.trace.read import find_life
-from sims.trace.span import Span
+from sims.trace import Span
+from sims.trace.read import Waits, find_life
 from sims.trace.tale import Tale
-from sims.trace.waits import Waits
 from sims.world import run
 from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, play, write

@@ -11,7 +11,7 @@ import pytest
 
 from actors.runtime import Record
 from sims.scenario.loader import load
-from sims.view.page import Page
+from sims.view import Page
 from sims.world import run
 from tests.sims.kinds import SCENARIOS, records_of
 

@@ -14,8 +14,7 @@ from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
 from sims.cli import main
 from sims.plots.scene import Scene
-from sims.view import charts
-from sims.view.page import Page
+from sims.view import Page, charts
 from tests.sims.cli.commands import without
 from tests.sims.kinds import records_of, written
 

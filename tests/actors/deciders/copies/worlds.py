@@ -29,7 +29,7 @@ from policies.interface.copies import RedundancyPolicy
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Rigid
 from policies.service import StartedFirst
-from sims.metrics.flowtimes import FlowtimeFold, Flowtimes
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from tests.parts import parts
 
 Trace = Iterable[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Policies by name: the papers' own, or a user's `package.module:Name` with its parameters."""
+"""A user's own code, which a file names as `package.module:Name`, and its parameters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from inspect import getattr_static, isfunction, signature
@@ -19,10 +19,7 @@ from typing import Any
 import attrs
 from typing_extensions import get_protocol_members
 
-from actors.decisions import name_of
 from sims.errors import InputError
-from sims.scenario.policy import PolicySection
-from sims.tables.refusals import told
 from sims.tables.section import arguments_of
 
 OURS = ("actors", "policies", "sims")
@@ -41,66 +38,6 @@ FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 POLICIES = "HOLDFAST_POLICIES"
 """Variable of the environment that says where else a user's modules are; `--policies` sets it, and
 the processes of a campaign inherit it."""
-
-
-class GivenPolicies(PolicySection):
-    """`[policy]` as a program may have it: what a file would name is there as an object."""
-
-    given: Mapping[str, Any]
-    """Key of `[policy]` -> the object; the key itself holds what logs and errors call it."""
-
-
-def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
-    """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
-    named = {key: name_of(policy) for key, policy in objects.items()}
-    return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
-
-
-def given(section: PolicySection, key: str) -> Any:
-    """A program's own object at a key, if there is one."""
-    return section.given.get(key) if isinstance(section, GivenPolicies) else None
-
-
-def load_policy(
-    section: PolicySection, named: Callable[[str], Any], folder: Path, *serves: Any
-) -> Any:
-    """The policy object that `section` asks for.
-
-    `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
-    where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
-    Raises InputError.
-    """
-    if section.parameters and not (given(section, "name") or ":" in section.name):
-        problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
-        raise InputError("scenario", "policy.parameters", problem, "no parameters")
-    return load_part(section, "name", "", named, folder, *serves)
-
-
-def load_part(
-    section: PolicySection,
-    key: str,
-    default: str,
-    named: Callable[[str], Any],
-    folder: Path,
-    *serves: Any,
-) -> Any:
-    """As `load_policy`, for what `section` names at `key`, or `default`; beside the policy itself,
-    it takes no parameters."""
-    if (object_ := given(section, key)) is not None:
-        return object_
-    name, place = getattr(section, key) or default, f"policy.{key}"
-    if ":" in name:
-        parameters = section.parameters if key == "name" else {}
-        return own(name, parameters, folder, place, *serves)
-    try:
-        return named(name)
-    except ValueError as error:
-        problem, accepted = told(error)
-        known = accepted if OWN in accepted else ", ".join(filter(None, (accepted, OWN)))
-        raise InputError("scenario", place, problem, known) from None
-
-
-# --- a user's own ---------------------------------------------------------------------------------
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:

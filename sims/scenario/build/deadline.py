@@ -15,8 +15,9 @@ from policies.deadline import NAMED, ON_DEMAND
 from policies.interface import DueJob, KindPolicy, Offer
 from policies.maths.speedup import Asking
 from sims.errors import InputError
-from sims.scenario.platform import Platform, WorkerSection
-from sims.scenario.policies import load_policy
+from sims.scenario.platform import Platform
+from sims.scenario.workers import WorkerSection
+from sims.scenario.policy import load_policy
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
 
@@ -24,16 +25,14 @@ POOL = "pool"
 """What the workers of `[platform]` are called as a kind."""
 
 
-def decider(
-    scenario: Scenario, platform: Platform, jobs: Workload, folder: Path
-) -> DeadlineDecider:
+def decider(scenario: Scenario, jobs: Workload, folder: Path) -> DeadlineDecider:
     """Raises InputError for a policy that there is not, and for jobs that it cannot decide for."""
     section, policy = scenario.policy, load_policy(scenario.policy, _named, folder)
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000
     moved = {it.job.index: _moved(scenario, it, at, every) for it, at in due.items()}
     last = max(it.job.submitted + deadline for it, deadline in due.items())
-    kinds = _kinds(platform)
+    kinds = _kinds(scenario.full_platform)
     return DeadlineDecider(KindAmong(policy, kinds), kinds, moved, every, last)
 
 

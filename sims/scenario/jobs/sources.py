@@ -1,4 +1,4 @@
-"""What a scenario file may say of arrivals and job sizes."""
+"""Where jobs come from: files of real logs; streams of arrivals, with their sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.tables.fields import NOT_EMPTY, Count, Duration, Positive, Time
+from sims.tables.fields import NOT_EMPTY, Accepts, Count, Duration, Positive, Time
 from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
@@ -23,6 +23,30 @@ BLOCK = 256
 
 Numbered = tuple[int, tuple[float, float]]
 """A job's number, its time of arrival, its size."""
+
+
+class WorkloadFile(Section):
+    """`[job.swf]` or `[job.batsim]`: jobs of a real log, arriving as they did."""
+
+    file: str
+    """From the scenario's folder; plain or compressed."""
+    estimates: bool = True
+    """Whether reservations believe the users' requested times; else what the jobs take."""
+
+
+def _is_zone(name: str) -> bool:
+    from sims.readers.sacct import zone
+
+    return zone(name) is not None
+
+
+class SacctFile(WorkloadFile):
+    """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them."""
+
+    timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
+    """Whose local time the file tells: sacct prints no offset."""
+    partition_limit: Duration | None = None
+    """What the limit `Partition_Limit` means."""
 
 
 class PoissonArrivals(Section):
@@ -66,7 +90,7 @@ class FileArrivals(Section):
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
         """Submit times, seconds from the first one, and run times. Raises InputError."""
-        from sims.readers.swf import read_swf
+        from sims.readers.job_logs import read_swf
 
         path = folder / self.path
         jobs = read_swf(path).jobs

@@ -28,33 +28,25 @@ from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import InputError
-from sims.scenario.platform import Platform
-from sims.scenario.policies import load_part, load_policy
-from sims.scenario.policy import Believed, Noise, PolicySection
+from sims.scenario.policy import Believed, Noise, PolicySection, load_part, load_policy
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
+ANY = (None, "lowest", "compact")
+"""Placements for which workers do not differ."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
 """volatile13's, of which a placement can be one."""
 
 
-def decider(
-    scenario: Scenario,
-    platform: Platform,
-    jobs: Workload,
-    folder: Path,
-) -> QueueDecider:
+def decider(scenario: Scenario, jobs: Workload, folder: Path) -> QueueDecider:
     """Raises InputError for a policy that there is not, or a job that asks for no workers."""
     _refuse_without_processors(jobs)
-    most = {
-        it.job.index: it.protection.copies for it in jobs.submissions if it.protection.copies > 1
-    }
     images = frozenset(
         it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
     )
-    believed = _estimates(scenario)
-    return QueueDecider(_policy(scenario, jobs, folder), most, believed, images)
+    policy = _policy(scenario, jobs, folder)
+    return QueueDecider(policy, jobs.copies, _estimates(scenario), images)
 
 
 def _estimates(scenario: Scenario) -> Estimates | None:
@@ -118,10 +110,10 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     Raises InputError for a placement that there is not.
     """
     name = scenario.policy.placement
-    if name in (None, "lowest", "compact"):
+    platform = scenario.full_platform
+    if name in ANY:
         return None
     if name == "nodes":
-        platform = scenario.full_platform
         return ByNode(platform.node, platform.able)
     labels = {it.job.index: it.label for it in jobs.submissions}
     if name == "programmed":
@@ -130,9 +122,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
         accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
         raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
     from policies.enrolment import named as enrolment_named
-    from sims.scenario.beliefs import belief
 
-    believed = belief(scenario, folder)
+    believed = platform.belief(scenario.policy.expectation, folder)
     submissions = {it.job.index: it for it in jobs.submissions}
 
     def size(index: int, members: int) -> Enrolment:

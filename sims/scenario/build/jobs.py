@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -22,8 +22,8 @@ from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import InputError
-from sims.scenario.beliefs import with_mtbf
-from sims.scenario.jobs.section import Overrun
+from sims.scenario.jobs import Overrun
+from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
@@ -108,7 +108,7 @@ def _of_kind(
     job = submission.job
     if scenario.decider is DeciderKind.PACK:
         from actors.malleable_job import MalleableJob
-        from sims.scenario.deciders.applications import application
+        from sims.scenario.build.pack import application
 
         pack = cast("PackDecider", scheduler.decider)
         costs, told = pack.costs[job.index], application(scenario, submission)
@@ -138,6 +138,26 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     first = workload(scenario, System(scenario.seed), folder).submissions[0]
     rules, members = first.rules(scenario), range(asked_of(first.job))
     return rules.period_of(members) if rules.period_of else rules.period(len(members))
+
+
+def with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
+    """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
+    own = [it.protection for it in scenario.job.jobs if it.protection]
+    asking = [it for it in (scenario.protection, *own) if it.mtbf is None and it.by_formula]
+    if not asking or scenario.faults.mtbf < inf:
+        return scenario
+    mtbf = scenario.full_platform.mtbf(folder)
+    if mtbf == inf:
+        return scenario
+
+    def said(section: ProtectionSection | None) -> ProtectionSection | None:
+        return section.model_copy(update={"mtbf": mtbf}) if section in asking else section
+
+    jobs = tuple(
+        it.model_copy(update={"protection": said(it.protection)}) for it in scenario.job.jobs
+    )
+    job = scenario.job.model_copy(update={"jobs": jobs})
+    return scenario.model_copy(update={"protection": said(scenario.protection), "job": job})
 
 
 def _warn_of_single(submission: Submission) -> None:
@@ -174,12 +194,13 @@ def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
     probabilities = errors.probabilities([job.profile.work for job in described])
     for job, probability in zip(described, probabilities, strict=True):
         if probability >= 1:
+            [(key, value)] = errors.given.items()
             problem = (
-                f"at {errors.of(errors.key)!r} every run of {job.name}, whose work is "
+                f"at {value!r} every run of {job.name}, whose work is "
                 f"{job.profile.work!r}, fails: the probability rounds to 1"
             )
             accepted = "a lower value, or less work"
-            raise InputError("scenario", f"errors.{errors.key}", problem, accepted)
+            raise InputError("scenario", f"errors.{key}", problem, accepted)
     drawn = draw_failures(probabilities, system.stream("failures"))
     own = [it.own.count if it.own else None for it in jobs.submissions]
     counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]

@@ -1,4 +1,5 @@
-"""How sure a single log makes us: its blocks of time are what is observed.
+"""Jobs that arrive over time: their flowtimes and stretches (redundancy17), and how sure a
+single log makes us of such figures: its blocks of time are what is observed.
 
 A log is one run: without randomness, another run of it says nothing new. What can be asked is how
 much its figures would differ over other weeks like its own: the jobs submitted in a block count as
@@ -11,14 +12,81 @@ blocks, so that the differences of their numbers are pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from attrs import frozen
+from attrs import define, field, frozen
 from numpy.typing import NDArray
+
+from actors.events import JobCompleted, JobDescribed, JobSubmitted
+from actors.runtime import Record
 
 if TYPE_CHECKING:
     from sims.metrics.jobs import Floats
+
+
+@frozen(eq=False)
+class Flowtimes:
+    """The completed jobs of a run, in order of submission."""
+
+    jobs: tuple[str, ...]
+    submitted: NDArray[np.float64]
+    """a_j, time units."""
+    sizes: NDArray[np.float64]
+    """p_j, time on a machine of unit speed."""
+    completed: NDArray[np.float64]
+    """c_j, time units."""
+
+    @property
+    def flowtimes(self) -> NDArray[np.float64]:
+        """f_j = c_j - a_j, time units."""
+        return self.completed - self.submitted
+
+    @property
+    def stretches(self) -> NDArray[np.float64]:
+        """f_j / p_j."""
+        return self.flowtimes / self.sizes
+
+    @property
+    def total(self) -> float:
+        """Overall flowtime, what redundancy17 minimizes."""
+        return float(self.flowtimes.sum())
+
+    def after(self, warm_up: float) -> Flowtimes:
+        """Without the first part `warm_up` (in [0, 1)) of the jobs, which met an empty cluster."""
+        first = int(warm_up * len(self.jobs))
+        arrays = (self.submitted, self.sizes, self.completed)
+        return Flowtimes(self.jobs[first:], *(array[first:] for array in arrays))
+
+
+@define
+class FlowtimeFold:
+    """Sink: collects submissions and completions; `result` where the run is over."""
+
+    wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
+
+    _submitted: dict[str, float] = field(factory=dict)
+    _sizes: dict[str, float] = field(factory=dict)
+    _completed: dict[str, float] = field(factory=dict)
+
+    def __call__(self, record: Record) -> None:
+        event = record.event
+        if isinstance(event, JobSubmitted):
+            self._submitted[event.job] = record.t
+        elif isinstance(event, JobDescribed):
+            self._sizes[event.job] = event.work
+        elif isinstance(event, JobCompleted):
+            self._completed[event.job] = record.t
+
+    def result(self, exact: bool = False) -> Flowtimes:
+        """What the jobs that have completed met; `exact` keeps rational numbers."""
+        kind = object if exact else float
+        jobs = tuple(job for job in self._submitted if job in self._completed)
+        facts = self._submitted, self._sizes, self._completed
+        return Flowtimes(jobs, *(np.array([it[job] for job in jobs], dtype=kind) for it in facts))
+
+
+# --- how sure a log makes us ---------------------------------------------------------------------
 
 WEEK = 604_800.0
 LEAST = 2

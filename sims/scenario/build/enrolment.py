@@ -10,11 +10,9 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import InputError
-from sims.scenario.beliefs import belief
-from sims.scenario.master import MasterSection
-from sims.scenario.platform import Platform
-from sims.scenario.policies import OWN, load_policy
-from sims.scenario.policy import FIXED, PolicySection
+from sims.scenario.platform import MasterSection, Platform
+from sims.scenario.own_code import OWN
+from sims.scenario.policy import FIXED, PolicySection, load_policy
 from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
@@ -23,18 +21,11 @@ FREE = MasterSection(channels=1)
 """Where there is no master, nothing has to be sent."""
 
 
-def decider(
-    scenario: Scenario,
-    platform: Platform,
-    jobs: Workload,
-    folder: Path,
-) -> EnrolmentDecider:
+def decider(scenario: Scenario, jobs: Workload, folder: Path) -> EnrolmentDecider:
     """Raises InputError for a policy that there is not, and for what no enrolment can serve."""
     _refuse_others(jobs)
-    names = [platform.name(k) for k in range(platform.size)]
-    tasks = iterative(jobs.submissions[0]).tasks
-    policy = enrolment_policy(scenario.policy, folder, names, tasks)
-    believed = belief(scenario, folder)
+    policy = _policy(scenario, iterative(jobs.submissions[0]).tasks, folder)
+    believed = scenario.full_platform.belief(scenario.policy.expectation, folder)
     enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
     fetched = {it.job.index: it.needs for it in jobs.submissions if it.needs is not None}
     return EnrolmentDecider(policy, enrolments, fetched)
@@ -84,15 +75,12 @@ def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
                 raise InputError("scenario", "unit", problem, 'whole numbers, or unit = "s"')
 
 
-def enrolment_policy(
-    section: PolicySection, folder: Path, workers: Sequence[str], tasks: int
-) -> EnrolmentPolicy:
-    """Load it. Raises InputError where there is none of that name, or it is none.
-
-    `FIXED` takes `members`, a table of worker names and their tasks, `tasks` in all.
-    """
+def _policy(scenario: Scenario, tasks: int, folder: Path) -> EnrolmentPolicy:
+    """Raises InputError where there is none of that name, or it is none; `tasks`: of an iteration
+    of the first job."""
+    section = scenario.policy
     if section.name == FIXED:
-        return _fixed(section, workers, tasks)
+        return _fixed(section, scenario.full_platform, tasks)
     policy: EnrolmentPolicy = load_policy(section, _named, folder, EnrolmentPolicy)
     wake = getattr(policy, "wake", Wake.NEVER)
     if not isinstance(wake, Wake):
@@ -109,20 +97,20 @@ def _named(name: str) -> EnrolmentPolicy:
         raise ValueError(f"there is no enrolment policy {name!r}; accepted: {known}") from None
 
 
-def _fixed(section: PolicySection, workers: Sequence[str], tasks: int) -> FixedConfiguration:
-    members = section.parameters.get("members")
-    accepted = "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}"
+def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfiguration:
+    """What `members`, a table of worker names and their tasks, says."""
+    members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
-        given = ", ".join(section.parameters) or "nothing"
-        raise InputError("scenario", "policy.parameters", f"FIXED is given {given}", accepted)
+        problem = f"FIXED is given {', '.join(section.parameters) or 'nothing'}"
+        accepted = "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}"
+        raise InputError("scenario", "policy.parameters", problem, accepted)
     for name, own in members.items():
-        if name not in workers or type(own) is not int or own < 1:
+        if name not in index or type(own) is not int or own < 1:
+            problem, accepted = f"{own!r} tasks for {name!r} cannot be", "whole tasks for "
             key = f"policy.parameters.members.{name}"
-            problem = f"{own!r} tasks for {name!r} cannot be"
-            raise InputError("scenario", key, problem, f"whole tasks for {', '.join(workers)}")
+            raise InputError("scenario", key, problem, accepted + ", ".join(index))
     if sum(members.values()) != tasks:
         problem = f"{sum(members.values())} tasks in all, an iteration has {tasks}"
         accepted = "tasks summing to job.tasks"
         raise InputError("scenario", "policy.parameters.members", problem, accepted)
-    index = {name: k for k, name in enumerate(workers)}
     return FixedConfiguration(tuple((index[name], tasks) for name, tasks in members.items()))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 from math import isinf
 from pathlib import Path
 from typing import cast
@@ -17,27 +16,25 @@ from actors.deciders.copies import (
     VectorisedCopies,
     VectorisedJob,
 )
-from actors.job import Source
-from actors.pool import Pool
+from actors.job import Job
 from actors.protection import ProtectionKind, Rules
-from actors.runs import JobOfRuns
 from actors.runtime import System
+from actors.scheduler import Decider, Scheduler
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import InputError
-from sims.scenario.build_jobs import error_density, errors_of, job_of_runs
-from sims.scenario.build_platform import spawn_platform
+from sims.scenario.build.jobs import error_density, errors_of, job_of_runs
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.entries import SOURCE, AnyJob, RigidJob
-from sims.scenario.jobs.section import RigidSection
-from sims.scenario.jobs.stream import arrivals
-from sims.scenario.policies import load_policy
+from sims.scenario.jobs import AnyJob, RigidJob
+from sims.scenario.jobs import RigidSection
+from sims.scenario.jobs.sources import arrivals
+from sims.scenario.policy import load_policy
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import gain_of, process_of
-from sims.scenario.workload import Submission, Workload, workload
+from sims.scenario.workers import PlatformSection, gain_of, process_of
+from sims.scenario.workload import Workload, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
@@ -45,14 +42,17 @@ SHARING = (Laps, LapsR, ProcessorSharing)
 jobs."""
 
 
-def populate(scenario: Scenario, system: System, folder: Path) -> int:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
-    jobs will come.
+Coming = Callable[[Scheduler], Iterator[tuple[float, Job]]]
+"""The jobs by time of submission, once there is a scheduler."""
+
+
+def prepared(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+    """The decider, how many jobs will come, and these; files are looked for from `folder`.
 
     Raises InputError for what cannot be run.
     """
-    spawn = _populate_columns if _in_columns(scenario) else _populate_runs
-    return spawn(scenario, system, folder)
+    prepare = _columns if _in_columns(scenario) else _runs
+    return prepare(scenario, system, folder)
 
 
 def _in_columns(scenario: Scenario) -> bool:
@@ -74,12 +74,11 @@ def _bare(job: AnyJob) -> bool:
 
 def _happenings(scenario: Scenario) -> dict[str, bool]:
     """What there may be beside speeds, by section."""
-    errors, platform = scenario.errors, scenario.full_platform
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
-        "errors": any(errors.of(key) for key in ("rate", "average", "per_work")),
+        "errors": any(scenario.errors.given.values()),
         "master": scenario.master is not None,
-        "platform.availability": platform.owned,
+        "platform.availability": scenario.full_platform.owned,
         "job.cap": not isinf(scenario.cap),
     }
 
@@ -102,26 +101,26 @@ def _rule(scenario: Scenario) -> PlacementRule:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def _populate_columns(scenario: Scenario, system: System, folder: Path) -> int:
-    size, pool = scenario.full_platform.size, scenario.platform
+def _columns(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+    size, pool = scenario.full_platform.size, scenario.platform or PlatformSection()
     decides, cloning = _policy(scenario, folder)
     decider = VectorisedCopies(
         decides,
         _rule(scenario),
-        multitasking=pool.multitasking if pool else True,
+        multitasking=pool.multitasking,
         gain=_gain(scenario, system, folder, cloning),
-        augmentation=pool.augmentation if pool else 1,
+        augmentation=pool.augmentation,
     )
-    jobs, count = _coming(scenario, system, folder)
-    workers = Pool(size, numbered=True, changing=True)
-    scheduler = spawn_platform(scenario, system, folder, workers, decider, count)
-    make = partial(VectorisedJob, copies=size, cloning=cloning)
-    actors = ((it.submitted, make(it.name, it, scheduler)) for it in jobs)
-    system.spawn(Source(SOURCE, actors))
-    return count
+    jobs, count = _listed(scenario, system, folder)
+
+    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
+        for it in jobs:
+            yield it.submitted, VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning)
+
+    return decider, count, coming
 
 
-def _coming(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
+def _listed(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
     """By time of submission; those of a stream are drawn as they come."""
     job = cast(RigidSection, scenario.job)
     if job.stream is None or job.jobs:
@@ -147,7 +146,7 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
+def _runs(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
     decides, cloning = _policy(scenario, folder)
     jobs = workload(scenario, system, folder)
     _refuse_mean(scenario)
@@ -159,23 +158,16 @@ def _populate_runs(scenario: Scenario, system: System, folder: Path) -> int:
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
-    decider = CopyRuns(
-        decides,
-        _rule(scenario),
-        afresh=scenario.master is None and all(map(_free, rules.values())),
-        cloning=cloning,
-    )
-    pool = Pool(copies, numbered=True, changing=True)
-    scheduler = spawn_platform(scenario, system, folder, pool, decider, len(rules))
-    density = error_density(scenario, jobs)
+    afresh = scenario.master is None and all(map(_free, rules.values()))
+    decider = CopyRuns(decides, _rule(scenario), afresh=afresh, cloning=cloning)
 
-    def make(it: Submission) -> JobOfRuns:
-        errors = errors_of(scenario, system, it, density)
-        return job_of_runs(scenario, it, scheduler, PreemptibleJob, rules[it.job.index], errors)
+    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
+        density = error_density(scenario, jobs)
+        for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
+            made = PreemptibleJob, rules[it.job.index], errors_of(scenario, system, it, density)
+            yield it.job.submitted, job_of_runs(scenario, it, scheduler, *made)
 
-    coming = sorted(jobs.submissions, key=lambda it: it.job.submitted)
-    system.spawn(Source(SOURCE, ((it.job.submitted, make(it)) for it in coming)))
-    return len(rules)
+    return decider, len(rules), coming
 
 
 def _free(rules: Rules) -> bool:

@@ -12,8 +12,8 @@ from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
 from sims.errors import InputError
-from sims.plots import panels
-from sims.plots.panels import Curve, about_bars, draw_panels
+from sims.plots import comparisons
+from sims.plots.comparisons import Curve, about_bars, draw_panels
 from tests.sims.plots.made import bar
 
 RISING: Curve = [(k, bar(k * k, 0.5 * k)) for k in (1, 2, 4, 8)]
@@ -26,7 +26,7 @@ Drawn = Callable[..., Figure]
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Drawn:
     """The figure of some panels, instead of a file."""
     figures: list[Figure] = []
-    monkeypatch.setattr(panels, "save", lambda figure, path: figures.append(figure))
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: figures.append(figure))
 
     def draw(told: Mapping[str, Mapping[str, Curve]], **how: Any) -> Figure:
         draw_panels(told, Path("p.png"), "t", "x", "y", **how)
