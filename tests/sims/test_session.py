@@ -12,6 +12,7 @@ import pytest
 from attrs import frozen
 from numpy.random import Generator
 
+import sims.scenario as sections
 from actors.decisions import BadDecision
 from actors.events import (
     End,
