@@ -184,9 +184,9 @@ def _place_legend(chart: Figure) -> None:
 def _source(boxes: Columns) -> ColumnDataSource:
     from bokeh.models import ColumnDataSource, CustomJS
 
-    kinds = {np.float64: ("start", "end"), np.float32: ("low", "high")}
-    kinds |= {np.int32: ("job", "run", "seq")}
-    columns = {name: boxes[name].astype(kind) for kind, names in kinds.items() for name in names}
+    columns = {name: boxes[name] for name in ("start", "end")}
+    columns |= {name: boxes[name].astype(np.float32) for name in ("low", "high")}
+    columns |= {name: boxes[name].astype(np.int32) for name in ("job", "run", "seq")}
     source = ColumnDataSource(columns, tags=["boxes"])
     picked = CustomJS(args={"source": source}, code="window.holdfast.picked(source)")
     source.selected.js_on_change("indices", picked)
