@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numpy.random import Generator
 
 from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.entries import NOTHING
 from actors.runtime.errors import ActorFailed, RuntimeFault
-from actors.runtime.journal import Journal, Sink
+from actors.runtime.journal import Event, Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
 from actors.runtime.streams import stream
 
@@ -46,6 +46,7 @@ def stepped_out() -> Iterator[None]:
 
 
 A = TypeVar("A", bound=Actor)
+P = ParamSpec("P")
 
 YOUNG_OBJECTS = 50_000
 """New container objects between two collections; Python's own default is 700."""
@@ -99,6 +100,10 @@ class System:
     def stream(self, name: str) -> Generator:
         """The generator of the source `name` in this run; see `streams.stream`."""
         return stream(self.seed, name)
+
+    def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
+        """Record what is so from the start, rather than happens."""
+        self.journal.record(self.origin, kind, *args, **kwargs)
 
     def spawn(self, actor: A) -> A:
         """Let `actor` live here. Raises RuntimeFault where its name is taken."""

@@ -16,7 +16,7 @@ from sims.audit.pack import Pack
 from sims.audit.queue import Queue
 from sims.audit.turns import Script
 from sims.audit.world import Handler, World
-from sims.decoding import Misfit
+from sims.log import Misfit
 
 
 def telling(name: str) -> Handler:

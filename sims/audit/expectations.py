@@ -17,7 +17,7 @@ from sims.audit.deciding import Decider
 from sims.audit.facts import UP, Copy, Job, Run
 from sims.audit.law import Broken, Law, possible, same
 from sims.audit.turns import Phase, Script, Teller
-from sims.scenario.deciders.applications import checkpointing, costs_of
+from sims.scenario.jobs.speedups import checkpointing, costs_of
 
 
 @frozen

@@ -13,9 +13,8 @@ from actors.events import Stage
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.decoding import decode
 from sims.history import HOLDING, History, Job, Key, Listener, Run, Worker
-from sims.log import LogFile
+from sims.log import LogFile, decode
 from tests.golden.regenerate import GOLDEN, path_of
 
 
