@@ -1,5 +1,5 @@
-"""What the loop's queue and heap hold: messages, and asyncio's handles that pass for messages; which
-are of one instant, and what happens first within it."""
+"""What the loop's queue and heap hold: messages, and asyncio's handles that pass for them; which
+are one instant, and what happens first within it."""
 
 from __future__ import annotations
 
