@@ -16,7 +16,7 @@ from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By

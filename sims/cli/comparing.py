@@ -12,8 +12,7 @@ from sims.campaign.axes import axis
 from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
-from sims.campaign.results import Results
-from sims.campaign.store import Store
+from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit

@@ -26,7 +26,6 @@ from policies.interface import BatchPolicy, Cause, Configuration, Resize
 from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
-from sims import scenario as sections
 from sims.errors import InputError
 from sims.examples import example
 from sims.session import load, run
