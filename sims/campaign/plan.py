@@ -24,8 +24,8 @@ from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import parse, put, read
 from sims.scenario.own_code import imported, running
-from sims.scenario.scenario import SEEDS, Scenario
-from sims.world import with_given
+from sims.scenario.scenario import Scenario
+from sims.world import checked_seed, with_given
 
 LOOKED_AT = 256
 """Cases that are looked at before anything runs, unless there are more variants, or values of an
@@ -197,10 +197,8 @@ class Cells(Sequence[Case]):
             kit, first = self.made(number, 0).kit, self.made(number, 0).first
         else:
             first = scenario.seed if campaign.seed is None else campaign.seed
-            if (last := first + campaign.most - 1) not in SEEDS:
-                key = "--runs" if campaign.source == COMMAND_LINE else "seed"
-                accepted = "seeds of 0 or above, below 2**64"
-                raise InputError(campaign.source, key, f"{last} is no seed", accepted)
+            key = "--runs" if campaign.source == COMMAND_LINE else "seed"
+            checked_seed(first + campaign.most - 1, campaign.source, key)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
         own = list(map(id, objects(self[number].settings()).values()))

@@ -23,8 +23,7 @@ from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
 from sims.scenario.loader import parse, put, read
-from sims.scenario.scenario import SEEDS
-from sims.world import FaultLaw
+from sims.world import FaultLaw, checked_seed
 
 
 def question(
@@ -55,15 +54,11 @@ def question(
         if not objects([(key, value)]):
             put(table, key, value)
     scenario = read(table, str(file), file.parent)
-    first = scenario.seed if seed is None else seed
-    if first not in SEEDS:
-        accepted = "seeds of 0 or above, below 2**64"
-        raise InputError(COMMAND_LINE, "--seed", f"{first} is no seed", accepted)
     named = _named(variants)
     return Campaign(
         name=scenario.name,
         scenario=str(file),
-        seed=first,
+        seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
         until=until,
         measures=(measure.value,),

@@ -11,12 +11,12 @@ from typing import Any
 import attrs
 from attrs import frozen
 
-from sims.durations import TIME
 from sims.errors import InputError
 from sims.scenario.jobs import KINDS
 from sims.scenario.schema import schema_of, whole
 from sims.tables.fields import Json
 from sims.tables.section import TAG
+from sims.telling import TIME
 
 HEADING = re.compile(r"`\[[^:]*: ")
 """How the docstring of a section begins that stands in one place only."""
