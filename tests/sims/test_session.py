@@ -12,7 +12,6 @@ import pytest
 from attrs import frozen
 from numpy.random import Generator
 
-import sims.scenario as sections
 from actors.decisions import BadDecision
 from actors.events import (
     End,
