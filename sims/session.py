@@ -21,7 +21,7 @@ from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
-from sims.scenario.build import populate
+from sims.scenario.builders import populate
 from sims.scenario.keys import sections, toml
 from sims.scenario.loader import files_of, parse, put, read
 from sims.scenario.own_code import located

@@ -19,7 +19,7 @@ from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
-from sims.scenario.build import populate
+from sims.scenario.builders import populate
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects

@@ -94,8 +94,9 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     chosen = tuple(it for it in listed if it.place.partition(".")[0] == about)
     if not chosen:
         known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
-        accepted = ", ".join((*known, *KINDS))
-        raise InputError("command line", "SECTION", f"{about!r} is none", accepted)
+        raise InputError(
+            "command line", "SECTION", f"{about!r} is none", ", ".join((*known, *KINDS))
+        )
     return chosen
 
 

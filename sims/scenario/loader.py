@@ -70,8 +70,12 @@ def _with_law(scenario: Scenario, folder: Path, source: str) -> Scenario:
     if law == scenario.faults:
         return scenario
     if scenario.times is Unit.SLOT:
-        problem = "a log of failures is in seconds, and the unit is a slot"
-        raise InputError(source, "faults.kind", problem, 'unit = "s", or a law with an mtbf')
+        raise InputError(
+            source,
+            "faults.kind",
+            "a log of failures is in seconds, and the unit is a slot",
+            'unit = "s", or a law with an mtbf',
+        )
     return scenario.model_copy(update={"faults": law})
 
 
@@ -85,8 +89,12 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
 
     workers = machine_of(folder / log.file)
     if not workers:
-        problem = f"missing, and {log.file} does not say MaxProcs"
-        raise InputError(source, "platform.workers", problem, "a whole number above 0")
+        raise InputError(
+            source,
+            "platform.workers",
+            f"missing, and {log.file} does not say MaxProcs",
+            "a whole number above 0",
+        )
     return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
 
 
@@ -100,9 +108,12 @@ def _refuse_wide(table: Mapping[str, Any], source: str) -> None:
 
 def _refuse_seconds(table: Mapping[str, Any], time: str, source: str) -> None:
     """Raises InputError for a time in seconds where the file's unit is a slot."""
-    key = next(key for key, value in _leaves(table) if value is time)
-    problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
-    raise InputError(source, key, problem, "a number of slots")
+    raise InputError(
+        source,
+        next(key for key, value in _leaves(table) if value is time),
+        f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts",
+        "a number of slots",
+    )
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -128,8 +139,12 @@ def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _parsed(path: Path) -> dict[str, Any]:
     if path == Path():  # which is what an empty name comes down to
-        problem = "no file is named: '' and '.' are a directory, the current one"
-        raise InputError("command line", "FILE", problem, "a scenario file")
+        raise InputError(
+            "command line",
+            "FILE",
+            "no file is named: '' and '.' are a directory, the current one",
+            "a scenario file",
+        )
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)

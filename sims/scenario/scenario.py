@@ -15,7 +15,7 @@ from pydantic import Field
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
 from sims.scenario.jobs import KINDS, JobSection, RigidSection
 from sims.scenario.platform import LinkSection, MasterSection, Platform
@@ -102,8 +102,11 @@ class MeasuresSection(Section):
         """Time units in an hour. Raises InputError where that is needed and not known."""
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
         if hour is None and needed:
-            problem = "missing: prices and watts are of hours, and the unit is a slot"
-            raise InputError("scenario", "measures.hour", problem, "slots in an hour")
+            raise unfit(
+                "measures.hour",
+                "missing: prices and watts are of hours, and the unit is a slot",
+                "slots in an hour",
+            )
         return hour
 
     def tell(self, system: System, unit: Unit) -> None:
