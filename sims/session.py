@@ -22,8 +22,7 @@ from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario.builders import populate
-from sims.scenario.keys import sections, toml
-from sims.scenario.loader import files_of, parse, put, read
+from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.policy import given
 from sims.scenario.scenario import Scenario

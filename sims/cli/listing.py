@@ -85,7 +85,7 @@ def keys(
 ) -> None:
     """List the keys of scenario files: type, default and meaning."""
     if as_schema:
-        from sims.scenario.schema import schema
+        from sims.scenario.keys import schema
 
         print(json.dumps(schema(), indent=1))
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -221,3 +222,43 @@ def words(table: Mapping[str, Any]) -> Iterator[str]:
 def _short(path: str) -> bool:
     """Whether it can be looked for: with longer names, systems raise."""
     return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME
+
+
+# --- values as a file has them --------------------------------------------------------------------
+
+
+def toml(value: object) -> str:
+    """A value as a file has it."""
+    if isinstance(value, str | bool):
+        return json.dumps(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_bare(key)} = {toml(it)}" for key, it in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    return repr(value)
+
+
+def _bare(key: str) -> str:
+    """A key as TOML wants it."""
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+def sections(
+    file: Mapping[str, Any], place: str = "", heading: str = ""
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(place, heading, keys) of each table that has a heading where people write a file; the keys
+    above the first one too."""
+    inner = {
+        key: it
+        for key, it in file.items()
+        if (isinstance(it, dict) and not place)
+        or (isinstance(it, list) and it and all(isinstance(each, dict) for each in it))
+    }
+    yield place, heading, {key: it for key, it in file.items() if key not in inner}
+    for key, it in inner.items():
+        below = f"{place}.{key}" if place else key
+        for table in it if isinstance(it, list) else [it]:
+            yield from sections(
+                table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
+            )

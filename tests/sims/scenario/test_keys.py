@@ -13,7 +13,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from sims.errors import InputError
-from sims.scenario.keys import KeyTable, tables, toml, type_words
+from sims.scenario.keys import KeyTable, tables, type_words
+from sims.scenario.loader import toml
 from sims.scenario.scenario import Scenario
 from sims.tables.fields import AsInToml
 from sims.tables.refusals import section_of
