@@ -16,6 +16,7 @@ from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.ledger import Use
 from sims.ledger.accountant import account
+from sims.scenario import Scenario, Unit
 from sims.scenario.faults import (
     AnyFaults,
     ExponentialFaults,
@@ -24,7 +25,6 @@ from sims.scenario.faults import (
     Struck,
     Weibull,
 )
-from sims.scenario.scenario import Scenario, Unit
 from sims.world import run
 
 PATIENCE = 50

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from sims.scenario import Scenario
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 
 WORKERS = 4
 LONGEST = 40

@@ -27,8 +27,8 @@ from sims.options import (
     option,
     positive_int,
 )
+from sims.scenario import SEEDS, Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
-from sims.scenario.scenario import SEEDS, Scenario
 from sims.summary import Summary
 from sims.world import run as simulate
 

@@ -17,11 +17,11 @@ from pydantic_core import core_schema as core
 
 from sims.durations import TIME
 from sims.errors import InputError
+from sims.scenario import Scenario
 from sims.scenario.jobs import KINDS
 from sims.scenario.loader import toml
-from sims.scenario.scenario import Scenario
+from sims.tables import TAG
 from sims.tables.fields import Json, attribute_docs
-from sims.tables.section import TAG
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""

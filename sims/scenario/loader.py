@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
+from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
-from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 

@@ -20,7 +20,7 @@ import attrs
 from typing_extensions import get_protocol_members
 
 from sims.errors import unfit
-from sims.tables.section import arguments_of
+from sims.tables import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""

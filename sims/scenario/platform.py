@@ -25,8 +25,8 @@ from sims.errors import unfit
 from sims.scenario.availability import Trace, cut
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
+from sims.tables import Section
 from sims.tables.fields import Count, Time
-from sims.tables.section import Section
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]

@@ -18,8 +18,8 @@ from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
 from sims.errors import unfit
 from sims.scenario.own_code import OWN, own
+from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
-from sims.tables.section import Section
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""

@@ -13,8 +13,8 @@ from actors.protection import ProtectionKind, Rules
 from actors.protection.by_size import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from sims.errors import unfit
+from sims.tables import Section
 from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
-from sims.tables.section import Section
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Costs

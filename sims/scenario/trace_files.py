@@ -18,8 +18,8 @@ from policies.availability import WorkerState
 from sims.errors import InputError, unfit
 from sims.readers.traces import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
+from sims.tables import Held, OneOf
 from sims.tables.fields import Accepts, Duration, Time
-from sims.tables.section import Held, OneOf
 from sims.telling import in_units
 
 if TYPE_CHECKING:

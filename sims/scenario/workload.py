@@ -18,6 +18,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table
 from sims.errors import InputError, unfit
 from sims.readers import JobLog
+from sims.scenario import Scenario
 from sims.scenario.faults import Struck
 from sims.scenario.jobs import (
     RESERVED,
@@ -30,7 +31,6 @@ from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.scenario import Scenario
 
 Described = tuple[BatchJob, AnyJob | None]
 """A job, and what the scenario says of it alone."""

@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 
 from actors.runtime import Record
+from sims.scenario import Scenario
 from sims.scenario.loader import load
-from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.parts import parted
 from tests.sims.anything import pack, shares

@@ -32,11 +32,11 @@ from actors.source import Source
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
 from sims.errors import unfit
+from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import plain, spawn_jobs, with_mtbf
 from sims.scenario.faults import AnyFault, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
-from sims.scenario.scenario import MeasuresSection, Scenario
 from sims.scenario.workload import Workload, asked_of, workload
 
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.builders.jobs import error_density, errors_of, job_of_runs
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
 from sims.scenario.policy import load_policy
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import PlatformSection, gain_of, process_of
 from sims.scenario.workload import Workload, workload
 

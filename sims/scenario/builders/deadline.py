@@ -15,9 +15,9 @@ from policies.deadline import NAMED, ON_DEMAND
 from policies.interface import DueJob, KindPolicy, Offer
 from policies.maths.speedup import Asking
 from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.platform import Platform
 from sims.scenario.policy import load_policy
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import WorkerSection
 from sims.scenario.workload import Submission, Workload
 

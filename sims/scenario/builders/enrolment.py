@@ -10,10 +10,10 @@ from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
 from sims.errors import unfit
+from sims.scenario import Scenario, Unit
 from sims.scenario.own_code import OWN
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import FIXED, PolicySection, load_policy
-from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 

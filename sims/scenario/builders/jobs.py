@@ -22,9 +22,9 @@ from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.jobs import Overrun
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
 if TYPE_CHECKING:

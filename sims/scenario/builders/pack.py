@@ -19,6 +19,7 @@ from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
@@ -30,7 +31,6 @@ from sims.scenario.jobs.speedups import (
 )
 from sims.scenario.policy import load_part, load_policy
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100

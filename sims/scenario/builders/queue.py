@@ -28,8 +28,8 @@ from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.policy import Believed, Noise, PolicySection, load_part, load_policy
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation

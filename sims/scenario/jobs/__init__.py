@@ -17,6 +17,7 @@ from sims.scenario.jobs.sources import SacctFile, StreamSection, WorkloadFile
 from sims.scenario.jobs.speedups import AnySpeedup, Application, MoldableSpeedup, Synthetic
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
+from sims.tables import OneOf, Section
 from sims.tables.fields import (
     Accepts,
     Count,
@@ -28,7 +29,6 @@ from sims.tables.fields import (
     Time,
     Unacceptable,
 )
-from sims.tables.section import OneOf, Section
 
 RESERVED = SCHEDULER, HAZARD, MASTER, CAP, SOURCE = "scheduler", "hazard", "master", "cap", "source"
 """Actors that no job can be called like."""

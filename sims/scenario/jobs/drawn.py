@@ -16,6 +16,7 @@ from actors.runtime import stream
 from policies.maths.speedup import Rigid, Speedup, amdahl, communication, mix, power, roofline
 from sims.errors import unfit
 from sims.readers import JobLog, LoggedJob
+from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
     Accepts,
@@ -29,7 +30,6 @@ from sims.tables.fields import (
     TimeRange,
     Unacceptable,
 )
-from sims.tables.section import Section
 
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""

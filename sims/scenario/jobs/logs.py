@@ -15,6 +15,7 @@ from pydantic import Field
 
 from sims.errors import unfit
 from sims.readers import JobLog
+from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
     Accepts,
@@ -25,7 +26,6 @@ from sims.tables.fields import (
     TimeRange,
     Unacceptable,
 )
-from sims.tables.section import Section
 from sims.telling import apart
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
@@ -260,9 +260,6 @@ class Scale(Section):
                 return {key: log[key] * factor for key in ("times", "estimates")}
 
 
-WEEK = 604_800
-
-
 class Resample(Section):
     """`[job.resample]`: blocks of the log drawn with replacement, one after the other, as the
     run's seed says: the day of a week and the hour stay, and so does what hangs together within a
@@ -270,7 +267,7 @@ class Resample(Section):
 
     blocks: Count
     """How many are drawn."""
-    length: Duration = WEEK
+    length: Duration = 604_800
     """Of a block: time units; a week of seconds. The log's last block, which it does not fill, is
     never drawn."""
 

@@ -15,8 +15,8 @@ from policies.interface.queue import BatchJob
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from policies.maths.speedup import Rigid
 from sims.errors import InputError, unfit
+from sims.tables import Held, OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Accepts, Count, Duration, Positive, Time
-from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""

@@ -18,8 +18,8 @@ from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import unfit
 from sims.scenario.policy import value_of
+from sims.tables import OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
-from sims.tables.section import OneOf, Section
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Checkpointing, Costs
