@@ -16,9 +16,9 @@ import numpy as np
 from attrs import frozen
 
 import sims
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import RunStarted
+from actors.job import JobOfAttempts
 from actors.pool import Pool
 from actors.runtime import Record, Sink, System, stream
 from actors.scheduler import Scheduler

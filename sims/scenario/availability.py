@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 from numpy.random import Generator
 
 from actors.events import WorkerPriced
-from actors.owners import Change, markov_changes
+from actors.hazards import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError

@@ -15,7 +15,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 
-from actors.owners import Change
+from actors.hazards import Change
 from actors.runtime import stream
 from actors.worker_messages import Needs
 from policies.availability import WorkerState

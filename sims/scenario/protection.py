@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
-from actors.protection.by_size import BySize
+from actors.protection.rules import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from sims.errors import unfit
 from sims.tables import Section

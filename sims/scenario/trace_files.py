@@ -13,7 +13,7 @@ from numpy.random import Generator
 from pydantic import Field, PrivateAttr
 
 from actors.events import WorkerPriced
-from actors.owners import Change
+from actors.hazards import Change
 from policies.availability import WorkerState
 from sims.errors import InputError, unfit
 from sims.readers.traces import FtaStates, Origin, ProfileStates

@@ -10,8 +10,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.queue.checks import checked
-from actors.deciders.queue.intake import Entries, Intake, intake
-from actors.deciders.queue.memory import QueueMemory
+from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import ours

@@ -24,11 +24,11 @@ from actors.events import (
     WorkerRented,
 )
 from actors.hazards import Hazard, PaperFaults
+from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
-from actors.source import Source
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
 from sims.errors import unfit

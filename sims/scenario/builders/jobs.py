@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, cast
 
 from attrs import evolve
 
-from actors.attempts import JobOfAttempts
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
+from actors.job import JobOfAttempts
 from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System

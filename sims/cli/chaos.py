@@ -1,5 +1,5 @@
-"""The monkey: a scenario again and again, each time with one worker killed, or taken back, at one
-moment; every run must end and pass the audit, which knows what its protection has saved."""
+"""`holdfast chaos`: a scenario again and again, each time with one worker killed, or taken back, at
+one moment; every run must end and pass the audit, which knows what its protection has saved."""
 
 from __future__ import annotations
 
@@ -7,15 +7,29 @@ import enum
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from statistics import mean
+from typing import Annotated, Any
 
 from attrs import evolve, frozen
 
 from actors.events import End
 from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
+from sims.campaign.engine import run_many
+from sims.cli.progress import tracked
+from sims.durations import in_unit
+from sims.errors import naming, show
 from sims.ledger import Use
 from sims.ledger.accountant import account
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    duration,
+    natural,
+    option,
+    positive_int,
+)
 from sims.scenario import Scenario, Unit
 from sims.scenario.faults import (
     AnyFaults,
@@ -25,8 +39,12 @@ from sims.scenario.faults import (
     Struck,
     Weibull,
 )
+from sims.scenario.loader import load
+from sims.telling import counted, grid, show_table
 from sims.world import run
 
+WORST, SHOWN = 5, 10
+"""Injected failures that are listed: those that cost most, those that found something."""
 PATIENCE = 50
 """Times the baseline makespan and the injected failure after which a run counts as one that never
 ends."""
@@ -163,3 +181,87 @@ def attempt(trial: InjectedRun) -> TrialOutcome:
 def _judged(end: float, records: Sequence[Record], scenario: Scenario) -> TrialOutcome:
     lost = float(account(records, scenario.full_platform.size).total[Use.LOST])
     return TrialOutcome(end, lost, tuple(map(str, audit(iter(records)))))
+
+
+# --- the command ------------------------------------------------------------------------------
+
+Found = Sequence[tuple[InjectedRun, TrialOutcome]]
+
+
+def chaos(
+    file: ScenarioFile,
+    seed: Annotated[
+        int | None,
+        option(natural, "SEED", "default: the scenario's"),
+    ] = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    length: Annotated[
+        float | None,
+        option(
+            duration,
+            "TIME",
+            "how long a failed worker stays away; default: faults.downtime, or a tenth of the run",
+        ),
+    ] = None,
+    most: Annotated[
+        int, option(positive_int, "N", "number of runs: if more failures are possible, N are drawn")
+    ] = 2000,
+) -> int:
+    """Repeat a scenario with injected failures, one in each run.
+
+    In each run one worker goes DOWN or is RECLAIMED once: at an event of the baseline run, or
+    between two events. Each run must end, pass the audit, and recover from all that its protection
+    had saved. A run that does not is printed with the command that repeats it.
+    """
+    asked = load(file, changes or (), seed)
+    length = in_unit(length, "--length", lambda: asked.times.value)
+    with naming(file):
+        baseline = undisturbed(asked, file.parent)
+    length = length or usual_length(asked, baseline)
+    runs = trials(asked, file.parent, baseline, length, most)
+    unit, workers = asked.times.value, asked.full_platform.size
+    every = 2 * workers * len(baseline.instants)
+    drawn = f"{len(runs):,} of {every:,}, drawn at random"
+    which = f"all {every:,}" if len(runs) == every else drawn
+    show(
+        f"{asked.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
+        f"baseline makespan {baseline.makespan:g} {unit}; "
+        f"each injected failure lasts {length:g} {unit}; {which}"
+    )
+    found = list(tracked(run_many(attempt, runs), runs, "injected failures"))
+    _show_costs(baseline, found)
+    wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
+    for problem in baseline.problems[:SHOWN]:
+        show(f"baseline: {problem}")
+    for trial, verdict in wrong[:SHOWN]:
+        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
+        show(verdict.problems[0], f"  {line}")
+    if wrong or baseline.problems:
+        return 1
+    show("every run ends, obeys every law, and keeps what was saved")
+    return 0
+
+
+def _show_costs(baseline: TrialOutcome, found: Found) -> None:
+    by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
+    rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
+    heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
+    show_table(grid(("injected failure",), heads, rows))
+    show(f"what cost most (baseline: {baseline.makespan:g})")
+    for trial, verdict in sorted(found, key=_cost)[:WORST]:
+        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
+        show(f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}")
+
+
+def _row(baseline: TrialOutcome, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
+    count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
+    spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
+    lost = [it.lost - baseline.lost for it in verdicts]
+    times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
+    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):.4g}", f"{max(lost):.4g}"
+
+
+def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
+    trial, verdict = pair
+    return -verdict.makespan, -verdict.lost, trial.time, trial.worker
