@@ -31,7 +31,7 @@ from actors.runtime import Event
 from policies.copies import named
 from policies.deadline import NAMED as DEADLINE
 from policies.enrolment import CATALOGUE as ENROLMENT
-from policies.pack.names import NAMES
+from policies.pack import CATALOGUE
 from policies.queue.names import is_strategy
 from sims.audit import practice
 from sims.audit.facts import Job
@@ -59,7 +59,7 @@ def _of_copies(name: str) -> bool:
 POLICIES: dict[DeciderKind, Callable[[str], bool]] = {
     DeciderKind.QUEUE: is_strategy,
     DeciderKind.ENROLMENT: {*ENROLMENT, "FIXED"}.__contains__,
-    DeciderKind.PACK: NAMES.__contains__,
+    DeciderKind.PACK: CATALOGUE.__contains__,
     DeciderKind.COPIES: _of_copies,
     DeciderKind.DEADLINE: DEADLINE.__contains__,
 }

@@ -16,9 +16,9 @@ import numpy as np
 from attrs import frozen
 
 import sims
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import RunStarted
+from actors.job import JobOfAttempts
 from actors.pool import Pool
 from actors.runtime import Record, Sink, System, stream
 from actors.scheduler import Scheduler
@@ -37,10 +37,10 @@ from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.campaign.results import Store
 from sims.log_writer import LogWriter
-from sims.scenario.build import populate
+from sims.scenario import Scenario
+from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, put, read
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 

@@ -17,7 +17,7 @@ from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results, Store
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
 from sims.world import run, time_limit
 
 T = TypeVar("T")

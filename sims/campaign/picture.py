@@ -13,7 +13,7 @@ from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.plots.comparisons import draw_panels, draw_spreads
-from sims.scenario.build.jobs import period_by
+from sims.scenario.builders.jobs import period_by
 from sims.telling import seconds, units
 
 VARIANT = "variant"

@@ -26,9 +26,9 @@ from sims.options import (
     option,
     positive_int,
 )
+from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection, load_policy
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.telling import counted, in_unit
 from sims.world import checked_seed

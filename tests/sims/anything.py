@@ -8,11 +8,11 @@ from functools import partial
 
 from numpy.random import Generator, default_rng
 
-from policies.copies.named import FIXED
-from policies.copies.named import NAMES as REDUNDANCY
+from policies.copies import FIXED
+from policies.copies import NAMES as REDUNDANCY
 from policies.enrolment import CATALOGUE
-from policies.pack.names import ALLOCATIONS
-from policies.pack.names import NAMES as REDISTRIBUTIONS
+from policies.pack import ALLOCATIONS
+from policies.pack import CATALOGUE as REDISTRIBUTIONS
 from sims import examples
 from tests.oracle.coincidences import TENTH
 from tests.oracle.scenarios import generate

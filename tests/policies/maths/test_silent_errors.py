@@ -5,8 +5,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
-from policies.maths.silent_errors import draw_failures, failure_probabilities, rate_probabilities
+from policies.maths.silent_errors import (
+    draw_failures,
+    failure_probabilities,
+    least,
+    moldable_bound,
+    rate_probabilities,
+    rigid_bound,
+)
 from policies.maths.speedup import Rigid, Table, amdahl
 
 

@@ -11,14 +11,13 @@ from attrs import field, frozen
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.interface.pack import Cause, Resize
+from policies.interface.pack import Cause, LookAhead, Resize
 from policies.pack import (
-    NAMES,
+    CATALOGUE,
     Combined,
     EndLocal,
     Greedy,
     GreedySpeedupProfile,
-    LookAhead,
     NoRedistribution,
     OptNoRedistrib,
     ShortestApplicationsFirst,
@@ -154,7 +153,7 @@ def test_opt_no_redistrib_is_optimal_where_more_processors_never_hurt(
 
 
 @given(
-    st.sampled_from(NAMES),
+    st.sampled_from(list(CATALOGUE)),
     st.sampled_from(LookAhead),
     st.lists(st.lists(st.floats(1, 100), min_size=12, max_size=12), min_size=2, max_size=4),
     st.integers(0, 3),

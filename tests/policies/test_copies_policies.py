@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.copies import (
+    NAMES,
     Laps,
     LapsR,
     SrptR,
     SrptREven,
     named,
 )
-from policies.copies.named import NAMES
 from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy
 
 JOBS, SERVERS = st.integers(1, 60), st.integers(1, 25)
