@@ -20,13 +20,14 @@ from actors.events import (
     ProtectionKind,
     RunStarted,
 )
+from actors.runtime import Event
 from sims.audit import ends, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.law import allowed, comes, follows, framed, possible, readable
-from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
-from sims.audit.worker import Worker
-from sims.audit.world import World
+from sims.audit.law import Phase, allowed, comes, follows, framed, possible, readable
+from sims.audit.turns import INSTANT, Script, Teller, Timer
+from sims.audit.workers import Worker
+from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
 """Policies that serve the jobs with the least work left."""
@@ -79,12 +80,18 @@ class Columns(Decider):
         self.rates, self.service = np.ones(size), np.zeros(size)
         self.times, self.ends = np.zeros(size), np.full(size, inf)
 
+    def tells(self) -> dict[type[Event], Handler]:
+        return {
+            GainDescribed: self.describe_gain,
+            CopiesPlaced: self.place,
+            CopiesSettled: self.settle,
+        }
+
     def placing(self, copy: Copy, event: RunStarted) -> None:
         allowed(self.placed is None and not self.gains, "it is among columns")
         alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
         allowed(alone, "a copy is on one worker, and there may be one on each")
         if self.w.head.policy in SHORTEST:
-            self.renew()
             self._in_order(_left(self.w, copy.job))
 
     def _in_order(self, left: float) -> None:
@@ -93,7 +100,7 @@ class Columns(Decider):
         allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
         self.least = left
 
-    def describe_gain(self, event: GainDescribed, seq: int) -> Script:
+    def describe_gain(self, w: World, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
         framed(not self.w.jobs and not self.w.now, "it comes too late")
         self.gains = True
@@ -134,9 +141,8 @@ class Columns(Decider):
         self.aimed = seq
         self.timer = self.w.at(end, Phase.DECISION, self.teller, 0, self._settled)
 
-    def settle(self, event: CopiesSettled, seq: int) -> Script:
+    def settle(self, w: World, event: CopiesSettled, seq: int) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
-        self.renew()
         called = self.news or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
@@ -145,7 +151,6 @@ class Columns(Decider):
         event = yield None
         placed, w = self.placed, self.w
         assert placed is not None
-        self.renew()
         comes(isinstance(event, CopiesSettled), "the end of all copies must come")
         was = placed.event
         done = event.done
@@ -201,9 +206,8 @@ class Columns(Decider):
             else:
                 yield was.runs[at] + reached[first:last].index(best)
 
-    def place(self, event: CopiesPlaced, seq: int) -> Script:
+    def place(self, w: World, event: CopiesPlaced, seq: int) -> Script:
         """All jobs that are served begin."""
-        self.renew()
         free = self.placed is None and self.news
         follows(free, "nothing leads to this now")
         return self._placed(self.news[0])
@@ -276,7 +280,7 @@ class Columns(Decider):
         return tuple(begun), tuple(sources)
 
     def close(self) -> None:
-        if self.at != self.w.now or not self.news:
+        if not self.news:
             return
         if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now

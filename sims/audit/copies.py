@@ -17,11 +17,11 @@ from actors.events import (
 )
 from policies.availability import WorkerState
 from sims.audit import ends, link, parts, practice, rules, runs
-from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
-from sims.audit.law import Causes, allowed, follows, ordered, possible
-from sims.audit.turns import INSTANT, Phase, Script, Teller
-from sims.audit.worker import Worker
-from sims.audit.world import World, spans_told
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
+from sims.audit.workers import DOWN, UP, Worker, spans_told
+from sims.audit.world import World
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
@@ -35,7 +35,6 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
     allowed(spans or w.pack is not None, "it gets no worker")
-    w.decider.renew()
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, seq)
@@ -195,7 +194,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     fatal, last, lost = False, cause, 0.0
     if job.manner.replace_after is not None:
         wanted = partial(practice.wanted, w, copy, worker)
-        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, link.LATER, wanted)
+        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         if fatal:

@@ -15,8 +15,10 @@ from actors.events import (
     RunEnded,
 )
 from sims.audit import link, rules
-from sims.audit.facts import DOWN, Copy, Job, Run
-from sims.audit.turns import Phase, Script
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Phase
+from sims.audit.turns import Script
+from sims.audit.workers import DOWN
 from sims.audit.world import World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -12,11 +13,13 @@ from actors.events import (
     Stage,
 )
 from policies.maths.cosched import Costs
-from sims.audit import link, rules
+from sims.audit import rules
 from sims.audit.deciding import Decider
-from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.law import Broken, Law, possible, same
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Broken, Law, Phase, possible, same
+from sims.audit.turns import LATER, Script, Teller
+from sims.audit.workers import UP
+from sims.audit.world import World
 from sims.scenario.deciders.applications import checkpointing, costs_of
 
 
@@ -46,6 +49,9 @@ class Expectations(Decider):
     """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
+    untold: dict[str, tuple[int, Callable[[], None]]] = Factory(dict)
+    """By job: what would be told of a checkpoint of now, if speeds vary, and because of which
+    event."""
     paced_ever: bool = False
     """Whether checkpoints change expectations, as speeds vary."""
 
@@ -106,17 +112,17 @@ class Expectations(Decider):
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
-            self.w.untold[run.copy.job.name] = cause, partial(self._say, *where)
+            self.untold[run.copy.job.name] = cause, partial(self._say, *where)
 
-    def expect(self, event: EndExpected, seq: int) -> Script | None:
+    def expect(self, w: World, event: EndExpected, seq: int) -> Script | None:
         """The first of those that nothing but varying speeds explains, of which nothing has been
         told before."""
-        found = self.w.told_now(self.w.reporters[event.job])
-        _, say = self.w.untold.pop(event.job, (0, None))
+        found = w.told_now(w.reporters[event.job])
+        _, say = self.untold.pop(event.job, (0, None))
         if found is None and say is not None:
             self.paced_ever = True
             say()
-            found = self.w.told_now(self.w.reporters[event.job])
+            found = w.told_now(w.reporters[event.job])
         if found is None and event.job in self.rounded:
             found = self.rounded.pop(event.job)
         return found
@@ -141,7 +147,6 @@ class Expectations(Decider):
                 speed,
             )
             before, self.standing[copy] = self.standing.get(copy), stands
-            self.renew()
             if before is not None and same(astuple(stands), astuple(before)):
                 self.rounded[name] = self._told(copy, stands, cause)
                 return None
@@ -155,12 +160,12 @@ class Expectations(Decider):
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
-        self.w.push(self.w.reporters[name], phase, link.LATER, note)
+        self.w.push(self.w.reporters[name], phase, LATER, note)
 
     def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
         known = (it.since, it.expected) if it.since < inf else (None, None)
         # What a checkpoint of now would tell, and what comes after it, are often the same.
-        saved, _ = self.w.untold.get(copy.job.name, (cause, None))
+        saved, _ = self.untold.get(copy.job.name, (cause, None))
         yield EndExpected(copy.job.name, it.size, it.left, *known), {cause, saved}
 
     def _back(self, copy: Copy) -> float:

@@ -16,13 +16,9 @@ from actors.events import (
     Stage,
     TasksDescribed,
 )
-from policies.availability import WorkerState
-from sims.audit.intervals import Spans, extent, numbers, written
-from sims.audit.turns import Parked, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Parked, Teller, Timer
+from sims.audit.workers import Spans, extent, numbers, written
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
-NEGLIGIBLE = 1e-12
-"""Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
 
@@ -99,6 +95,12 @@ class Job(Teller):
         """How a job that is not plain is protected."""
         assert self.protection is not None
         return self.protection
+
+    @property
+    def iterative(self) -> TasksDescribed:
+        """Its tasks, where it has some."""
+        assert self.tasks is not None
+        return self.tasks
 
     @property
     def sizes(self) -> MessagesDescribed:

@@ -8,9 +8,9 @@ from math import inf
 
 from actors.events import RateChanged, RunStarted, Stage, StageStarted, TasksDealt
 from sims.audit.facts import AT_SPEED, Copy, Run
-from sims.audit.law import Broken, Law, allowed, follows, same
+from sims.audit.law import Broken, Law, Phase, allowed, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.turns import Script, Teller
 from sims.audit.world import World
 
 

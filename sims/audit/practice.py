@@ -19,12 +19,10 @@ from actors.events import (
 )
 from actors.runtime import Event
 from sims.audit import ends, parts, rules
-from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
-from sims.audit.intervals import Free, joined
-from sims.audit.law import amounts, comes, follows, possible, same
-from sims.audit.link import LATER
-from sims.audit.turns import INSTANT, Phase, Script, Teller
-from sims.audit.worker import Worker
+from sims.audit.facts import PLAINLY, Copy, Job
+from sims.audit.law import Phase, amounts, comes, follows, possible, same
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
+from sims.audit.workers import DOWN, Free, Worker, joined
 from sims.audit.world import World
 
 
@@ -36,7 +34,7 @@ def platform(w: World, event: PlatformDescribed) -> None:
     if event.spares:
         size = w.head.processors
         w.able = size - event.spares
-        w.spare = Free({w.able, size})
+        w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
 
 
@@ -170,7 +168,6 @@ def wanted(w: World, copy: Copy, worker: int) -> None:
     """Time is up: that calls for a decision."""
     away = w.worker(worker).away
     if not copy.gone and away is not None and _late(w, copy, worker):
-        w.decider.renew()
         w.decider.news.append(away[1])
 
 
@@ -219,7 +216,7 @@ def close(w: World) -> None:
     """An instant is over: if there was a decision, nobody is left to be replaced, but by workers
     that the decision itself has freed."""
     decider = w.decider
-    if decider.at != w.now or not decider.news or decider.decided:
+    if not decider.news or decider.decided:
         return
     due = replaceable(w)
     comes(due is None, "worker {} must be replaced", *(due or ())[:1])

@@ -9,7 +9,8 @@ from math import inf
 from attrs import frozen
 
 from actors.events import ProtectionKind, Stage
-from sims.audit.facts import NEGLIGIBLE, Copy, Job, State
+from sims.audit.facts import Copy, Job, State
+from sims.audit.turns import NEGLIGIBLE
 from sims.audit.world import World
 
 BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES

@@ -22,10 +22,10 @@ from actors.events import (
 )
 from policies.maths.cosched import round_count
 from sims.audit import ends, link, parts, rules
-from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
-from sims.audit.law import Causes, comes, follows, same
+from sims.audit.facts import Copy, Run, State
+from sims.audit.law import Causes, Phase, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import NEGLIGIBLE, Script
 from sims.audit.world import World
 
 COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
