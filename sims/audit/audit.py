@@ -191,7 +191,7 @@ def _learn(w: World, job: Job, event: Event) -> None:
     match event:
         case e.ProtectionDescribed(copies=most):
             possible(most >= 1)
-            job.protection = event
+            job.rules = event
         case e.MessagesDescribed():
             job.messages = event
         case e.TasksDescribed(times=times):

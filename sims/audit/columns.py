@@ -21,7 +21,7 @@ from actors.events import (
     RunStarted,
 )
 from actors.runtime import Event
-from sims.audit import ends, rules
+from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Phase, allowed, comes, follows, framed, possible, readable
@@ -34,7 +34,8 @@ SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
 ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
-Numbers, Ints = NDArray[np.float64], NDArray[np.intp]
+Numbers = NDArray[np.float64]
+Ints = NDArray[np.intp]
 State = tuple[float, int]
 """Work done, negative, and the run that did it: the furthest first."""
 
@@ -265,4 +266,4 @@ def _left(w: World, job: Job) -> float:
 
 
 def _completed(w: World, job: Job, cause: int) -> Script:
-    ends.leave(w, job, 0, (yield JobCompleted(job.name), cause))
+    parts.leave(w, job, 0, (yield JobCompleted(job.name), cause))

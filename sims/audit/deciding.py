@@ -10,7 +10,7 @@ from attrs import Factory, define
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, comes, follows
 from sims.audit.turns import Script
 from sims.audit.workers import UP, Spans, Worker, by_worker, meet, numbers
@@ -45,6 +45,12 @@ class Decider:
     def tells(self) -> dict[type[Event], Handler]:
         """What makes the scripts of the lines that only it tells."""
         return {}
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A copy goes on otherwise than before."""
+
+    def checkpointed(self, run: Run, cause: int) -> None:
+        """It has taken a checkpoint."""
 
     def clear(self) -> None:
         """What was of this instant is over."""
@@ -120,7 +126,7 @@ class Decider:
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         """Tasks are dealt to the members of a run."""
-        whole, rest = divmod(job.iterative.tasks, copy.full)
+        whole, rest = divmod(job.tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         follows(event.reason is None, "nobody is asked why")
 
@@ -169,7 +175,7 @@ class Enrolment(Decider):
         return {*(self.news or {since}), 0}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
-        members, tasks = tuple(worker for worker, _ in event.tasks), job.iterative.tasks
+        members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
         allowed(members == copy.members, "its run is on {}", copy.text)
         copy.units = dict(event.tasks)
         allowed(sum(copy.units.values()) == tasks, "{} are to be dealt", tasks)

@@ -12,7 +12,6 @@ from actors.events import (
     EndExpected,
     Stage,
 )
-from policies.maths.cosched import Costs
 from sims.audit import rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
@@ -42,7 +41,6 @@ class Standing:
 class Expectations(Decider):
     """What each application's job says of where it stands, and what is told of that."""
 
-    known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
     rounded: dict[str, Script] = Factory(dict)
@@ -65,7 +63,7 @@ class Expectations(Decider):
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-            self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
+            job.costs = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
             raise Broken(Law.INPUT, str(wrong)) from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
@@ -74,13 +72,9 @@ class Expectations(Decider):
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
-    def costs(self, job: Job) -> Costs:
-        """What its runs cost, as malleable17's model says."""
-        return self.known[job.name]
-
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
-        costs, named = self.known[copy.job.name], copy.full
+        costs, named = copy.job.costs, copy.full
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
@@ -137,7 +131,7 @@ class Expectations(Decider):
             since = self._back(copy) if start is None else start
             for part in parts:
                 since += part
-            costs, size = self.known[name], copy.full
+            costs, size = copy.job.costs, copy.full
             known = since < inf and speed > 0
             stands = Standing(
                 *(size, since if known else inf, left),

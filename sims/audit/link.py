@@ -159,7 +159,7 @@ def _passed(w: World, worker: Worker) -> Script:
     worker.kind, worker.passing = None, None
     w.service.free(seq)
     if kind is PROGRAM:
-        worker.programs.add(worker.run.copy.job.sizes.label)
+        worker.programs.add(worker.run.copy.job.messages.label)
         w.decider.programmed(seq)
     elif kind is DATA:
         worker.data += 1
@@ -187,7 +187,7 @@ def _arrived(w: World, worker: Worker, cause: int) -> None:
         if it.over or run.copy.struck or it.stage not in FETCHING:
             return None
         if missing:
-            w.report(run.copy, cause)
+            w.decider.report(run.copy, cause)
             return None
         it.cause, it.reports = cause, it is run
         return it.take()  # type: ignore[no-any-return]

@@ -23,7 +23,7 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import ends, link, practice, rules, runs
+from sims.audit import link, parts, practice, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows
@@ -129,7 +129,7 @@ class Pack(Expectations):
         # Members that are promised and have not come are not named.
         size = copy.holders = self.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
-        whole = size > 0 and size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
+        whole = size > 0 and size % w.terms.pair == 0 and size <= copy.job.costs.most
         allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
@@ -155,7 +155,7 @@ class Pack(Expectations):
             job = w.jobs.get(name)
             copy = job.copies[0] if job is not None and job.copies else None
             fits = after >= pack.pair and after % pack.pair == 0
-            if copy is None or copy.full != before or not fits or after > self.known[name].most:
+            if copy is None or copy.full != before or not fits or after > copy.job.costs.most:
                 raise Broken(Law.DECISION, f"{name} cannot go from {before}")
             more += after - before
             resized.append((copy, after))
@@ -187,7 +187,7 @@ class Pack(Expectations):
             yield from self._fill(copy, after, cause)
             copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
             self.report(copy, copy.cause)
-            ends.resume_soon(w, copy)
+            parts.resume_soon(w, copy)
             return
         computes, state = run.computes, None
         if computes:
@@ -195,7 +195,7 @@ class Pack(Expectations):
                 # Read literally, the part of a checkpoint that has passed counts as work.
                 run.base = min(run.base + run.at(w.now), run.work)
             state = run.state(w.now)
-        cause = yield ends.end(w, run, CANCELLED), cause
+        cause = yield from parts.end(w, run, CANCELLED, cause)
         yield from self._fill(copy, after, cause)
         if computes:
             copy.holders = size

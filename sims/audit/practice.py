@@ -18,7 +18,7 @@ from actors.events import (
     Stage,
 )
 from actors.runtime import Event
-from sims.audit import ends, parts, rules
+from sims.audit import parts, rules
 from sims.audit.facts import PLAINLY, Copy, Job
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
@@ -46,7 +46,7 @@ def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> S
 
 def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
     """The line, if it may be."""
-    first = job.protection is not None and seq == job.submitted + 3
+    first = not job.plain and seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(PLAINLY, job=job.name))
@@ -91,7 +91,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
         run.cause, run.reports = cause, True
         return parts.cut(w, run)
     run.due = run.due or due
-    w.report(copy, cause)
+    w.decider.report(copy, cause)
     return None
 
 
@@ -120,7 +120,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
-        cause = yield from ends.end_early(w, copy, Outcome.LOST, cause)
+        cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
         told_ = turn.want[0] if turn is not None else None
         if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
@@ -131,7 +131,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
             turn.want = turn.script.send(seq)
             w.pending[copy.job] = turn
         cause = seq
-    w.report(copy, cause)
+    w.decider.report(copy, cause)
     wanted(w, copy, worker)
 
 
@@ -208,8 +208,8 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
-    w.report(copy, seq)
-    ends.resume_soon(w, copy)
+    w.decider.report(copy, seq)
+    parts.resume_soon(w, copy)
 
 
 def close(w: World) -> None:

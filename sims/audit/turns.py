@@ -24,6 +24,7 @@ Script = Generator[Any, Any, Any]
 """What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
 and gets the event that comes next, to go by what nothing in the world decides; or what it waits
 for, and goes on when that is over; or another script, which goes on in its place."""
+Make = Callable[[], Script | None]
 
 
 @define(eq=False)
@@ -39,7 +40,7 @@ class Turn:
 class Teller:
     """A job or a worker: what it has to tell at this instant, one thing after the other."""
 
-    turns: list[tuple[int, int, int, Callable[[], Script | None]]] = field(init=False, factory=list)
+    turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
     """(phase, number, order, what makes the script), the first first."""
     front: Turn | None = field(init=False, default=None)
     """What it must tell next."""
@@ -59,7 +60,7 @@ class Timer:
     phase: int
     teller: Teller
     number: int
-    make: Callable[[], Script | None]
+    make: Make
     live: bool = True
 
 
@@ -180,13 +181,7 @@ class Turns:
             teller.front = teller.front or BUSY
 
     def at(
-        self,
-        due: float,
-        phase: int,
-        teller: Teller,
-        number: int,
-        make: Callable[[], Any],
-        carried: bool = False,
+        self, due: float, phase: int, teller: Teller, number: int, make: Make, carried: bool = False
     ) -> Timer:
         """`teller` has a turn then; `carried`: at the latest so long after as the log allows."""
         timer = Timer(due, phase, teller, number, make)
@@ -208,9 +203,7 @@ class Turns:
                 self._fire(timer)
         self.advance(Phase.RESUME)
 
-    def push(
-        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
-    ) -> None:
+    def push(self, teller: Teller, phase: int, number: int, make: Make) -> None:
         """`teller` has a turn now, once all that comes before that phase is told."""
         self.order += 1
         insort(teller.turns, (phase, number, self.order, make))

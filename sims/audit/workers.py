@@ -206,7 +206,7 @@ class Worker(Teller):
 
     def size(self, kind: TransferKind) -> float:
         """Time of such a message, of its run's job."""
-        sizes = self.run.copy.job.sizes
+        sizes = self.run.copy.job.messages
         known = {PROGRAM: sizes.program, DATA: sizes.data}
         return known.get(kind, sizes.image)  # type: ignore[no-any-return]
 
@@ -218,7 +218,7 @@ class Worker(Teller):
         """The message that it must fetch or send next."""
         if self.run is None or self.saving:
             return SAVE if self.run is not None else None
-        if self.size(PROGRAM) and self.run.copy.job.sizes.label not in self.programs:
+        if self.size(PROGRAM) and self.run.copy.job.messages.label not in self.programs:
             return PROGRAM
         if self.size(DATA) and self.units() > 0:
             return DATA
@@ -226,7 +226,7 @@ class Worker(Teller):
 
     def lacks(self, now: float) -> float:
         """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
-        left = 0 if self.run.copy.job.sizes.label in self.programs else self.size(PROGRAM)
+        left = 0 if self.run.copy.job.messages.label in self.programs else self.size(PROGRAM)
         left += max(self.units(), 0) * self.size(DATA)
         if self.kind in (PROGRAM, DATA) and left:
             left -= self.size(self.kind) - self._left(now)

@@ -21,7 +21,7 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
-from sims.audit.facts import Copy, Job, Run
+from sims.audit.facts import Copy, Job
 from sims.audit.law import allowed, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
 from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
@@ -135,16 +135,6 @@ class World(Turns):
             able = (it for it in found if it.may_tell(event))
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
-
-    def report(self, copy: Copy, cause: int) -> None:
-        """A copy goes on otherwise than before."""
-        if copy.job.application is not None:
-            self.decider.report(copy, cause)
-
-    def checkpointed(self, run: Run, cause: int) -> None:
-        """It has taken a checkpoint."""
-        if run.copy.job.application is not None:
-            self.decider.checkpointed(run, cause)
 
     # --- workers ------------------------------------------------------------------------------
 
