@@ -31,7 +31,7 @@ from actors.messages import (
 )
 from actors.plan import Plan, State, furthest
 from actors.protection import Protection
-from actors.protection.by_size import alike
+from actors.protection.rules import alike
 from actors.run import Run
 from actors.run_account import IDLE
 from actors.runtime import NOTHING, handles

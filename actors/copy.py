@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from attrs import define, field
 
 from actors.intervals import members
-from actors.messages import ResizeCopy
-from actors.replacement import ReplaceMember
+from actors.messages import ReplaceMember, ResizeCopy
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 

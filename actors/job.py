@@ -1,16 +1,27 @@
-"""A job: from its release to its end; how it runs is its subclasses' business."""
+"""A job, from its release to its end, where it comes from, and the simplest kind: each attempt one
+timer (rigid21, section 3.2; moldable21)."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from attrs import define, field
 
-from actors.events import JobCompleted, JobDescribed, JobKilled, JobSubmitted, Outcome
-from actors.messages import Arrive, CopyOver, Submit
-from actors.runtime import NOTHING, Actor, handles
+from actors.events import (
+    JobCompleted,
+    JobDescribed,
+    JobKilled,
+    JobSubmitted,
+    Outcome,
+    RunEnded,
+    RunStarted,
+)
+from actors.messages import Arrive, CopyOver, LimitReached, MemberStateChanged, StartCopy, Submit
+from actors.progress import remaining
+from actors.runtime import NOTHING, Actor, Timer, handles, message
+from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
 
@@ -112,3 +123,113 @@ class Job(Actor):
 
     def waits_for(self) -> str | None:
         return "its release" if self.state is Life.PLANNED else None
+
+
+@message
+class AttemptOver:
+    """A job to itself: the attempt and its verification have run their time."""
+
+
+OVER = AttemptOver()
+COMPLETED, FAILED = Outcome.COMPLETED, Outcome.FAILED
+LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
+
+
+@define(eq=False)
+class JobOfAttempts(Job):
+    """A job under re-execution whose workers have speed 1, no owner and no link: an attempt takes
+    its time and its verification, or a fault ends it at once. A progress account for each made a
+    whole simulation 12.6 % longer (a prototype's figure)."""
+
+    failures: int = 0
+    """f_j: attempts that fail before one succeeds."""
+    attempt: int = field(init=False, default=-1)
+    sound: int = field(init=False)
+    """The attempt that will succeed if it is not lost: f_j, and one more for each that was."""
+    over: Timer = field(init=False, repr=False)
+    """Of the attempt that is going on."""
+    copy: int = field(init=False, default=-1)
+    time: float = field(init=False, default=0)
+    """t(p) of the attempt that is going on."""
+    begun: float = field(init=False, default=0)
+
+    def started(self) -> None:
+        self.sound = self.failures
+        super().started()
+
+    def logged_failures(self) -> int | None:
+        return self.failures
+
+    @handles(StartCopy, during=(Life.WAITING,))
+    def begin(self, message: StartCopy, cause: int) -> None:
+        self.become(RUNNING)
+        self.attempt = attempt = self.attempt + 1
+        self.copy = message.copy
+        described = self.described
+        self.time = time = described.profile.time(message.processors)
+        self.begun = self.system.loop.now
+        # Summed once, as the scheduler does for `held`: equal instants must stay equal.
+        held = time + described.verification
+        cause = self.record(cause, RunStarted, self.name, attempt, message.text, time)
+        if self.killed_at is not None and remaining(held, self.killed_at):
+            self.over = self.after(self.killed_at, LimitReached(attempt), cause)
+        else:
+            self.over = self.after(held, OVER, cause)
+
+    @handles(AttemptOver, during=(Life.RUNNING,))
+    def detect(self, message: AttemptOver, cause: int) -> None:
+        if self.attempt < self.sound:
+            self.become(WAITING)
+            cause = self.record(cause, RunEnded, self.name, self.attempt, FAILED, self.time)
+            self.send(self.scheduler, CopyOver(self.index, self.copy, FAILED, True), cause)
+        else:
+            cause = self.record(cause, RunEnded, self.name, self.attempt, COMPLETED, self.time)
+            over = CopyOver(self.index, self.copy, COMPLETED, False, True)
+            self.send(self.scheduler, over, cause)
+            self.complete(cause)
+
+    @handles(MemberStateChanged, during=(Life.RUNNING,))
+    def lose(self, message: MemberStateChanged, cause: int) -> None:
+        if message.state is WorkerState.DOWN and message.copy == self.copy:
+            self.cancel(self.over)
+            self.sound += 1
+            self.become(WAITING)
+            self.release_copy(self.copy, LOST, self._end_early(LOST, cause), True)
+
+    @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
+    def too_late(self, message: MemberStateChanged, cause: int) -> None:
+        """Another member of the same attempt went DOWN at the same instant."""
+
+    @handles(LimitReached, during=(Life.RUNNING,))
+    def reach_limit(self, message: LimitReached, cause: int) -> None:
+        cause = self._end_early(CANCELLED, cause)
+        self.release_copy(self.copy, CANCELLED, cause, False, True)
+        self.die(cause)
+
+    def _end_early(self, outcome: Outcome, cause: int) -> int:
+        done = min(self.now - self.begun, self.time)
+        return self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
+
+
+@define(eq=False)
+class Source(Actor):
+    """Brings each job into the world when it arrives."""
+
+    jobs: Iterator[tuple[float, Job]]
+    """(time of submission, job), by time; of equal times the lower index first."""
+    following: Job | None = field(init=False, default=None)
+
+    def started(self) -> None:
+        self._await_next()
+
+    @handles(Arrive)
+    def arrive(self, message: Arrive, cause: int) -> None:
+        job = self.following
+        if job is not None:
+            self.system.spawn(job)
+            self._await_next()
+
+    def _await_next(self) -> None:
+        time, self.following = next(self.jobs, (0, None))
+        if self.following is not None:
+            self.at(time, Arrive(), self.system.origin)

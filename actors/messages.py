@@ -76,6 +76,20 @@ class MembersArrived:
     """All that are there now."""
 
 
+@message
+class ReplaceMember:
+    """Scheduler to job: this copy has another worker in place of one of its members."""
+
+    copy: int
+    worker: int
+    replacement: int
+    text: str
+    """All members from now on, as logs write them."""
+    speeds: Sequence[float] = ()
+    """The replacement's, as in StartCopy."""
+    addresses: Sequence[Actor] = ()
+
+
 class ReleaseFormer:
     """Scheduler to job: this instant's decision is made; release former members that were not
     enrolled again."""
@@ -149,22 +163,19 @@ class MemberSaved:
 
 
 @message
-class PartDue:
-    """A job to itself: a part of this copy's run has ended."""
-
-    copy: int
-    run: int
-
-
-@message
 class Resume:
     """A job to itself, or scheduler to job once it has replaced members: all members of a copy that
     it kept may be UP."""
 
 
 @message
-class AttemptOver:
-    """A job to itself: the attempt and its verification have run their time."""
+class ReplacementDue:
+    """A job to itself: this member of a copy has been away for long enough to be replaced (P10)."""
+
+    copy: int
+    worker: int
+    since: float
+    """When it went DOWN."""
 
 
 @message
@@ -173,11 +184,6 @@ class LimitReached:
     jobs."""
 
     run: int
-
-
-@message
-class FirstCopyEnded:
-    """Decider to vectorised job: the first of your copies has ended."""
 
 
 # --- to the scheduler -------------------------------------------------------------------------
@@ -266,30 +272,19 @@ class StateSaved:
 
 
 @message
+class ReplacementWanted:
+    """Job to scheduler: this member of a copy that I keep has been away for long enough; give it
+    another worker, as soon as there is one."""
+
+    copy: int
+    worker: int
+
+
+@message
 class JobOver:
     """Job to scheduler: I have completed; my copies held no workers of the pool."""
 
     index: int
-
-
-@message
-class StateChanged:
-    """Worker to scheduler: I changed state."""
-
-    index: int
-    state: WorkerState
-    until: float | None
-    """When it will be UP again, where that is known."""
-    hidden: bool = False
-    """Whether a job that holds me does not know yet that I am DOWN."""
-
-
-@message
-class SpeedChanged:
-    """Worker to scheduler: I changed speed."""
-
-    index: int
-    speed: float
 
 
 @message

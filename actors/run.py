@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from attrs import define, field
 
-from actors.background import BackgroundCheckpoint, CheckpointDue
 from actors.events import (
     CheckpointStarted,
     CheckpointStored,
@@ -30,6 +29,8 @@ from actors.run_account import (
     STAGING_IN,
     VERIFYING,
     WAITING,
+    BackgroundCheckpoint,
+    CheckpointDue,
     RunAccount,
 )
 from actors.runtime import NOTHING, Phase

@@ -1,4 +1,5 @@
-"""The account of one run: what it has done, its rate, and the timer of its part (WORLD.md, R)."""
+"""The account of one run: what it has done, its rate, the timer of its part (WORLD.md, R), and a
+checkpoint that does not block it (P8)."""
 
 from __future__ import annotations
 
@@ -8,16 +9,74 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import define, field
 
-from actors.background import BackgroundCheckpoint
 from actors.events import RateChanged, Stage
-from actors.messages import PartDue
 from actors.plan import Plan, State
 from actors.progress import Progress
-from actors.runtime import NOTHING, Phase, Timer
+from actors.runtime import NOTHING, Actor, Event, Phase, Timer, message
 
 if TYPE_CHECKING:
     from actors.copy import Copy
-    from actors.runtime import Actor, Event
+
+
+@message
+class PartDue:
+    """A job to itself: a part of this copy's run has ended."""
+
+    copy: int
+    run: int
+
+
+@message
+class HearNotices:
+    """Job to itself: hear all notices of this instant, each of which makes a checkpoint due."""
+
+
+@message
+class CheckpointDue:
+    """A job to itself: a checkpoint of this copy that does not block its run is complete."""
+
+    copy: int
+    run: int
+
+
+@define(eq=False)
+class BackgroundCheckpoint:
+    """While all members send their images, or for a time that passes while all of them are UP."""
+
+    state: State
+    """What it saves."""
+    due: CheckpointDue
+    stores: bool = False
+    """Whether its images are sent, after buddies have it (P9)."""
+    part: Progress | None = field(init=False, default=None)
+    """Of the time that it takes; None: it is complete with the last image."""
+    cause: int = field(init=False, default=-1)
+    """Number of the event since which its timer is set."""
+    end: float | None = field(init=False, default=None)
+    """When it will be complete, where that is known."""
+    _timer: Timer | None = field(init=False, default=None)
+
+    def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:
+        """It takes this time."""
+        self.part = Progress(cost, 0, 0, actor.now)
+        self.pass_on(actor, passes, cause)
+
+    def pass_on(self, actor: Actor, passes: bool, cause: int) -> None:
+        """Whether all members are UP from now on."""
+        if self.part is None or passes == bool(self.part.rate):
+            return
+        self.stop(actor)
+        self.part.change(actor.now, int(passes))
+        self.end, self.cause = self.part.end(), cause
+        if self.end is not None:
+            self._timer = actor.at(self.end, self.due, cause, Phase.PARTS_END)
+
+    def stop(self, actor: Actor) -> None:
+        """It is complete, or dropped."""
+        if self._timer is not None:
+            actor.cancel(self._timer)
+            self._timer = self.end = None
+
 
 STAGING_IN, COMPUTING, VERIFYING = Stage.STAGING_IN, Stage.COMPUTING, Stage.VERIFYING
 SAVING, CHECKPOINTING, RECOVERING = Stage.SAVING, Stage.CHECKPOINTING, Stage.RECOVERING

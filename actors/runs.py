@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.background import CheckpointDue, HearNotices
 from actors.copies import AT_WORK, GONE, JobOfCopies
 from actors.copy import Copy
 from actors.events import (
@@ -22,11 +21,13 @@ from actors.messages import (
     MemberSpeedChanged,
     MemberStaged,
     MemberStateChanged,
-    PartDue,
+    ReplaceMember,
+    ReplacementDue,
+    ReplacementWanted,
     Resume,
 )
-from actors.replacement import ReplaceMember, ReplacementDue, ReplacementWanted
 from actors.run import Run
+from actors.run_account import CheckpointDue, HearNotices, PartDue
 from actors.runtime import NOTHING, Phase, handles
 from policies.availability import WorkerState
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attrs import define, field
 
-from actors.cause_tracker import CauseTracker
-from actors.dispatcher import Dispatcher
+from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals
 from actors.messages import (
@@ -20,13 +19,11 @@ from actors.messages import (
     MemberStateChanged,
     ProgressReport,
     ReleaseFormer,
+    ReplacementWanted,
     RunProgress,
-    SpeedChanged,
-    StateChanged,
     StateSaved,
     Submit,
 )
-from actors.replacement import ReplacementWanted
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
     FaultComes,
@@ -34,6 +31,8 @@ from actors.worker_messages import (
     HoldingsChanged,
     OwnerGaveNotice,
     ProgramReceived,
+    SpeedChanged,
+    StateChanged,
 )
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob

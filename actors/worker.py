@@ -7,10 +7,18 @@ from collections.abc import Callable, Iterator
 from attrs import define, field
 
 from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
-from actors.messages import SpeedChanged, StateChanged
 from actors.runtime import Phase, System, handles
 from actors.transfer_client import TransferClient
-from actors.worker_messages import Fail, FaultHeard, NoticeDue, OwnerGaveNotice, SpeedDue, Turn
+from actors.worker_messages import (
+    Fail,
+    FaultHeard,
+    NoticeDue,
+    OwnerGaveNotice,
+    SpeedChanged,
+    SpeedDue,
+    StateChanged,
+    Turn,
+)
 from policies.availability import WorkerState
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN

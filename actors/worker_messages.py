@@ -7,6 +7,7 @@ from math import inf
 from attrs import frozen
 
 from actors.runtime import Actor, message
+from policies.availability import WorkerState
 
 # --- to a worker ------------------------------------------------------------------------------
 
@@ -97,6 +98,26 @@ class TransferDue:
 
 
 # --- to the scheduler --------------------------------------------------------------------------
+
+
+@message
+class StateChanged:
+    """Worker to scheduler: I changed state."""
+
+    index: int
+    state: WorkerState
+    until: float | None
+    """When it will be UP again, where that is known."""
+    hidden: bool = False
+    """Whether a job that holds me does not know yet that I am DOWN."""
+
+
+@message
+class SpeedChanged:
+    """Worker to scheduler: I changed speed."""
+
+    index: int
+    speed: float
 
 
 @message

@@ -1,13 +1,14 @@
 """Files to begin from: the scenarios that come with the package, one with every key explained, a
-policy for each decision point."""
+policy for each decision point, and an example of every combination of mechanisms."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
-from itertools import takewhile
+from itertools import product, takewhile
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,13 @@ from sims.errors import COMMAND_LINE, InputError
 from sims.writing import refusing
 
 if TYPE_CHECKING:
+    from numpy.random import Generator
+
     from sims.scenario.keys import Key
 
-FOLDER = Path(__file__).parent / "scenarios"
+HERE = Path(__file__).parent
+FOLDER, CAMPAIGNS = HERE / "scenarios", HERE / "campaigns"
+STARTERS = HERE / "docs" / "starters"
 CELLS: Mapping[str, str] = MappingProxyType(
     {
         "rigid": "rigid/faults/re-execution/free",
@@ -28,10 +33,8 @@ CELLS: Mapping[str, str] = MappingProxyType(
     }
 )
 """What a kind of job is begun with: what its paper has."""
-CAMPAIGNS = FOLDER.parent / "campaigns"
 WIDTH = 100
 HAZARD = "hazard"
-STARTERS = Path(__file__).parent / "docs" / "starters"
 
 
 def examples() -> dict[str, str]:
@@ -110,12 +113,11 @@ HEAD = """\
 
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
-    from sims.matrix import text
-    from sims.scenario.jobs.section import KINDS
+    from sims.scenario.jobs import KINDS
     from sims.scenario.schema import FILE, LINE
 
     try:
-        plain = text(CELLS.get(what, what), seed)
+        plain = cell_file(CELLS.get(what, what), seed)
     except ValueError as error:
         accepted = f"{', '.join(KINDS)}, or {error}"
         raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None
@@ -178,3 +180,114 @@ def _about(key: Key) -> str:
 
 def _comment(about: str) -> list[str]:
     return textwrap.wrap(about, WIDTH, initial_indent="# ", subsequent_indent="#   ")
+
+
+# --- the matrix ---------------------------------------------------------------------------------
+# Every cell of job x hazard x protection x communication is a small scenario that runs. A cell is
+# refused only where it has no physical meaning; none is because nobody built it. Its name is a part
+# of each axis, such as `rigid/faults/images/master`; `matrix.toml` has what each part adds to the
+# cell's scenario file.
+
+WORKERS = 4
+LONGEST = 40
+"""Time units for which owners' states and speeds are listed."""
+ALL = "all"
+"""The hazard that is all others."""
+
+AXES: Mapping[str, dict[str, Any]] = MappingProxyType(
+    tomllib.loads((HERE / "matrix.toml").read_text(encoding="utf-8"))
+)
+"""Name -> what it is `about`, and its `parts` by name."""
+
+
+def cells() -> Iterator[str]:
+    """The names of all, in the order of their axes."""
+    return map("/".join, product(*(axis["parts"] for axis in AXES.values())))
+
+
+def _parts(cell: str) -> list[dict[str, str]]:
+    """What its parts add. Raises ValueError for another name, with what its parts can be."""
+    known = [axis["parts"] for axis in AXES.values()]
+    try:
+        return [parts[word] for parts, word in zip(known, cell.split("/"), strict=True)]
+    except (KeyError, ValueError):
+        raise ValueError("/".join(f"({' | '.join(parts)})" for parts in known)) from None
+
+
+def meanings(cell: str) -> Iterator[str]:
+    """What each part of its name means. Raises ValueError as `cell_file` does."""
+    for word, part in zip(cell.split("/"), _parts(cell), strict=False):
+        yield f"{word}: {part['about']}"
+
+
+def cell_file(cell: str, seed: int = 0) -> str:
+    """A cell's example, a scenario file; another for each seed. Raises ValueError for what is no
+    cell's name, with what its parts can be."""
+    from numpy.random import default_rng
+
+    kind, hazard, guard, link = _parts(cell)
+    hazards = list(AXES["hazard"]["parts"].values()) if f"/{ALL}/" in cell else [hazard]
+    own = [it["worker"] for it in hazards if "worker" in it]
+    heads = ["[[workers]]"] * WORKERS if own else [f"[platform]\nworkers = {WORKERS}"]
+    sections = [
+        f'name = "{cell.replace("/", "-")}"\nseed = {seed}\nunit = "s"',
+        *("\n".join([head, "task_time = {1..4}", *own]) for head in heads),
+        *(it["section"] for it in (*hazards, link, kind) if "section" in it),
+        "\n".join(["[protection]", *_protection(kind, guard)]),
+        f'[job]\nkind = "{cell.partition("/")[0]}"\nverification = 1\n{kind["job"]}',
+    ]
+    rng = default_rng([seed, *map(ord, cell)])
+    return "\n\n".join(_filled(it, rng) for it in sections) + "\n"
+
+
+def _protection(kind: Mapping[str, str], guard: Mapping[str, str]) -> Iterator[str]:
+    if "checkpoints" in guard:
+        yield f'kind = "{guard["checkpoints"]}"'
+        yield "period = {3..6}\ncost = 1\nrecovery = 1\nverified = {flag}"
+        if "checkpoints" in kind:
+            yield kind["checkpoints"]
+    if "copies" in guard:
+        yield guard["copies"]
+
+
+BLANKS = tuple(
+    re.compile(rf"{begin}(?:(\d+)\.\.(\d+)|([a-z]+)){end}") for begin, end in ((r"\{", r"\}"), "<>")
+)
+"""Those of the second kind are filled last."""
+
+
+def _filled(text: str, rng: Generator) -> str:
+    """The text with what is drawn for its blanks."""
+
+    def drawn(found: re.Match[str]) -> str:
+        low, high, name = found.groups()
+        return _drawn(name, rng) if name else str(_some(rng, int(low), int(high)))
+
+    for blank in BLANKS:
+        text = blank.sub(drawn, text)
+    return text
+
+
+def _some(rng: Generator, low: int, high: int) -> int:
+    """A whole number from `low` to `high`."""
+    return int(rng.integers(low, high, endpoint=True))
+
+
+def _drawn(name: str, rng: Generator) -> str:
+    """What takes the place of a blank that has a name."""
+    match name:
+        case "states":  # UP in the end, for a trace that has ended holds its last state
+            stays = (letter * _some(rng, 1, 6) for letter in rng.choice(list("uurd"), LONGEST // 4))
+            return "".join(stays) + "u"
+        case "speeds":
+            times = sorted(rng.choice(range(1, LONGEST), 3, replace=False).tolist())
+            values = rng.choice([0, 0.5, 1, 2], 3).tolist()
+            return str([[0, 1.0], *map(list, zip(times, values, strict=True)), [LONGEST, 1.0]])
+        case "strikes":
+            strikes = ([_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)] for _ in range(5))
+            return str(sorted(strikes))
+        case "times":
+            whole = _some(rng, 16, 40)
+            return str([round(whole / p + p / 2, 1) for p in range(1, WORKERS + 1)])
+        case _:
+            return str(bool(rng.integers(2))).lower()

@@ -1,132 +1,31 @@
-"""Logs on disk: written as JSON Lines, read back into the records that the run journalled."""
+"""Logs on disk, read: from each line back to the record that the run journalled. Every field is of
+the type that its event's class says."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+import reprlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from threading import Event, Lock, Thread
-from types import TracebackType
-from typing import BinaryIO, cast
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
+import attrs
 import orjson
+from attrs import frozen
+from pydantic_core import SchemaValidator, ValidationError
+from pydantic_core import core_schema as core
 
+from actors import events
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
-from actors.runtime import JsonLines, Record
-from sims.decoding import Misfit, decode
+from actors.runtime import Event, Record
 from sims.errors import InputError
-from sims.packing import save
 from sims.readers.files import UNREADABLE, open_binary
-from sims.writing import HeldBack, Late, check_packing, refusing
 
-BATCH = 64
-"""Records that wait to be rendered, at most. Written 16 to 128 at a time a
-line costs 0.6 us less than one by one (of 3); more of them, and Python's garbage collector takes
-those that wait for long-lived: 2 us more."""
 OLDER = {"2": "Holdfast 0.1.0"}
 """Who reads logs of former formats."""
-TICK = 0.45
-"""Seconds of the day after which what waits is saved; what began to wait in between, after twice
-that time."""
-
-
-class LogWriter:
-    """Sink and context manager: writes records to `path`, compressed by suffix.
-
-    What fails, or is interrupted, before virtual time has advanced leaves an older log as it was
-    and no half of a new one.
-    A run that is killed loses at most 10,000 events, and none that is older than a second: a thread
-    saves what waits, and when it does so leaves no trace in the end. (While virtual time has not
-    advanced that holds where there is no older log.)
-    Raises InputError where the file cannot be written, in leaving too: what is raised within
-    stops the run.
-    """
-
-    def __init__(self, path: Path) -> None:
-        check_packing(path)
-        self._waiting: list[Record] = []
-        self._since = 0.0
-        """When time has advanced: after this; inf: it has."""
-        self._file = Late(path)
-        self._lines = JsonLines(cast(BinaryIO, self._file))
-        self._failed: Exception | None = None
-        self._interrupt = HeldBack()
-        self._lock, self._over = Lock(), Event()
-        self._saver = Thread(target=self._save_in_time, daemon=True)
-
-    @property
-    def path(self) -> Path:
-        """Where it is written: beside what was asked for, while another run writes that."""
-        return self._file.path
-
-    @property
-    def note(self) -> str | None:
-        """What its user has to know of other logs of this name."""
-        late = self._file
-        if late.path != late.asked:
-            return f"another run is writing {late.asked}: this log is {late.path}"
-        return None if late.kept is None else f"the earlier {late.path} is now {late.kept}"
-
-    def __call__(self, record: Record) -> None:
-        self._waiting.append(record)
-        if record.t > self._since or (len(self._waiting) >= BATCH and self._file.file is not None):
-            # A packed log that is broken off inside a line cannot be read at all.
-            self._interrupt.busy = True
-            with self._lock:
-                self._write()
-            if record.t > 0:
-                self._since = math.inf
-            self._interrupt.settle()
-
-    def _write(self) -> None:
-        """Write what waits, but for what comes meanwhile. Raises what went wrong, now or before."""
-        if self._failed is not None:
-            raise self._failed
-        records = self._waiting[:]
-        try:
-            self._lines.write(records)
-        except Exception as error:
-            self._failed = error
-            raise
-        del self._waiting[: len(records)]
-
-    def _save_in_time(self) -> None:
-        while not self._over.wait(TICK):
-            if self._file.file is None and self.path.exists():
-                continue
-            with self._lock, suppress(Exception):  # whoever writes next raises it
-                self._write()
-                save(self._file.open())
-
-    def __enter__(self) -> LogWriter:
-        self._interrupt.__enter__()
-        self._saver.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._interrupt.busy = True
-        try:
-            self._over.set()
-            self._saver.join()
-            with refusing(self.path):
-                self._close(error)
-        finally:
-            self._interrupt.__exit__(kind, error, trace)
-
-    def _close(self, error: BaseException | None) -> None:
-        self._file.unwanted = error is not None and self._since == 0
-        with closing(self._file):
-            if self._failed is not None:
-                if error is None or not isinstance(self._failed, TypeError):
-                    raise self._failed
-            elif error is None or self._since > 0:
-                self._write()
 
 
 class LogFile:
@@ -250,3 +149,110 @@ class LogFile:
     def _wrong(self, number: int, key: str, problem: str, accepted: str) -> InputError:
         where = f"line {number}: {key}" if key else f"line {number}"
         return InputError(str(self.path), where, problem, accepted)
+
+
+# --- one line ---------------------------------------------------------------------------------
+
+VOCABULARY: dict[str, type[Event]] = {kind.__name__: kind for kind in events.VOCABULARY}
+"""Every event that a log may hold, by name: the closed vocabulary."""
+
+FRAME: dict[str, Any] = {"seq": int, "t": float, "cause": int | None}
+"""What every line holds beside its event's own fields."""
+
+WHOLE = core.int_schema(strict=True)
+NUMBER = core.union_schema([WHOLE, core.float_schema(strict=True)], mode="left_to_right")
+"""A whole number stays one, so that a line that is written again is the same."""
+PLAIN: dict[object, tuple[core.CoreSchema, str]] = {
+    int: (WHOLE, "a whole number"),
+    float: (NUMBER, "a number"),
+    str: (core.str_schema(strict=True), "a string"),
+    bool: (core.bool_schema(strict=True), "true or false"),
+    NoneType: (core.none_schema(), "null"),
+}
+"""Type of a field -> how JSON's values are read, and what they may be."""
+
+
+@frozen
+class Misfit(Exception):
+    """A line holds something else than it should."""
+
+    key: str
+    problem: str
+    """What is wrong, the value included."""
+    accepted: str
+
+
+def decode(line: dict[str, Any], whole: bool = False) -> Record:
+    """The record that a parsed line holds; `whole`: with all its fields, even those that have a
+    default, and no others. Raises Misfit."""
+    try:
+        reader = _reader(line["event"], whole)
+    except (KeyError, TypeError):
+        raise _no_event(line) from None
+    try:
+        values = reader.read(line)
+    except ValidationError as error:
+        raise reader.misfit(line, error) from None
+    seq, t, cause = values.pop("seq"), values.pop("t"), values.pop("cause", None)
+    values.pop("event", None)
+    return Record(seq, t, cause, reader.kind(**values))
+
+
+def _no_event(line: Any) -> Misfit:
+    if not isinstance(line, dict):
+        return Misfit("", f"no record of a log: {reprlib.repr(line)}", "an object a line")
+    told = f"{reprlib.repr(line['event'])} is not known" if "event" in line else "missing"
+    return Misfit("event", told, ", ".join(sorted(VOCABULARY)))
+
+
+class _Reader:
+    """Reads the lines of one class of events; made once."""
+
+    def __init__(self, name: str, whole: bool) -> None:
+        self.kind = VOCABULARY[name]
+        hints, own = get_type_hints(self.kind), attrs.fields(self.kind)
+        left_out = {it.name for it in own if it.default is not attrs.NOTHING}
+        optional = {"cause", *((self.kind.optional,) if whole else left_out)}
+        schemas = {}
+        self.accepted = {}
+        for key, kind in (*FRAME.items(), *((it.name, hints[it.name]) for it in own)):
+            schema, self.accepted[key] = _value(kind)
+            schemas[key] = core.typed_dict_field(schema, required=key not in optional)
+        if whole:
+            schemas["event"] = core.typed_dict_field(core.any_schema())
+        more: core.ExtraBehavior = "forbid" if whole else "ignore"
+        table = core.typed_dict_schema(schemas, extra_behavior=more)
+        self.read: Callable[[Any], dict[str, Any]] = SchemaValidator(table).validate_python
+        """The line's values. Raises ValidationError."""
+
+    def misfit(self, line: dict[str, Any], error: ValidationError) -> Misfit:
+        """The first thing that is wrong; a field that is missing, or one too many, comes first."""
+        name, wrong = self.kind.__name__, [str(it["loc"][0]) for it in error.errors()]
+        for key in wrong:
+            if key not in line:
+                return Misfit(key, f"missing in this {name}", self.accepted[key])
+        for key in sorted(set(wrong) - self.accepted.keys()):
+            problem = f"{reprlib.repr(key)} is no field of {name}"
+            return Misfit(key, problem, ", ".join(self.accepted))
+        problem = f"{reprlib.repr(line[wrong[0]])} is nothing that {name} holds"
+        return Misfit(wrong[0], problem, self.accepted[wrong[0]])
+
+
+_reader = cache(_Reader)
+
+
+def _value(kind: Any) -> tuple[core.CoreSchema, str]:
+    """How a value of a type is read from JSON, and what is accepted."""
+    if kind in PLAIN:
+        return PLAIN[kind]
+    members = get_args(kind)
+    if get_origin(kind) in (Union, UnionType):  # of a type and None; the log has no other unions
+        schema, words = _value(members[0])
+        return core.nullable_schema(schema), f"{words} or null"
+    if not members:
+        words = ", ".join(str(it.value) for it in kind)
+        return core.enum_schema(kind, list(kind), strict=False), words
+    row, accepted = zip(*(_value(it) for it in members if it is not Ellipsis), strict=True)
+    if members[-1] is Ellipsis:
+        return core.tuple_variable_schema(*row), f"a list, each {accepted[0]}"
+    return core.tuple_positional_schema(list(row)), f"a list of {', '.join(accepted)}"

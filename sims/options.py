@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -16,8 +17,17 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.main import get_command
 
+from sims.cli.signals import Terminated
 from sims.durations import FORMS, seconds
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import (
+    COMMAND_LINE,
+    FAILED,
+    INTERRUPTED,
+    MISUSED,
+    TERMINATED,
+    InputError,
+    note,
+)
 
 T = TypeVar("T")
 
@@ -56,6 +66,52 @@ def call(command: Any, program: str, words: Sequence[str]) -> int:
         return left.exit_code
     except typer.TyperException as error:
         raise _on_one_line(error, program) from None
+
+
+def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
+    """Run what the function's signature and docstring declare; returns the exit code."""
+    command, given = command_of(run, program), sys.argv[1:] if words is None else words
+    return guarded(lambda: call(command, program, given))
+
+
+def guarded(body: Callable[[], int]) -> int:
+    """Run `body`; the exit code, and one line on stderr where it is not 0.
+
+    What a user got wrong is 2, a run that failed 1, Ctrl-C 130; a reader who leaves is no error.
+    """
+    try:
+        return body()
+    except KeyboardInterrupt as interrupt:
+        more = str(interrupt) or "; what was logged so far is readable"
+        ended = isinstance(interrupt, Terminated)
+        note(f"{'terminated' if ended else 'interrupted'}{more}")
+        return TERMINATED if ended else INTERRUPTED
+    except BrokenPipeError:
+        return 0
+    except MemoryError:
+        note("this takes more memory than there is")
+    except InputError as error:
+        note(error)
+    except Exception as error:
+        return _failed(error)
+    return MISUSED
+
+
+def _failed(error: Exception) -> int:
+    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
+    from actors.decisions import BadDecision
+    from actors.runtime import RuntimeFault
+
+    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
+        note(InputError(str(error.filename), "", str(error.strerror)))
+    elif isinstance(error, BadDecision):
+        note(error)
+    elif isinstance(error, RuntimeFault):
+        note(f"the run failed: {error}")
+        return FAILED
+    else:
+        raise error
+    return MISUSED
 
 
 def _on_one_line(error: typer.TyperException, program: str) -> InputError:
@@ -147,7 +203,7 @@ def picture(word: str) -> Path:
 def code_folder(word: str) -> Path:
     """A folder in which, beside a file's own, code that it names is sought from now on: by this
     process and those that it starts."""
-    from sims.scenario.policies import POLICIES
+    from sims.scenario.own_code import POLICIES
 
     if not Path(word).is_dir():
         raise refused(word, "a folder")

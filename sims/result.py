@@ -20,7 +20,8 @@ from sims.audit.audit import audit
 from sims.audit.law import Violation
 from sims.errors import InputError, visible
 from sims.exports.tables import Frame, Library, frame
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts

@@ -1,16 +1,21 @@
-"""Events in words: the log's own, on one line that a person can take in."""
+"""How people are told: numbers, times and events in words, and tables that are never cut."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
 from math import inf
+from typing import TYPE_CHECKING
 
 import attrs
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event
-from sims.errors import visible
+from sims.errors import show, visible
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Column, Table
 
 SLOT = "slot"
 """The unit of a log whose times are whole numbers."""
@@ -118,3 +123,42 @@ def _value(value: object) -> str:
     if isinstance(value, float):
         return amount_of(value, 6)
     return str(getattr(value, "value", value))
+
+
+# --- tables -------------------------------------------------------------------------------------
+
+UNCUT = 10_000
+"""Columns where nobody's terminal says how many there are: no table has more."""
+
+
+def show_table(table: RenderableType) -> None:
+    """Print it; where the output is piped or kept, nothing is cut or wrapped."""
+    from rich.console import Console
+
+    console = Console()
+    (console if console.is_terminal else Console(width=UNCUT)).print(table)
+
+
+def grid(
+    left: Iterable[str | Column],
+    right: Iterable[str],
+    rows: Iterable[Iterable[object]],
+    title: str = "",
+) -> Table:
+    """A table of words on the left, and numbers on the right."""
+    from rich.box import SIMPLE
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    numbers = (Column(head, justify="right", no_wrap=True) for head in right)
+    table = Table(*left, *numbers, title=Text(visible(title)) if title else None, box=SIMPLE)
+    for row in rows:
+        table.add_row(*(Text(visible(str(cell))) for cell in row))
+    return table
+
+
+def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
+    """Print names, and beside them what they are."""
+    told = list(pairs)
+    width = max(len(name) for name, _ in told)
+    show(*(f"{indent}{name:<{width}}  {about}" for name, about in told))

@@ -24,12 +24,11 @@ from attrs import frozen
 from actors.events import SCHEMA, VOCABULARY, ScenarioStarted
 from actors.events.quantities import NONE, Quantity
 from actors.runtime import Event
-from sims.attribute_docs import attribute_docs, is_enum, members_of, one_line
 from sims.errors import InputError
 from sims.ledger import Use
-from sims.options import argument
+from sims.options import argument, run_script
 from sims.scenario.keys import type_words
-from sims.script import run_script
+from sims.tables.fields import attribute_docs, members_of, one_line
 
 BEGIN, END = "<!-- vocabulary: begin -->", "<!-- vocabulary: end -->"
 """What is between these lines is written by this module."""
@@ -110,6 +109,11 @@ def _type(hint: Any) -> str:
 def _told(text: str) -> str:
     """A docstring in the words of a log: what is None there is null here."""
     return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
+
+
+def is_enum(kind: Any) -> bool:
+    """Whether a value is one of an enum's."""
+    return isinstance(kind, type) and issubclass(kind, enum.Enum)
 
 
 def enums() -> list[type[enum.Enum]]:

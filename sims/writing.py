@@ -1,34 +1,25 @@
-"""Files that commands write: whole or not at all, with one error for all mishaps; a log's name,
-which is one run's; and Ctrl-C, held back meanwhile."""
+"""Files that commands write: whole or not at all, with one error for all mishaps, packed by suffix;
+and Ctrl-C, held back meanwhile."""
 
 from __future__ import annotations
 
-import filecmp
-import itertools
+import gzip
+import io
+import lzma
 import os
 import shutil
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType, TracebackType
-from typing import Any, BinaryIO
-
-from attrs import define, field
+from typing import Any, BinaryIO, cast
 
 from sims.errors import InputError
-from sims.packing import pack
-from sims.readers.files import ARCHIVES
-
-PACKED = (".gz", ".xz", ".zst")
-"""How a log can be packed."""
-
-FOREIGN = frozenset(
-    (".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".tbz", ".tbz2", ".z", ".zstd")
-)
-"""Packings that would be looked for in a file called so, and are not written."""
+from sims.readers.files import CHUNK, zstandard
 
 
 @contextmanager
@@ -66,121 +57,12 @@ def replacing(path: Path) -> Iterator[Path]:
             _take_place(new, target)
 
 
-def _claim(path: Path) -> tuple[Path, Path | None, int]:
-    """A name for a new log: (its path, where an older log of this name now lies, a descriptor).
-
-    The file is there, empty, and nobody else's while the descriptor is open: a log that another run
-    is writing stays where it is, and this one's name is NAME.1.jsonl, or the next number that is
-    free. That is an older log's new name, too. Raises OSError where it cannot be written.
-    """
-    with _locked(path.parent):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
-        if not _lock(descriptor):
-            os.close(descriptor)
-            path = _free(path)
-            return path, None, _created(path)
-        if os.fstat(descriptor).st_size == 0:
-            return path, None, descriptor
-        os.close(descriptor)
-        aside = _free(path)
-        os.close(_created(aside))
-        path.replace(aside)
-        return path, aside, _created(path)
-
-
-def _free(path: Path) -> Path:
-    stem, dot, suffixes = path.name.partition(".")
-    names = (path.with_name(f"{stem}.{n}{dot}{suffixes}") for n in itertools.count(1))
-    return next(it for it in names if not it.exists())
-
-
-def _created(path: Path) -> int:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    _lock(descriptor)
-    return descriptor
-
-
-def _lock(descriptor: int, wait: bool = False) -> bool:
-    """Whether nobody else has it. Where files have no locks, who creates one has it."""
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):
-        pass
-    return True
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Within, no other run claims a name in it."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        _lock(descriptor, wait=True)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _forget_twin(older: Path | None, newer: Path) -> Path | None:
-    """`older`, unless there is none or it says the same, byte for byte: then it goes."""
-    if older is None or not filecmp.cmp(older, newer, shallow=False):
-        return older
-    older.unlink()
-    return None
-
-
-@define(eq=False)
-class Late:
-    """A file that takes an older one's place when it is first written."""
-
-    asked: Path
-    path: Path = field(init=False)
-    """Where it lies: beside what was asked for, while another run writes that."""
-    file: BinaryIO | None = None
-    kept: Path | None = None
-    """Where an older log of this name now lies; one that says the same is not kept."""
-    unwanted: bool = False
-    """Whether it goes when it is closed."""
-    _made: bool = False
-    """Whether its folder was made for it."""
-    _held: int | None = None
-    """While it is open, no other run takes the name."""
-
-    def __attrs_post_init__(self) -> None:
-        self.path = self.asked
-
-    def open(self) -> BinaryIO:
-        if self.file is None:
-            self._made = not self.path.parent.exists()
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            if self.path.is_file() or not self.path.exists():
-                self.path, self.kept, self._held = _claim(self.path)
-            self.file = pack(self.path)
-        return self.file
-
-    def write(self, data: bytes) -> None:
-        self.open().write(data)
-
-    def flush(self) -> None:
-        self.open().flush()
-
-    def close(self) -> None:
-        try:
-            if self.file is not None:
-                self.file.close()
-                self.kept = _forget_twin(self.kept, self.path)
-                if self.unwanted:
-                    self.path.unlink()
-                    if self._made:
-                        with suppress(OSError):  # another run may write there by now
-                            self.path.parent.rmdir()
-        finally:
-            if self._held is not None:
-                os.close(self._held)
-                self._held = None
+def _take_place(new: Path, old: Path) -> None:
+    if old.exists():
+        # Renaming asks for no leave to write the old file.
+        old.open("ab").close()
+        shutil.copymode(old, new)
+    new.replace(old)
 
 
 def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
@@ -190,27 +72,103 @@ def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
         raise InputError("command line", option, problem, "another name")
 
 
-def _take_place(new: Path, old: Path) -> None:
-    if old.exists():
-        # Renaming asks for no leave to write the old file.
-        old.open("ab").close()
-        shutil.copymode(old, new)
-    new.replace(old)
-
-
 def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
     """Raises InputError unless `path` ends as something of this kind that can be written."""
     if path.suffix not in suffixes:
         raise InputError(str(path), "", f"{path.suffix!r} is no {kind}", ", ".join(suffixes))
 
 
-def check_packing(path: Path) -> None:
-    """Raises InputError where a log called so would be written plain, and not be read so again."""
-    last = path.suffix.lower()
-    misspelt = last in PACKED and path.suffix not in PACKED
-    if misspelt or last in FOREIGN or ARCHIVES.intersection(path.suffixes):
-        problem = "its name says that it is packed as no log is"
-        raise InputError(str(path), "", problem, f"{', '.join(PACKED)}, or plain: .jsonl")
+# --- packed files -------------------------------------------------------------------------------
+
+Pack = Callable[[bytearray], bytes]
+"""Compresses a whole stream."""
+
+
+class Segments(io.RawIOBase):
+    """A file of compressed streams one after the other: a flush ends one.
+
+    That is a valid file of its format, and what was flushed can be read even if the process is
+    killed: xz has no other way, and a Zstandard frame that is whole has its checksum.
+    """
+
+    def __init__(self, path: Path, pack: Pack, draft: Pack) -> None:
+        self._file = path.open("wb")
+        self._pack, self._draft = pack, draft
+        self._rest = bytearray()
+        """What no stream holds yet."""
+        self._end = 0
+        """Of the streams."""
+        self._drafted = self._fresh = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes, /) -> int:  # type: ignore[override]
+        self._rest += data
+        return len(data)
+
+    def flush(self) -> None:
+        if self._rest:
+            self._put(self._pack)
+            self._end = self._file.tell() if self._file.seekable() else 0
+            self._rest.clear()
+            self._fresh = True
+
+    def save(self) -> None:
+        """Put the rest behind the streams for now: the next one takes its place, so that the file
+        is the same in the end whenever, and however often, this was asked for. But not where a
+        stream has ended since it was asked last: then the rest is younger."""
+        if self._rest and not self._fresh and self._file.seekable():
+            self._put(self._draft)
+            self._drafted = True
+        self._fresh = False
+
+    def _put(self, pack: Pack) -> None:
+        packed = pack(self._rest)
+        if self._drafted:
+            self._file.seek(self._end)
+        self._file.write(packed)
+        if self._drafted:
+            self._file.truncate()
+        self._drafted = False
+        self._file.flush()
+
+    def close(self) -> None:
+        if not self.closed:
+            try:
+                super().close()  # flushes
+            finally:
+                self._file.close()
+
+
+def pack(path: Path) -> BinaryIO:
+    """A new file, packed as its suffix says: .gz, .xz, .zst; otherwise plain.
+
+    Raises OSError where it cannot be written, InputError where what packs it is not installed.
+    """
+    match path.suffix:
+        case ".gz":
+            # Without the time of day: the same log is the same file.
+            tight, quick = (partial(gzip.compress, compresslevel=k, mtime=0) for k in (9, 1))
+            return cast(BinaryIO, Segments(path, tight, quick))
+        case ".xz":
+            return cast(BinaryIO, Segments(path, lzma.compress, partial(lzma.compress, preset=0)))
+        case ".zst":
+            packed = zstandard(path).ZstdCompressor(write_checksum=True).compress
+            return cast(BinaryIO, Segments(path, packed, packed))
+        case _:
+            return path.open("wb", buffering=CHUNK)
+
+
+def save(file: BinaryIO) -> None:
+    """Let a process that is killed not lose what was written so far to what `pack` made."""
+    if isinstance(file, Segments):
+        file.save()
+    else:
+        file.flush()
+
+
+# --- Ctrl-C -------------------------------------------------------------------------------------
 
 
 class HeldBack:

@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from statistics import median
 
-from sims.decoding import VOCABULARY
+from sims.log import VOCABULARY
 
 ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")

@@ -1,15 +1,13 @@
 """Protections: what the next run begins from, what a loss destroys and what a failure costs.
 
-One file a protection; they know nothing of queues and platforms (WORLD.md, P).
+They know nothing of queues and platforms (WORLD.md, P).
 """
 
 from __future__ import annotations
 
 from actors.events import ProtectionKind
 from actors.protection.buddies import Buddies
-from actors.protection.images import Images
-from actors.protection.reexecution import ReExecution
-from actors.protection.rules import Protection, Rules
+from actors.protection.rules import Images, Protection, ReExecution, Rules
 
 __all__ = [
     "Buddies",

@@ -10,8 +10,7 @@ from attrs import define, evolve
 from actors.copy import Copy
 from actors.events import Stage
 from actors.plan import Plan, State
-from actors.protection.by_size import on
-from actors.protection.rules import Protection
+from actors.protection.rules import Protection, on
 from actors.run import Run
 
 

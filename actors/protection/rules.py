@@ -1,7 +1,9 @@
-"""What a scenario says of a job's protection, and what every protection answers."""
+"""What a scenario says of a job's protection, what every protection answers, and the two that leave
+members alone: re-execution (WORLD.md, P1) and images (P3)."""
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
@@ -11,8 +13,28 @@ from attrs import define, evolve, field, frozen
 from actors.copy import Copy
 from actors.events import ProtectionKind, Stage
 from actors.plan import Plan, State
-from actors.protection.by_size import BySize, never, on
 from actors.run import Run
+
+MANY = 1 << 30
+"""Members: more than any pack has, where times of a pair may be those of a single one."""
+BySize = Callable[[int], float]
+"""A time, or an amount of work, by number of members."""
+
+
+def never(members: int) -> float:
+    """No checkpoint is taken."""
+    return math.inf
+
+
+def on(value: float | BySize, members: int) -> float:
+    """The value on so many members."""
+    return value(members) if callable(value) else value
+
+
+def alike(value: float | BySize) -> float | None:
+    """The value, if it is finite and the same on any number of members, else None."""
+    one = on(value, 1)
+    return one if one < math.inf and one == on(value, MANY) else None
 
 
 @frozen(kw_only=True)
@@ -143,3 +165,42 @@ class Protection:
     def forget(self) -> None:
         """The work is done (an iteration's, say): what was saved of it is forgotten."""
         self.saved = None
+
+
+@define(eq=False)
+class ReExecution(Protection):
+    """The default protection: every run begins from scratch."""
+
+    def plan(self, copy: Copy[Run]) -> Plan:
+        """Nothing is saved, whatever the period says."""
+        return evolve(super().plan(copy), period=math.inf)
+
+    def save(self, copy: Copy[Run], state: State) -> None:
+        raise AssertionError("nothing is saved under re-execution")
+
+    def failed(self, copy: Copy[Run]) -> float | None:
+        return None
+
+
+@define(eq=False)
+class Images(Protection):
+    """The master keeps the furthest complete checkpoint of the job, whichever copy sent it."""
+
+    def plan(self, copy: Copy[Run]) -> Plan:
+        plan = super().plan(copy)
+        image = self.rules.image
+        if image is None:
+            return plan
+        # What has size 0 is with the master at once; else every member sends its own.
+        return evolve(plan, cost=None if image else 0)
+
+    def save(self, copy: Copy[Run], state: State) -> None:
+        if self.saved is None or state.beyond(self.saved):
+            self.saved = state
+
+    def failed(self, copy: Copy[Run]) -> float | None:
+        """Unverified images may be as corrupt as the run (P4)."""
+        if self.rules.verified or self.saved is None:
+            return None
+        lost, self.saved = self.saved.done, None
+        return lost

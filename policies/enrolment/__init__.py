@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from policies.enrolment.baselines import FixedConfiguration, Random
-from policies.enrolment.criteria import Criterion
-from policies.enrolment.incremental import Incremental
+from policies.enrolment.passive import FixedConfiguration, Incremental, Random
 from policies.enrolment.proactive import Proactive
+from policies.enrolment.tree import Criterion
 from policies.interface import EnrolmentPolicy
 
 __all__ = [

@@ -10,8 +10,7 @@ from math import inf
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
-from policies.queue.filling import Filling, Kind, run_of_twins
-from policies.queue.free_profile import FreeProfile
+from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """(start, key, who, which kind)."""

@@ -16,7 +16,7 @@ from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact, Scaled
 from policies.queue.conservative import Conservative
-from policies.queue.lists import Reading, RList
+from policies.queue.lists import InOrder, Reading, RList, Shelves
 from policies.queue.orders import (
     LEARNT,
     PAPER_ORDERS,
@@ -27,7 +27,6 @@ from policies.queue.orders import (
     shortest_time,
     urgent_first,
 )
-from policies.queue.shelves import InOrder, Shelves
 
 ORDERS: dict[str, Order | TimedOrder] = {
     **PAPER_ORDERS,

@@ -13,10 +13,8 @@ from typing import Any
 from actors import events as e
 from actors.events import DeciderKind
 from actors.runtime import Event, Record, rare_collections
+from policies import deadline, enrolment, pack
 from policies.copies import named
-from policies.deadline import NAMED as DEADLINE
-from policies.enrolment import CATALOGUE as ENROLMENT
-from policies.pack.names import NAMES
 from policies.queue.names import is_strategy
 from sims.audit import copies, link, practice, runs
 from sims.audit.columns import Columns
@@ -39,7 +37,7 @@ from sims.audit.queue import Queue
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
-from sims.decoding import Misfit
+from sims.log import Misfit
 
 
 def _of_copies(name: str) -> bool:
@@ -50,10 +48,10 @@ def _of_copies(name: str) -> bool:
 
 DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = {
     DeciderKind.QUEUE: (Queue, is_strategy, ""),
-    DeciderKind.ENROLMENT: (Enrolment, {*ENROLMENT, "FIXED"}.__contains__, "iterative"),
-    DeciderKind.PACK: (Pack, NAMES.__contains__, "malleable"),
+    DeciderKind.ENROLMENT: (Enrolment, {*enrolment.CATALOGUE, "FIXED"}.__contains__, "iterative"),
+    DeciderKind.PACK: (Pack, pack.CATALOGUE.__contains__, "malleable"),
     DeciderKind.COPIES: (Columns, _of_copies, "rigid"),
-    DeciderKind.DEADLINE: (Decider, DEADLINE.__contains__, "rigid"),
+    DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, "rigid"),
 }
 """By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
 queue: all kinds)."""

@@ -19,7 +19,7 @@ from sims.audit.law import Broken, Law, Phase, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
-from sims.scenario.deciders.applications import checkpointing, costs_of
+from sims.scenario.jobs.speedups import checkpointing, costs_of
 
 
 @frozen

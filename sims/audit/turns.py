@@ -257,8 +257,7 @@ class Turns:
     def told_now(self, teller: Teller) -> Script | None:
         """The script of one that has got something to tell by the line that tells it."""
         self.advance(Phase.DECISION + 1)
-        turn = self.pending.pop(teller, None)
-        return None if turn is None else _at_once(turn)
+        return _at_once(self.pending.pop(teller)) if teller in self.pending else None
 
     def decides(self) -> None:
         """What is told now has been decided: all else of the instant came before."""

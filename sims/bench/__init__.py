@@ -19,7 +19,7 @@ from rich.table import Table
 
 from actors.runtime import NOTHING, Actor, System, handles, message
 from sims.errors import imported
-from sims.script import grid
+from sims.telling import grid
 
 SIMPY = "SimPy"
 Body = Callable[[], int]

@@ -10,8 +10,8 @@ import typer
 from sims.bench import table
 from sims.bench.cases import benchmarks
 from sims.errors import COMMAND_LINE, InputError
-from sims.options import positive_int
-from sims.script import run_script, show_table
+from sims.options import positive_int, run_script
+from sims.telling import show_table
 
 BENCHMARKS = benchmarks()
 

@@ -16,9 +16,9 @@ import numpy as np
 from attrs import frozen
 
 import sims
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import RunStarted
+from actors.job import JobOfAttempts
 from actors.pool import Pool
 from actors.runtime import Record, Sink, System, stream
 from actors.scheduler import Scheduler
@@ -36,7 +36,7 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.campaign.store import Store
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from sims.scenario.build import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, put, read

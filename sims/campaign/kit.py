@@ -28,7 +28,7 @@ import policies
 import sims
 from sims.errors import InputError
 from sims.scenario.loader import words
-from sims.scenario.policies import places
+from sims.scenario.own_code import places
 from sims.scenario.scenario import Scenario
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")

@@ -14,7 +14,7 @@ from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.comparisons import draw_panels
-from sims.scenario.build_jobs import period_by
+from sims.scenario.build.jobs import period_by
 from sims.telling import units
 
 VARIANT = "variant"
@@ -113,3 +113,16 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
     if picture.log_x and number <= 0:
         raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
     return float(number)
+
+
+def prepare_pictures(folder: Path) -> None:
+    """Make the folder. Raises InputError where it cannot be made, or without matplotlib: what
+    would be found out after a campaign of hours is found out before it."""
+    from sims.plots.figure import blank_figure
+
+    blank_figure()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot be made: {error.strerror}"
+        raise InputError(str(folder), "", problem, "a folder of yours") from None

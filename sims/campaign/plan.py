@@ -21,10 +21,10 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
-from sims.given import with_given
 from sims.scenario.loader import parse, put, read
-from sims.scenario.policies import imported, running
+from sims.scenario.own_code import imported, running
 from sims.scenario.scenario import SEEDS, Scenario
+from sims.world import with_given
 
 LOOKED_AT = 256
 """Cases that are looked at before anything runs, unless there are more variants, or values of an

@@ -19,12 +19,12 @@ from sims.campaign.executors import Workers, given
 from sims.campaign.store import Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
-from sims.given import FaultLaw
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
 from sims.scenario.loader import parse, put, read
 from sims.scenario.scenario import SEEDS
+from sims.world import FaultLaw
 
 
 def question(

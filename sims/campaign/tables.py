@@ -22,8 +22,7 @@ from sims.errors import InputError, imported, visible
 from sims.exports.tables import Library, library_or_default
 from sims.plots.comparisons import draw_spreads
 from sims.plots.pictures import Picture
-from sims.script import UNCUT, grid
-from sims.telling import amount_of, in_units, units
+from sims.telling import UNCUT, amount_of, grid, in_units, units
 
 
 def rounded(estimate: Estimate | None) -> str:

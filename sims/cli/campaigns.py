@@ -13,7 +13,7 @@ import typer
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
-from sims.campaign.picture import draw
+from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results
 from sims.campaign.store import Store, write_frame
 from sims.campaign.tables import Table
@@ -21,8 +21,7 @@ from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
 from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
-from sims.script import prepare_pictures, show_table
-from sims.telling import counted
+from sims.telling import counted, show_table
 from sims.writing import check_suffix
 
 if TYPE_CHECKING:

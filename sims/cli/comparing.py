@@ -32,7 +32,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.script import show_table
+from sims.telling import show_table
 
 VALUES = "KEY=V1,V2,..."
 

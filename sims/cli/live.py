@@ -1,20 +1,192 @@
-"""A run watched: workers' states and the queue, in the terminal."""
+"""Runs in real time: `holdfast live` and `reality`, by real processes; `run --live`, a simulation
+that is watched."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING, Annotated
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from actors.intervals import spans_in
-from actors.runtime import Record
+from actors.runtime import Record, stream
 from policies.availability import WorkerState
-from sims.cli.progress import ShowProgress
-from sims.errors import visible
+from sims.cli.progress import ShowProgress, tracked
+from sims.errors import FAILED, InputError, naming, show, visible
 from sims.history import HOLDING, History
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    Seed,
+    flag,
+    option,
+    picture,
+    positive_int,
+)
+from sims.scenario.loader import load
+from sims.scenario.scenario import Scenario
+from sims.telling import counted
+
+if TYPE_CHECKING:
+    from sims.live.reality import Outcome
+
+Cluster = Annotated[
+    str | None,
+    option(
+        str,
+        "ADDRESS",
+        "a Dask cluster: tcp://HOST:PORT, or the file that `dask scheduler` wrote; default: one "
+        "on this machine, for this command alone",
+        "--scheduler",
+    ),
+]
+FOLDER = Path("logs/reality")
+
+
+def live(
+    file: ScenarioFile,
+    seed: Seed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    scheduler: Cluster = None,
+    log: Annotated[
+        Path | None, option(Path, "PATH", "where to log; default: logs/NAME.jsonl")
+    ] = None,
+    monkey: Annotated[
+        int | None,
+        option(
+            positive_int,
+            "N",
+            "run it again with the process of each worker killed, unannounced, at each of N "
+            "random moments",
+        ),
+    ] = None,
+) -> int:
+    """Run a scenario with real processes of Dask, in real time.
+
+    Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
+    scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
+    (To watch a simulation: `run --live`.)"""
+    from sims.live.live import advance_of, opened, playable
+    from sims.live.reality import measure, predict
+
+    scenario = load(file, changes or (), seed)
+    with naming(file):
+        playable(scenario)
+        folder, advance = file.parent, advance_of(scenario, file.parent)
+        [foreseen] = predict({scenario.name: scenario}, [scenario.seed], folder)
+        seconds = foreseen.makespan * scenario.live.scale
+        show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
+        where = log or Path("logs") / f"{scenario.name}.jsonl"
+        with opened(scenario.full_platform.size, advance, scheduler) as processes:
+            about = scenario.name, scenario, scenario.seed, processes, folder
+            if monkey is None:
+                outcome = measure(*about, where)
+                right = outcome.right and outcome.sound
+                show(
+                    f"  makespan    {outcome.makespan:g}",
+                    f"  answers     {'right' if outcome.right else 'WRONG'}",
+                    f"  audit       {'passed' if outcome.sound else 'FAILED'}",
+                    f"  latest      {max(outcome.late, default=0):.3f} s after its time",
+                    f"  log         {where}",
+                )
+                return 0 if right else FAILED
+            draws = stream(scenario.seed, "monkey").uniform(0, seconds, monkey)
+            wrong = 0
+            for moment in draws.tolist():
+                for number in processes.seats:
+                    processes.post(processes.murder_later(number, moment))
+                    outcome = measure(*about)
+                    wrong += not (outcome.right and outcome.sound)
+                    show(
+                        f"  {moment:8.2f} s  worker {number:>3}  makespan {outcome.makespan:.4g}  "
+                        f"{'right' if outcome.right else 'WRONG'}, "
+                        f"{'sound' if outcome.sound else 'UNSOUND'}, {outcome.missed} died"
+                    )
+            show(f"{counted(monkey * len(processes.seats), 'run')}, {wrong} wrong")
+            return FAILED if wrong else 0
+
+
+def reality(
+    file: ScenarioFile,
+    runs: Annotated[int, option(positive_int, "N", "live runs of each policy")] = 10,
+    compared: Annotated[
+        list[str] | None,
+        option(str, "NAME", "a policy in place of the file's (repeatable)", "--policy"),
+    ] = None,
+    seed: Seed = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    scheduler: Cluster = None,
+    folder: Annotated[
+        Path | None, option(Path, "DIR", "for predictions, logs, results; default: logs/reality")
+    ] = None,
+    output: Annotated[
+        Path | None, option(picture, "FILE", "draw it, too", "-o", "--output")
+    ] = None,
+    again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
+) -> int:
+    """Predict runs of a scenario, then measure them with real processes.
+
+    Measures what processes cost, simulates N runs (written down before any live run begins), runs N
+    live with the same realised hazards, and prints where the two differ."""
+    from sims.live.live import advance_of, opened
+    from sims.live.reality import Comparison, calibrate, measure, predict, read, write
+
+    scenario = load(file, changes or (), seed)
+    where = folder or FOLDER / scenario.name
+    predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
+    with naming(file):
+        variants = variants_of(file, scenario, compared or [], changes or [])
+        if not again:
+            seeds = range(scenario.seed, scenario.seed + runs)
+            with opened(
+                scenario.full_platform.size, advance_of(scenario, file.parent), scheduler
+            ) as processes:
+                show("calibration", *calibrate(processes).lines())
+                write(predict(variants, seeds, file.parent), predictions)
+                show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
+                planned = list(product(variants.items(), seeds))
+
+                def measured() -> Iterator[Outcome]:
+                    for (name, variant), number in planned:
+                        log = where / f"{name.replace(':', '-')}-{number}.jsonl"
+                        yield measure(name, variant, number, processes, file.parent, log)
+
+                found: list[Outcome] = []
+                for outcome in tracked(measured(), planned, "live runs"):
+                    found.append(outcome)
+                    write(found, results)
+    compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
+    show(*compared_runs.lines(), f"results      {results}")
+    if output is not None:
+        from sims.plots.comparisons import draw_reality
+
+        show(f"picture      {draw_reality(compared_runs, scenario.name, output)}")
+    return 0 if all(it.right and it.sound for it in compared_runs.measured) else FAILED
+
+
+def variants_of(
+    file: Path, scenario: Scenario, names: list[str], changes: list[str]
+) -> dict[str, Scenario]:
+    """The scenario under each of these policies, or under its own. Raises InputError."""
+    if not names:
+        return {scenario.policy_name: scenario}
+    found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
+    if len(found) < len(names):
+        raise InputError("command line", "--policy", "a name comes twice", "different ones")
+    return found
+
+
+# --- a simulation watched -----------------------------------------------------------------------
+
 
 DRAWN = 400
 """Workers drawn one by one; of more only how many are in which state is told."""

@@ -9,6 +9,7 @@ import typer
 
 from sims.campaign.axes import axis
 from sims.campaign.executors import local
+from sims.campaign.picture import prepare_pictures
 from sims.cli.comparing import finished
 from sims.errors import note, show
 from sims.options import argument, chosen, flag, group, option, positive_int
@@ -16,8 +17,7 @@ from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, st
 from sims.papers import item as item_named
 from sims.papers.values import draw, table
 from sims.scenario.loader import split_override, value_of
-from sims.script import grid, prepare_pictures, show_table
-from sims.telling import counted, in_units
+from sims.telling import counted, grid, in_units, show_table
 
 RESULTS = Path("logs/papers")
 

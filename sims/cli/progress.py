@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
-from sims.cli.output import Teller
+from sims.cli.commands import Teller
 from sims.errors import visible
 from sims.telling import counted, units
 

@@ -1,4 +1,4 @@
-"""`holdfast run`, `check` and `optimum`: one scenario file."""
+"""`holdfast run`, `check` and `optimum`: one scenario file; `check-policy`: one policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import attrs
 
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming, note, show
+from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
 from sims.options import (
     AsJson,
     Overrides,
@@ -27,10 +27,11 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario.idle import warn_of_idle
-from sims.scenario.loader import Scenario, files_of, load, split_override, value_of
-from sims.scenario.scenario import SEEDS
+from sims.scenario.loader import files_of, load, split_override, value_of
+from sims.scenario.policy import PolicySection, load_policy
+from sims.scenario.scenario import SEEDS, Scenario
 from sims.summary import Summary
+from sims.telling import counted
 from sims.world import run as simulate
 
 
@@ -64,7 +65,7 @@ def run(
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
-            from sims.log import LogWriter
+            from sims.log_writer import LogWriter
             from sims.writing import refuse_inputs
 
             refuse_inputs(path, "--log", file, *files_of(scenario, file.parent))
@@ -72,7 +73,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            warn_of_idle(scenario)  # told only of what is not refused
+            scenario.warn_of_idle()  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -115,7 +116,7 @@ def check(
     """Check a scenario file without running it.
 
     Code that the file names is located, and loaded only with --load."""
-    from sims.checking import check as checked
+    from sims.session import check as checked
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
@@ -137,3 +138,53 @@ def optimum(
     with naming(file):
         found = reference(scenario, slots, time_limit, file.parent)
     show(*([json.dumps(attrs.asdict(found))] if as_json else found.lines()))
+
+
+def check_policy(
+    policy: Annotated[str, argument(str, "MODULE:NAME", "your class, function or object")],
+    point: Annotated[
+        str | None,
+        option(str, "POINT", "what it decides, where that is not clear"),
+    ] = None,
+    parameters: Annotated[
+        list[str] | None,
+        option(
+            str,
+            "KEY=VALUE",
+            "a parameter of the class, as in [policy.parameters] (repeatable)",
+            "--set",
+        ),
+    ] = None,
+    policies: Policies = None,
+    views: Annotated[int, option(positive_int, "N", "number of questions")] = 200,
+    within: Annotated[
+        float,
+        option(moment, "TIME", "seconds that an answer may take"),
+    ] = 1.0,
+) -> int:
+    """Test a policy of yours with random questions.
+
+    The decision point is recognised by the policy's parameters (policies/interface) and, among
+    several, by its answers. Each kind of fault is printed once, with the smallest view that shows
+    it: an answer that cannot be carried out (a worker that is DOWN, more processors than there
+    are), an exception, a change of the view, another answer to the same question, an answer that
+    takes too long. Exit code 1 if there is one.
+    """
+    imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
+    from sims.kit.trial import Trial, recognised
+
+    given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
+    loaded = load_policy(
+        PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
+    )
+    kind = recognised(loaded, point)
+    findings = Trial(loaded, kind, views, within).findings()
+    for it in findings:
+        print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
+    faults = counted(len(findings), "fault") if findings else "no fault"
+    show(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
+    return 1 if findings else 0
+
+
+def _no_paper(name: str) -> Any:
+    raise ValueError(f"{name!r} is no policy of yours; accepted: package.module:Name")

@@ -18,10 +18,10 @@ from attrs import define, field
 from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
-from sims.attribute_docs import members_of
 from sims.errors import InputError, imported
 from sims.history import History, Job, Listener, Run
 from sims.metrics.jobs import BOUND, bounded, own_time
+from sims.tables.fields import members_of
 from sims.writing import check_suffix, replacing
 
 if TYPE_CHECKING:

@@ -64,13 +64,15 @@ class _Rows(Listener):
     def run_over(self, run: Run, end: float) -> None:
         assert self.history.header is not None
         job, start, allocated = run.job, run.start, run.event.processors
-        asked = job.described.estimate if job.described else None
         execution, turnaround = end - start, end - job.submitted
         names = run_id(job.name, run.number), self.history.header.scenario
         name, workload = (re.sub(FORMULA, r"'\1", it) for it in names)
         row = (
             *(name, workload, workload, job.submitted, count_in(allocated)),
-            *(UNKNOWN if asked is None else asked, int(run.outcome is Outcome.COMPLETED)),
+            *(
+                UNKNOWN if job.estimate is None else job.estimate,
+                int(run.outcome is Outcome.COMPLETED),
+            ),
             *(STATES[run.outcome], start, execution, end, start - job.submitted, turnaround),
             *(turnaround / execution if execution else 1.0, allocated, UNKNOWN, _metadata(run)),
         )

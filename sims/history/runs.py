@@ -285,5 +285,5 @@ class Runs(Workers):
     def _regroup(self, run: Run, record: Record, processors: str) -> None:
         self._span(run, record, run.done)
         self._give(run, record)
-        run.processors, run.apart = processors, {}
+        run.processors, run.apart, run.away = processors, {}, set()
         self._meet(run, self._take(run, processors, record), record)

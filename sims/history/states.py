@@ -48,6 +48,11 @@ class Job:
     killed: bool = False
 
     @property
+    def estimate(self) -> float | None:
+        """How long its user believes that it runs."""
+        return self.described.estimate if self.described else None
+
+    @property
     def verification(self) -> float:
         """Its detector's time at the end of each run."""
         return self.described.verification if self.described else 0

@@ -158,17 +158,20 @@ class Workers:
 
     def _move(self, worker: int, record: Record) -> None:
         """Notify of a member that has changed."""
-        known = self.workers.get(worker)
-        apart = known is not None or worker in self._stalled
-        away = known is not None and known.state is not WorkerState.UP
         for run in self.holders(worker):
             self._stop_passing(run, record)
-            (run.away.add if away else run.away.discard)(worker)
-            if apart:
-                run.apart[worker] = None
-            else:
-                run.apart.pop(worker, None)
-            self._notify.member_changed(run, worker, record)
+            self._note(run, worker, record)
+
+    def _note(self, run: Run, worker: int, record: Record) -> None:
+        """What a member is to its run, from now on."""
+        known = self.workers.get(worker)
+        away = known is not None and known.state is not WorkerState.UP
+        (run.away.add if away else run.away.discard)(worker)
+        if known is not None or worker in self._stalled:
+            run.apart[worker] = None
+        else:
+            run.apart.pop(worker, None)
+        self._notify.member_changed(run, worker, record)
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
@@ -185,8 +188,7 @@ class Workers:
     def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
         """These members of a run that starts, or that join it, are apart already."""
         for number in apart:
-            run.apart[number] = None
-            self._notify.member_changed(run, number, record)
+            self._note(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
         """`run` holds nothing any more."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from attrs import define, field
 
-from actors.background import CheckpointDue
-from actors.messages import AttemptOver, PartDue
+from actors.job import AttemptOver
+from actors.run_account import CheckpointDue, PartDue
 from actors.runtime import Phase, Timer
 from actors.runtime.entries import Receiver
 from actors.runtime.wall import Arrival

@@ -27,7 +27,8 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.intervals import count_in, numbers_in
-from actors.messages import AttemptOver, PartDue
+from actors.job import AttemptOver
+from actors.run_account import PartDue
 from actors.runtime import Record, Timer
 from policies.availability import WorkerState
 from sims.history import History, Run

@@ -29,8 +29,8 @@ from sims.live.driver import Driver
 from sims.live.holder import Advance, hashed
 from sims.live.processes import Processes
 from sims.scenario.faults import ListedFaults, NoFaults
-from sims.scenario.jobs.entries import SCHEDULER
-from sims.scenario.master import Service
+from sims.scenario.jobs import SCHEDULER
+from sims.scenario.platform import Service
 from sims.scenario.scenario import Scenario
 from sims.world import Ending, run
 
@@ -115,7 +115,7 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
         return hashed
     import cloudpickle
 
-    from sims.scenario.policies import imported
+    from sims.scenario.own_code import imported
 
     function: Advance = imported(name, folder, "live.function")
     cloudpickle.register_pickle_by_value(sys.modules[function.__module__])

@@ -16,7 +16,7 @@ from policies.availability import WorkerState
 from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
 from sims.errors import InputError
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs.section import IterativeSection
+from sims.scenario.jobs import IterativeSection
 from sims.scenario.scenario import Scenario
 from sims.telling import SLOT, counted
 from sims.world import run
@@ -89,9 +89,10 @@ def _tasks(scenario: Scenario) -> int:
     if not isinstance(job, IterativeSection) or job.tasks is None:
         problem = f"{job.kind!r} has no off-line optimum here"
         raise InputError("scenario", "job.kind", problem, "iterative, one job of its own `tasks`")
-    if errors.of(errors.key):
-        problem = f"{errors.of(errors.key)!r}: nobody can foresee silent errors"
-        raise InputError("scenario", f"errors.{errors.key}", problem, "0")
+    for key, value in errors.given.items():
+        if value:
+            problem = f"{value!r}: nobody can foresee silent errors"
+            raise InputError("scenario", f"errors.{key}", problem, "0")
     if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
         raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
-from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
-from policies.maths.silent_errors import draw_failures
+from policies.maths.silent_errors import draw_failures, least, moldable_bound, rigid_bound
 from policies.maths.speedup import Rigid
 from sims.campaign.results import Results
 from sims.errors import InputError
@@ -34,8 +33,7 @@ from sims.papers.values import (
     without,
 )
 from sims.scenario.faults import ErrorSection
-from sims.scenario.jobs.entries import RigidJob
-from sims.scenario.jobs.section import JobSection, MoldableSection, RigidSection
+from sims.scenario.jobs import JobSection, MoldableSection, RigidJob, RigidSection
 from sims.scenario.scenario import Scenario
 
 SEEDS = 10_000

@@ -21,7 +21,7 @@ from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.comparisons import draw_panels
 from sims.scenario.scenario import Scenario
-from sims.script import grid
+from sims.telling import grid
 
 Place = tuple[tuple[str, Any], ...]
 """(what varies, value)."""

@@ -13,21 +13,19 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 from sims.errors import InputError
-from sims.packing import CHUNK, unpack_zst
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+CHUNK = 1 << 17
+PIECE = 1 << 12
+"""Bytes unpacked at a time: zeros grow thirty-thousandfold."""
+
 COMPRESSED = ".gz, .xz, .bz2 or .zst"
-UNPACKERS: Mapping[str, Callable[[Path], Any]] = {
-    ".gz": gzip.open,
-    ".xz": lzma.open,
-    ".bz2": bz2.open,
-    ".zst": unpack_zst,
-}
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
 
@@ -37,6 +35,64 @@ MOST_GROWN, LEAST_GROWN = 100, 1 << 24
 """How many times its size a packed file may come to; and bytes that any may."""
 
 T = TypeVar("T")
+
+
+class _Frames(io.RawIOBase):
+    """The bytes of a Zstandard file. Reading raises EOFError where its last frame is cut."""
+
+    def __init__(self, path: Path) -> None:
+        self._zst = zstandard(path)
+        self._file = path.open("rb")
+        self._unpacked, self._ready = self._unpack(), b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        into = memoryview(buffer)
+        while not self._ready:
+            piece = next(self._unpacked, None)
+            if piece is None:
+                return 0
+            self._ready = piece
+        size = min(len(into), len(self._ready))
+        into[:size], self._ready = self._ready[:size], self._ready[size:]
+        return size
+
+    def _unpack(self) -> Iterator[bytes]:
+        frame, rest = None, b""
+        while packed := rest or self._file.read(PIECE):
+            frame = frame or self._zst.ZstdDecompressor().decompressobj()
+            try:
+                yield frame.decompress(packed)
+            except self._zst.ZstdError as error:
+                raise OSError(f"not a Zstandard file ({error})") from error
+            rest = frame.unused_data if frame.eof else b""
+            frame = None if frame.eof else frame
+        if frame is not None:
+            raise EOFError("Compressed file ended before the end of its last frame")
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def zstandard(path: Path) -> ModuleType:
+    """The library. Raises InputError, naming this file, where it is not installed."""
+    try:
+        import zstandard as library
+    except ImportError:
+        problem = "Zstandard compression needs a package that is missing"
+        raise InputError(str(path), "", problem, "pip install 'holdfast[zst]'") from None
+    return library
+
+
+UNPACKERS: Mapping[str, Callable[[Path], Any]] = {
+    ".gz": gzip.open,
+    ".xz": lzma.open,
+    ".bz2": bz2.open,
+    ".zst": _Frames,
+}
 
 
 class _Unpacked(io.RawIOBase):

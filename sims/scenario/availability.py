@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from numpy.random import Generator
 
-from actors.owners import Change, markov_changes
+from actors.events import WorkerPriced
+from actors.hazards import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
@@ -50,6 +51,10 @@ class Owned(Section):
         with suppress(InputError):  # a trace has ended: its changes say so in time
             for time, state in self.changes(rng, folder):
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
+
+    def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
+        """What it says that a worker costs while it is UP; None: nothing."""
+        return None
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) from time 0 on."""

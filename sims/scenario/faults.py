@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.random import Generator
-from pydantic import PrivateAttr, SkipValidation
+from pydantic import Field, PrivateAttr, SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
@@ -238,8 +238,17 @@ AnyFaults = Annotated[
 ]
 
 
-KINDS = ("average", "rate", "per_work")
-"""How silent errors are told."""
+# --- silent errors --------------------------------------------------------------------------------
+
+MOST_FAILURES = 1_000_000
+"""Of one job, in a row: each is a run."""
+Failures = Annotated[
+    Annotated[int, Field(ge=0, le=MOST_FAILURES)] | tuple[Annotated[int, Field(ge=0, le=1)], ...],
+    Accepts(
+        f"a whole number from 0 to {MOST_FAILURES:,}, "
+        "or a list of 0 and 1, one for each verification"
+    ),
+]
 
 
 class ErrorSection(Section):
@@ -253,19 +262,14 @@ class ErrorSection(Section):
     """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property
-    def key(self) -> str:
-        """Which one is given."""
-        return next((key for key in KINDS if self.of(key)), "rate")
-
-    def of(self, key: str) -> float:
-        """That one's value, 0 where it is not given."""
-        value: float | None = getattr(self, key)
-        return value or 0.0
+    def given(self) -> dict[str, float]:
+        """What is said: at most one of them, and its value."""
+        said = ((key, getattr(self, key)) for key in ("average", "rate", "per_work"))
+        return {key: value for key, value in said if value is not None}
 
     def check(self) -> None:
-        given = [key for key in KINDS if getattr(self, key) is not None]
-        if len(given) > 1:
-            raise InputError("", "", f"both {' and '.join(given)}", "one of them")
+        if len(self.given) > 1:
+            raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
         """q_j of each job, by its work: a rigid one's is its area."""

@@ -13,7 +13,7 @@ from attrs import frozen
 
 from sims.durations import TIME
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS
+from sims.scenario.jobs import KINDS
 from sims.scenario.schema import schema_of, whole
 from sims.tables.fields import Json
 from sims.tables.section import TAG

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS, RigidSection
-from sims.scenario.platform import PlatformSection
+from sims.scenario.jobs import RigidSection
 from sims.scenario.scenario import Scenario, Unit
+from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20
@@ -26,8 +26,6 @@ TOO_DEEP = "lists or tables nested hundreds deep"
 
 WIDEST = range(-(2**63), 2**64)
 """The whole numbers that a log's line can hold."""
-
-__all__ = ["KINDS", "Scenario", "load", "read"]
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:

@@ -1,145 +1,32 @@
-"""What a scenario file may say of its workers: a pool of them alike, others one by one."""
+"""All workers of a scenario by number, and what moving data to them takes: the master's bounded
+multi-port link (volatile13, section III.B; WORLD.md, L), and the link between workers (malleable17,
+sections 3.1 and 3.3)."""
 
 from __future__ import annotations
 
+import enum
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from math import inf
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-import numpy as np
 from attrs import evolve, field, frozen
 from numpy.random import Generator
-from pydantic import Field
 
-from actors.owners import Change as StateChange
+from actors.hazards import Change
 from actors.runtime import stream
+from actors.worker_messages import Needs
 from policies.availability import WorkerState
-from policies.maths.speeds import Change
+from policies.interface import ServiceOrder
+from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import InputError
-from sims.scenario.availability import AlwaysUp, Markov, cut
-from sims.scenario.speeds import ConstantLaw, GainSection, Speed, process_of
-from sims.scenario.trace_files import Availability, TraceFile
-from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive
+from sims.scenario.availability import Trace, cut
+from sims.scenario.trace_files import TraceFile
+from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
+from sims.tables.fields import Count, Time
 from sims.tables.section import Section
-
-MOST = 2**53
-"""Workers: allotments are worked out in doubles, which count no further."""
-SLOWEST = 10**9
-"""w_min of drawn workers: ten times as much, times an iteration's tasks, fits in a log's line."""
-
-
-Stay = Annotated[
-    tuple[float, float],
-    Accepts("two numbers from 0 to 1, the lower first", check=lambda it: 0 <= it[0] <= it[1] <= 1),
-]
-
-
-class WorkerFields(Section):
-    """What a worker is; each of several alike has randomness of its own."""
-
-    speed: Speed = Field(default_factory=ConstantLaw)
-    """How fast it works: a number, or a law of speed over time (`two-point` and so on)."""
-    availability: Availability = Field(default_factory=AlwaysUp)
-    """Its owner's states: `always`, a string of states such as `uurrdu`, or a table."""
-    task_time: Duration = 1
-    """w_q: time units per task of iterative jobs."""
-    memory: Natural | None = None
-    """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
-    price: NotNegative | None = None
-    """Of an hour of it, paid while a run holds it, in place of all other prices; default: as
-    [measures] or its availability's trace says."""
-    belief: Markov | None = None
-    """The chain that policies believe in; default: the true chain, or the one fitted to the
-    availability."""
-
-    @property
-    def unowned(self) -> bool:
-        """Whether no owner takes it away."""
-        return isinstance(self.availability, AlwaysUp)
-
-    @property
-    def varies(self) -> bool:
-        """Whether its speed may be another than 1."""
-        return not (isinstance(self.speed, ConstantLaw) and self.speed.speed == 1)
-
-    def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Its speed over time, drawn from `rng`; files are looked for from `folder`."""
-        return process_of(self.speed, folder).path(rng)
-
-
-class PlatformSection(WorkerFields):
-    """`[platform]`: workers alike, numbered from 0."""
-
-    workers: Annotated[int, Accepts(f"a whole number, 0 to {MOST:,}", {"ge": 0, "le": MOST})] = 0
-    """P; with `[[workers]]` those of the pool alone."""
-    node: Count = 1
-    """k: workers 0 to k - 1 are node 0, the next k node 1, and so on, `[[workers]]` too."""
-    spares: Natural = 0
-    """The last so many workers start no job; under `protection.replace_after` they replace members
-    that are away."""
-    multitasking: bool = True
-    """Whether a worker may run several copies at once, where a policy shares them
-    (redundancy17)."""
-    augmentation: Positive = 1.0
-    """Multiplies all speeds, or g(r, t) (redundancy17, section III.C)."""
-    gain: GainSection | None = None
-    """g(r, t): r copies progress as the mean of their furthest (redundancy17, Assumption 2),
-    `process`, `linear` or `frozen-two-point`; default: each copy progresses as its own worker
-    does."""
-
-    @property
-    def varies(self) -> bool:
-        """See WorkerFields: never where jobs progress by g(r, t)."""
-        return self.gain is None and (self.augmentation != 1 or super().varies)
-
-    def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """See WorkerFields."""
-        path = super().speeds(rng, folder)
-        if self.augmentation == 1:
-            return path
-        return ((time, self.augmentation * speed) for time, speed in path)
-
-
-class WorkerSection(WorkerFields):
-    """`[[workers]]`: one worker, or `count` alike, after those of `[platform]`."""
-
-    name: str = ""
-    """Default: P1, P2, ...; with `count` above 1 a number is appended."""
-    count: Count = 1
-    """How many workers are alike."""
-
-
-class RandomWorkers(Section):
-    """`[random_workers]`: workers drawn as in volatile13, section VII.A, after those of
-    `[[workers]]`."""
-
-    count: Count
-    """How many workers."""
-    fastest: Annotated[
-        int, Accepts(f"a whole number, 1 to {SLOWEST:,}", {"ge": 1, "le": SLOWEST})
-    ] = 1
-    """w_min: times per task are uniform over w_min..10 w_min."""
-    stay: Stay = (0.90, 0.99)
-    """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
-    memory: Natural | None = None
-    """mu_q, as in `[[workers]]`."""
-    seed: Natural = 0
-    """Which platform is drawn; the scenario's own seed draws what happens on it."""
-
-    def draw(self, first: int) -> tuple[WorkerSection, ...]:
-        """The workers; their names count from P`first`."""
-        rng = stream(self.seed, "platform")
-        return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
-
-    def _worker(self, name: str, rng: Generator) -> WorkerSection:
-        stays = rng.uniform(*self.stay, size=(3, 1))
-        rows = np.where(np.eye(3), stays, 0.5 * (1 - stays)).tolist()
-        time = int(rng.integers(self.fastest, 10 * self.fastest, endpoint=True))
-        life = Markov.model_validate({"rows": rows})
-        return WorkerSection(name=name, task_time=time, memory=self.memory, availability=life)
-
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
@@ -241,6 +128,11 @@ class Platform:
     def __iter__(self) -> Iterator[WorkerFields]:
         return map(self.__getitem__, range(self.size))
 
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """Number of the worker of each name."""
+        return {self.name(worker): worker for worker in range(self.size)}
+
     def name(self, worker: int) -> str:
         """What streams of randomness and errors call it."""
         own = self.own[worker - self.alike].name if worker >= self.alike else ""
@@ -251,7 +143,7 @@ class Platform:
         own = self[worker]
         return not own.unowned or own.varies or worker in self.reclaims
 
-    def changes(self, worker: int, rng: Generator, folder: Path) -> Iterator[StateChange]:
+    def changes(self, worker: int, rng: Generator, folder: Path) -> Iterator[Change]:
         """(time, state) of its owner from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md,
         W1)."""
         changes = self[worker].availability.changes(rng, folder)
@@ -259,8 +151,40 @@ class Platform:
             return changes
         return _taken_back(changes, self.reclaims[worker])
 
+    def refuse_mixed(self, folder: Path) -> None:
+        """Raises InputError where the slots of two traces differ in length."""
+        files = (it.availability for it in self.sections)
+        lengths = dict.fromkeys(it.seconds(folder) for it in files if isinstance(it, TraceFile))
+        if len(lengths) > 1:
+            problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
+            accepted = (
+                f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
+            )
+            raise InputError("scenario", "workers.availability.slot", problem, accepted)
 
-def _taken_back(changes: Iterator[StateChange], spans: Spans) -> Iterator[StateChange]:
+    def mtbf(self, folder: Path) -> float:
+        """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
+        traces = (it.availability for it in self.sections)
+        seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
+        downs = sum(it for _, it in seen)
+        return sum(up for up, _ in seen) / downs if downs else inf
+
+    def belief(self, expectation: Expectation, folder: Path) -> Belief:
+        """What policies believe of each worker. Raises InputError where nothing can be."""
+        chains = tuple(self._chain(worker, folder) for worker in range(self.size))
+        return Belief(chains, expectation)
+
+    def _chain(self, worker: int, folder: Path) -> MarkovChain:
+        section = self[worker]
+        try:
+            return (section.belief or section.availability).chain(folder)
+        except ValueError as error:
+            problem = f"{self.name(worker)}: {error}"
+            accepted = "a worker that is UP at times, or one with a belief"
+            raise InputError("scenario", "workers.availability", problem, accepted) from None
+
+
+def _taken_back(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
     bounds = sorted({time for span in spans for time in span if time > 0})
     for time, state in cut(changes, bounds):
         within = any(start <= time < end for start, end in spans)
@@ -282,3 +206,83 @@ def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSec
             if section.name and section.count > 1:
                 name = f"{name}.{k + 1}"
             yield section.model_copy(update={"name": name, "count": 1})
+
+
+# --- links ----------------------------------------------------------------------------------------
+
+
+class Service(enum.Enum):
+    """Whom the master serves first."""
+
+    STARTED_FIRST = "started-first"
+    """Messages in progress, then the lowest worker index."""
+    LONGEST_FIRST = "longest-first"
+    """Whoever lacks most communication, in every slot."""
+
+
+class MasterSection(Section):
+    """`[master]`: whom jobs' runs fetch what they need from; sizes are every job's that says
+    nothing else."""
+
+    channels: Count
+    """n_com: messages under way at once, in both directions together."""
+    program: Time = 0
+    """T_prog: time units to send a job's program to a worker."""
+    data: Time = 0
+    """T_data: time units to send a unit of data: a task's, or all of a job that has no tasks."""
+    image: Time = 0
+    """Time units to send, or to fetch, one worker's checkpoint image."""
+    order: Service = Service.STARTED_FIRST
+    """Who is served first."""
+    timetable: tuple[tuple[str, ...], ...] = ()
+    """Names of the workers to serve in each slot from 0 on; overrides `order` where given."""
+    shared_program: bool = False
+    """Whether all jobs have one program; else each has its own."""
+
+    def needs(
+        self,
+        job: str,
+        program: float | None = None,
+        data: float | None = None,
+        image: float | None = None,
+    ) -> Needs:
+        """What members of a job's runs fetch, which may say so itself."""
+        return Needs(
+            "program" if self.shared_program else job,
+            self.program if program is None else program,
+            self.data if data is None else data,
+            self.image if image is None else image,
+        )
+
+    @property
+    def served(self) -> str:
+        """How the log calls its order of service."""
+        return "timetable" if self.timetable else self.order.value
+
+    def service(self, platform: Platform, cap: float) -> ServiceOrder:
+        """The order of service. Raises InputError for a timetable that cannot be kept."""
+        from policies.service import LongestFirst, StartedFirst, Timetable
+
+        if not self.timetable:
+            return LongestFirst() if self.order is Service.LONGEST_FIRST else StartedFirst()
+        if cap == inf:
+            problem = "inf, with a timetable: nobody is served after its end"
+            raise InputError("scenario", "job.cap", problem, "a number of slots")
+        index = platform.index
+        unknown = [name for slot in self.timetable for name in slot if name not in index]
+        if unknown:
+            problem = f"there is no worker {unknown[0]!r}"
+            raise InputError("scenario", "master.timetable", problem, ", ".join(index))
+        return Timetable(tuple(tuple(index[name] for name in slot) for slot in self.timetable))
+
+
+class LinkSection(Section):
+    """`[link]`: between workers, for buddies' checkpoints and redistributions alike
+    (malleable17)."""
+
+    unit: Time = 1.0
+    """c = 1 / bandwidth: s per data unit, for checkpoints and redistributions alike."""
+    latency: Time = 0.0
+    """beta: s for each message."""
+    startup: Time = 0.0
+    """S: s for each redistribution."""

@@ -1,19 +1,23 @@
-"""`[policy]`: who decides, and by which policy."""
+"""`[policy]`: who decides, and by which policy: one of the papers', or a user's own."""
 
 from __future__ import annotations
 
 import enum
 from ast import literal_eval
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from actors.decisions import name_of
 from actors.events import DeciderKind
 from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
+from sims.errors import InputError
+from sims.scenario.own_code import OWN, own
 from sims.tables.fields import Accepts, Duration, Positive, Time
 from sims.tables.section import Section
 
@@ -24,10 +28,26 @@ FIXED = "FIXED"
 """Enrolment: always the same members, which its parameters name."""
 
 
-SUGGESTED: Mapping[str, DeciderKind] = {
-    "iterative": DeciderKind.ENROLMENT,
-    "malleable": DeciderKind.PACK,
+QUEUE, ENROLMENT, PACK, COPIES, DEADLINE = DeciderKind
+READERS: dict[str, tuple[DeciderKind, ...]] = {
+    "order": (QUEUE,),
+    "preemption": (QUEUE,),
+    "estimates": (QUEUE,),
+    "noise": (QUEUE,),
+    "spread": (QUEUE,),
+    "reading": (QUEUE,),
+    "allocation": (QUEUE, PACK),
+    "allotment": (QUEUE,),
+    "eps": (QUEUE,),
+    "placement": (QUEUE, COPIES),
+    "expectation": (QUEUE, ENROLMENT),
+    "reuse": (ENROLMENT,),
+    "look": (PACK,),
+    "changeover": (DEADLINE,),
+    "every": (DEADLINE,),
 }
+"""Who reads each key of [policy]; what is not listed everyone does."""
+SUGGESTED: Mapping[str, DeciderKind] = {"iterative": ENROLMENT, "malleable": PACK}
 """Kind of job -> whose policy an unknown one is, if not a queue's."""
 
 
@@ -108,6 +128,30 @@ class PolicySection(Section):
     """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
     of pairs would help, or the `next-pair` alone."""
 
+    def idle(self, decider: DeciderKind, name: str) -> Iterator[tuple[str, str]]:
+        """(key, why nothing reads it), where the policy of that name decides so."""
+        for key, readers in READERS.items():
+            if not self.differs(key):
+                continue
+            if decider not in readers:
+                whose = " or ".join(reader.value for reader in readers)
+                yield f"policy.{key}", f"{name} decides as {decider.value}, not as {whose}"
+            elif ":" not in name and not self._read(name, key):
+                yield f"policy.{key}", f"{name} does not read it"
+
+    def _read(self, name: str, key: str) -> bool:
+        """Whether one of the papers' policies, whose decider reads the key, does so itself."""
+        match key:
+            case "reading":
+                return name.startswith("R-LIST") and name != "R-LIST-0"
+            case "allotment" | "eps":
+                return self.allocation == "BATCH"
+            case "noise" | "spread":
+                return self.estimates is Believed.NOISE
+            case "look":
+                return "EndLocal" in name or "ShortestApplicationsFirst" in name
+        return True
+
 
 def decider_kind(
     section: PolicySection, kind: str, streamed: bool, due: bool = False
@@ -118,31 +162,91 @@ def decider_kind(
     if section.decider is not None:
         return section.decider
     if not name:
-        return DeciderKind.PACK if kind == "malleable" else DeciderKind.QUEUE
-    suggested = DeciderKind.COPIES if streamed else SUGGESTED.get(kind, DeciderKind.QUEUE)
-    suggested = DeciderKind.DEADLINE if due else suggested
+        return PACK if kind == "malleable" else QUEUE
+    suggested = COPIES if streamed else SUGGESTED.get(kind, QUEUE)
+    suggested = DEADLINE if due else suggested
     return suggested if ":" in name else _by_name(name, suggested)
 
 
 def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
-    if suggested is DeciderKind.DEADLINE:
+    if suggested is DEADLINE:
         from policies.deadline import NAMED
 
         if name in NAMED:
             return suggested
-    if is_strategy(name) and not (name == "FCFS" and suggested is DeciderKind.COPIES):
-        return DeciderKind.QUEUE
+    if is_strategy(name) and not (name == "FCFS" and suggested is COPIES):
+        return QUEUE
     from policies import copies, enrolment, pack  # a queue's run does without them
 
     if name in enrolment.CATALOGUE or name == FIXED:
-        return DeciderKind.ENROLMENT
+        return ENROLMENT
     if name in pack.CATALOGUE:
-        return DeciderKind.PACK
+        return PACK
     try:
         copies.named(name)
     except ValueError:
         return suggested
-    return DeciderKind.COPIES
+    return COPIES
+
+
+# --- objects --------------------------------------------------------------------------------------
+
+
+class GivenPolicies(PolicySection):
+    """`[policy]` as a program may have it: what a file would name is there as an object."""
+
+    given: Mapping[str, Any]
+    """Key of `[policy]` -> the object; the key itself holds what logs and errors call it."""
+
+
+def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
+    """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
+    named = {key: name_of(policy) for key, policy in objects.items()}
+    return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
+
+
+def given(section: PolicySection, key: str) -> Any:
+    """A program's own object at a key, if there is one."""
+    return section.given.get(key) if isinstance(section, GivenPolicies) else None
+
+
+def load_policy(
+    section: PolicySection, named: Callable[[str], Any], folder: Path, *serves: Any
+) -> Any:
+    """The policy object that `section` asks for.
+
+    `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
+    where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
+    Raises InputError.
+    """
+    if section.parameters and not (given(section, "name") or ":" in section.name):
+        problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
+        raise InputError("scenario", "policy.parameters", problem, "no parameters")
+    return load_part(section, "name", "", named, folder, *serves)
+
+
+def load_part(
+    section: PolicySection,
+    key: str,
+    default: str,
+    named: Callable[[str], Any],
+    folder: Path,
+    *serves: Any,
+) -> Any:
+    """As `load_policy`, for what `section` names at `key`, or `default`; beside the policy itself,
+    it takes no parameters."""
+    if (object_ := given(section, key)) is not None:
+        return object_
+    name, place = getattr(section, key) or default, f"policy.{key}"
+    if ":" in name:
+        parameters = section.parameters if key == "name" else {}
+        return own(name, parameters, folder, place, *serves)
+    try:
+        return named(name)
+    except ValueError as error:
+        problem, _, accepted = str(error).partition("; accepted: ")
+        known = ", ".join(filter(None, (accepted.rstrip("."), "" if OWN in accepted else OWN)))
+        raise InputError("scenario", place, problem, known) from None
 
 
 # --- as a log tells it ----------------------------------------------------------------------------

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
-from actors.protection.by_size import BySize
+from actors.protection.rules import BySize
 from policies.maths.checkpoint import daly_work, young_work
 from sims.errors import InputError
 from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
@@ -34,6 +34,8 @@ Period = Annotated[
 ]
 
 
+FREE = "a checkpoint that costs nothing would be taken all the time"
+"""What is wrong with a period by a formula where a checkpoint takes no time."""
 FORMULAS = {"young": young_work, "daly": daly_work}
 Failing = Sequence[tuple[int, float]]
 """(workers that fail together, their mtbf) of each kind of faults."""
@@ -45,6 +47,14 @@ class OnNotice(enum.Enum):
     NOTHING = "nothing"
     SAVE = "save"
     """It takes a checkpoint at once, if it has computed since the last one."""
+
+
+OF_BUDDIES = ("images_every", "image_cost", "replace_after")
+OF_CHECKPOINTS = (
+    *("period", "cost", "recovery", "verified", "mtbf"),
+    *("on_notice", "blocking", "slowdown"),
+)
+"""Keys without effect where members are not kept, or no checkpoint is taken."""
 
 
 class ProtectionSection(Section):
@@ -96,6 +106,19 @@ class ProtectionSection(Section):
     def plain(self) -> bool:
         """Whether a run that ends early leaves nothing, and there is one at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """(key, why nothing reads it)."""
+        reasons = dict[str, str]()
+        if self.kind is not ProtectionKind.BUDDIES:
+            reasons |= dict.fromkeys(OF_BUDDIES, "members are kept only under buddies")
+        if self.kind is ProtectionKind.NONE:
+            none = "protection.kind is none: no checkpoint is taken"
+            reasons |= dict.fromkeys(OF_CHECKPOINTS, none)
+        if self.copies == 1:
+            alone = "protection.copies is 1: there is nothing to clone from"
+            reasons |= dict.fromkeys(("cloning", "delay"), alone)
+        return ((f"protection.{key}", it) for key, it in reasons.items() if self.differs(key))
 
     def rules(
         self, verification: float, image: float | None, mtbf: float, failing: Failing = ()
@@ -154,8 +177,8 @@ class ProtectionSection(Section):
             accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
             raise InputError("scenario", "protection.period", problem, accepted)
         if not cost:
-            problem = f"{period!r}: a checkpoint that costs nothing would be taken all the time"
-            raise InputError("scenario", "protection.period", problem, "a number, or a cost")
+            problem, accepted = f"{period!r}: {FREE}", "a number, or a cost"
+            raise InputError("scenario", "protection.period", problem, accepted)
         formula = FORMULAS[period]
         return lambda members: formula(mu / members, cost)
 

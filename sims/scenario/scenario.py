@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import enum
 import os
+import warnings
+from collections.abc import Iterator
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Self
@@ -15,11 +17,11 @@ from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
 from sims.errors import InputError
 from sims.scenario.faults import AnyFaults, ErrorSection, NoFaults
-from sims.scenario.jobs.section import KINDS, JobSection, RigidSection
-from sims.scenario.master import LinkSection, MasterSection
-from sims.scenario.platform import Platform, PlatformSection, RandomWorkers, WorkerSection
+from sims.scenario.jobs import KINDS, JobSection, RigidSection
+from sims.scenario.platform import LinkSection, MasterSection, Platform
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
+from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerSection
 from sims.tables.fields import Accepts, Duration, NotNegative, Positive, Time, Timed
 from sims.tables.section import Section
 
@@ -108,7 +110,7 @@ class MeasuresSection(Section):
         """What the log says of it. Raises InputError where an hour's length is not known."""
         hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
-        system.journal.record(system.origin, MeasuresDescribed, self.bound, hour, *rates)
+        system.describe(MeasuresDescribed, self.bound, hour, *rates)
 
 
 class LiveSection(Section):
@@ -218,6 +220,18 @@ class Scenario(Section):
         if any(source for key, source in job.sources.items() if key != "jobs"):
             own.add(job.kind)
         return tuple(kind for kind in KINDS if kind in own)
+
+    def idle(self) -> Iterator[tuple[str, str]]:
+        """(key, why nothing reads it) of what it says, and its author may think does something."""
+        yield from self.policy.idle(self.decider, self.policy_name)
+        yield from self.protection.idle()
+        if self.link != LinkSection() and self.decider is not DeciderKind.PACK:
+            yield "link", f"only a pack moves data between workers, and {self.policy_name} is none"
+
+    def warn_of_idle(self) -> None:
+        """One line for each key whose value differs from its default and has no effect."""
+        for key, reason in self.idle():
+            warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
 
     @property
     def times(self) -> Unit:

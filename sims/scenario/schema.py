@@ -10,9 +10,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema as core
 
-from sims.attribute_docs import attribute_docs
 from sims.scenario.scenario import Scenario
-from sims.tables.fields import Json
+from sims.tables.fields import Json, attribute_docs
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from pydantic import Field, PrivateAttr
 
 from actors.events import WorkerPriced
-from actors.owners import Change
+from actors.hazards import Change
 from policies.availability import WorkerState
 from sims.errors import InputError
 from sims.readers.traces import FtaStates, Origin, ProfileStates
@@ -138,7 +138,6 @@ class SpotFile(TraceFile):
         return read_spot_trace(self.path(folder))
 
     def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
-        """What the file says that a worker costs while it is UP; None: nothing."""
         trace, slot = self._trace(folder), self.seconds(folder)
         if not trace.prices:
             return None

@@ -15,20 +15,19 @@ from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Asking, Profile, Rigid, Table
+from policies.maths.speedup import Asking, Rigid, Table
 from sims.errors import InputError
 from sims.readers import JobLog
 from sims.scenario.faults import Struck
-from sims.scenario.jobs.entries import RESERVED, AnyJob, IterativeEntry
-from sims.scenario.jobs.logs import Replay, Rule, Selection
-from sims.scenario.jobs.section import (
-    JobSection,
-    MalleableSection,
-    MoldableSection,
+from sims.scenario.jobs import (
+    RESERVED,
+    AnyJob,
+    IterativeEntry,
     RigidSection,
 )
+from sims.scenario.jobs.logs import Replay, Rule, Selection
+from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
-from sims.scenario.jobs.stream import arrivals
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.scenario import Scenario
@@ -87,35 +86,40 @@ class Workload:
     begins: float | None = None
     """Of a log's: seconds since 1970 at time 0."""
 
+    @property
+    def copies(self) -> dict[int, int]:
+        """Index -> the most runs at once, of jobs that have several."""
+        each = ((it.job.index, it.protection.copies) for it in self.submissions)
+        return {index: copies for index, copies in each if copies > 1}
+
     def tell(self, system: System) -> None:
         """What the run's log begins with."""
-        for reason, jobs in self.left_out:
-            system.journal.record(system.origin, JobsLeftOut, reason, jobs)
-        for how, jobs in self.changed:
-            system.journal.record(system.origin, JobsChanged, how, jobs)
+        for left_out in self.left_out:
+            system.describe(JobsLeftOut, *left_out)
+        for changed in self.changed:
+            system.describe(JobsChanged, *changed)
         if self.begins is not None:
-            system.journal.record(system.origin, LogReplayed, self.begins)
+            system.describe(LogReplayed, self.begins)
         for it in self.submissions:
             if it.own and it.own.deadline is not None:
-                due = it.job.name, it.own.deadline
-                system.journal.record(system.origin, DeadlineDescribed, *due)
+                system.describe(DeadlineDescribed, it.job.name, it.own.deadline)
 
 
 def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     """All jobs that the platform can hold. Raises InputError where there are none."""
-    section, log = scenario.job, Replay.of(JobLog(()))
+    section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog(()))
     given = [key for key, source in section.sources.items() if source]
     if len(given) != 1:
         accepted = f"exactly one of {', '.join(section.sources)}"
         raise InputError("scenario", "job", "no jobs, or several sources of them", accepted)
-    if isinstance(section, RigidSection) and section.of_log:
-        log = _replay(section, scenario, system, folder)
+    if isinstance(section, RigidSection) and (section.log or section.lublin):
+        log = _replay(section, platform.size, system, folder)
         described: Iterable[Described] = _of_log(section, log)
     else:
         described = _described(scenario, system, folder)
     found = [Submission.of(scenario, *it) for it in described]
-    _refuse_twins([it.job.name for it in found], scenario.full_platform)
-    able, left_out = scenario.full_platform.able, log.left_out
+    _refuse_twins([it.job.name for it in found], platform)
+    able, left_out = platform.able, log.left_out
     fitting = [it for it in found if asked_of(it.job) <= able]
     if not fitting:
         raise _nothing_left(found, able, left_out)
@@ -137,35 +141,23 @@ def _unresized(submission: Submission) -> Submission:
 # --- where they come from -----------------------------------------------------------------------
 
 
-def _described(scenario: Scenario, system: System, folder: Path) -> Iterable[Described]:
+def _described(scenario: Scenario, system: System, folder: Path) -> Iterator[Described]:
     """Jobs of no log."""
-    section, size = scenario.job, scenario.full_platform.size
+    section, platform = scenario.job, scenario.full_platform
     if isinstance(section, RigidSection):
         _refuse_changes(section)
         if section.stream:
-            jobs, _ = arrivals(section.stream, size, system, folder, section.verification)
-            return ((job, None) for job in jobs)
-    if isinstance(section, MalleableSection) and not section.jobs:
-        profiles = [Application(it, section.speedup, size) for it in section.pack()]
-        return _drawn("T", profiles, section)
-    if isinstance(section, MoldableSection) and section.synthetic:
-        return _drawn("J", section.synthetic.draw(), section)
-    return _listed(scenario)
-
-
-def _drawn(letter: str, profiles: Iterable[Profile], section: JobSection) -> Iterator[Described]:
-    for index, profile in enumerate(profiles):
-        name = f"{letter}{index + 1}"
+            about = platform.size, system, folder, section.verification
+            yield from ((job, None) for job in arrivals(section.stream, *about)[0])
+            return
+    for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
+        name = f"{'T' if section.kind == 'malleable' else 'J'}{index + 1}"
         yield BatchJob(index, name, profile, section.verification, kind=section.kind), None
-
-
-def _listed(scenario: Scenario) -> Iterator[Described]:
-    section = scenario.job
     for index, own in enumerate(section.listed):
         job = BatchJob(
             index,
             own.name or f"J{index + 1}",
-            own.profile(index, scenario.full_platform),
+            own.profile(index, platform),
             section.verification if own.verification is None else own.verification,
             own.estimate,
             *(own.release, own.kind, own.user, own.group, own.queue, own.priority),
@@ -181,9 +173,8 @@ def _refuse_changes(section: RigidSection) -> None:
             raise InputError("scenario", f"job.{key}", "these jobs are of no log", accepted)
 
 
-def _replay(section: RigidSection, scenario: Scenario, system: System, folder: Path) -> Replay:
+def _replay(section: RigidSection, workers: int, system: System, folder: Path) -> Replay:
     """Selected, then drawn anew, then scaled: each as the one before leaves it."""
-    workers = scenario.full_platform.size
     try:
         log = Replay.of(_log(section, system, folder, workers))
     except OverflowError:
@@ -206,10 +197,9 @@ def _log(section: RigidSection, system: System, folder: Path, workers: int) -> J
         from sims.readers.job_logs import read_batsim
 
         return read_batsim(folder / section.batsim.file, RESERVED)
-    if section.sacct:
+    if it := section.sacct:
         from sims.readers.sacct import read_sacct
 
-        it = section.sacct
         return read_sacct(folder / it.file, it.timezone, it.partition_limit)
     assert section.lublin is not None
     return section.lublin.draw(system.stream("workload/lublin"), workers)

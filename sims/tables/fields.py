@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import pairwise
 from math import inf
-from typing import Annotated, Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from attrs import field, frozen
 from pydantic import (
@@ -198,3 +204,45 @@ def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
 def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
     found = handler(value)
     return value if type(value) is int and abs(value) <= MOST_WHOLE else found
+
+
+# --- what classes say of their attributes ---------------------------------------------------------
+
+
+def attribute_docs(kind: type) -> dict[str, str]:
+    """Attribute -> its docstring on one line; those of base classes too, where not said anew."""
+    classes = [each for each in reversed(kind.__mro__) if each.__module__ != "builtins"]
+    return {name: text for each in classes for name, text in _own(each)}
+
+
+def one_line(text: str) -> str:
+    """A docstring's words on one line."""
+    return " ".join(text.split())
+
+
+def _own(kind: type) -> Iterator[tuple[str, str]]:
+    # One made at run time is in no source: nothing is written below its attributes.
+    definition = _classes(kind.__module__).get(kind.__qualname__.rpartition(".")[2])
+    for statement, following in pairwise(definition.body if definition else ()):
+        match statement, following:
+            case (
+                ast.AnnAssign(target=ast.Name(name)) | ast.Assign(targets=[ast.Name(name)]),
+                ast.Expr(ast.Constant(str(text))),
+            ):
+                yield name, one_line(text)
+
+
+@cache  # to take a module apart takes 10 ms, and a listing of all keys asks for a hundred classes
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    try:
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (OSError, TypeError):
+        return {}
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def members_of(kind: Any) -> list[Any]:
+    """What a value can be: a union's members but None."""
+    if get_origin(kind) not in (Union, UnionType):
+        return [kind]
+    return [member for member in get_args(kind) if member is not NoneType]

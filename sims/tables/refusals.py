@@ -100,12 +100,6 @@ def meant(word: object, known: Collection[str]) -> str:
     return f" (did you mean {close[0]}?)" if close else ""
 
 
-def told(error: BaseException) -> tuple[str, str]:
-    """The problem, and what is accepted instead, of an error that may say both in a sentence."""
-    problem, _, accepted = str(error).partition("; accepted: ")
-    return problem, accepted.rstrip(".")
-
-
 def shown(value: object) -> str:
     """A value as a message has it."""
     return cut(repr(value))

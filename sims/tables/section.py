@@ -80,6 +80,10 @@ class Section(BaseModel):
             raise ValueError(error) from None  # which pydantic tells with its place
         return self
 
+    def differs(self, key: str) -> bool:
+        """Whether a key has another value than its default."""
+        return bool(getattr(self, key) != type(self).model_fields[key].default)
+
     def check(self) -> None:
         """Raises ValueError or InputError for keys that do not go together."""
 
@@ -98,7 +102,7 @@ def documented(
 ) -> Json:
     """With what its source says of each key. `use_attribute_docstrings` would read it whenever a
     class is made: each run would take 0.15 s longer."""
-    from sims.attribute_docs import attribute_docs, one_line
+    from sims.tables.fields import attribute_docs, one_line
 
     docs, table = attribute_docs(kind), handler.resolve_ref_schema(node)
     table["description"] = one_line(kind.__doc__ or "")

@@ -1,22 +1,173 @@
-"""`queue --at`: the queue and the machine at an instant of a log, in words and as data."""
+"""The queue and the machine at an instant of a log, what became of those who were there, and who
+was ahead of whom; `queue --at` tells of it in words and as data."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from copy import copy
+from math import inf
 from typing import Any
 
-from attrs import asdict, frozen
+from attrs import asdict, define, field, frozen
 
-from actors.events import ScenarioStarted
-from actors.intervals import intervals_of, text
+from actors.events import Compound, CopiesPlaced, DeciderKind, ScenarioStarted
+from actors.intervals import count_in, intervals_of, numbers_in, text
+from actors.runtime import Record
+from policies.availability import WorkerState
+from policies.interface.queue import BatchJob, Order
+from policies.maths.speedup import Rigid
+from policies.queue.names import default_order
+from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time
 from sims.errors import InputError, visible
-from sims.history import History
+from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import counted, in_units, moment, title_of
-from sims.trace.look import Held, Look, Ranking, estimate_of, wanted
+
+PLAIN: dict[str, Order] = {
+    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
+    "LJF": large_first,
+    "FCFS": first_come,
+    "SJF": shortest_time,
+}
+"""The orders that depend on nothing but what a log tells of a job. Read only."""
+
+AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
+
+
+def wanted(run: Run) -> int:
+    """How many processors its job asked for while it waited; copies that start together count."""
+    placed, processors = run.record.event, count_in(run.event.processors)
+    if isinstance(placed, CopiesPlaced):
+        return placed.copies[placed.jobs.index(run.job.name)] * processors
+    return processors
+
+
+@frozen
+class Held:
+    """Processors that a run, or a job between two runs, holds; copies that start together are one
+    holder."""
+
+    job: str
+    run: int
+    kept: bool
+    """Whether the run is over, and the job keeps them for its next one."""
+    processors: str
+    since: float
+    believed: float
+    """When it is believed to end, where nothing changes its speed."""
+
+    @classmethod
+    def of(cls, runs: list[Run]) -> Held:
+        """By runs that one line started."""
+        first, them = runs[0], runs[0].processors
+        if len(runs) > 1:
+            them = text(intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)})))
+        time, job = first.job.estimate, first.job
+        if time is None:
+            copies = isinstance(first.record.event, Compound)
+            time = 0 if copies else first.event.work - first.event.begun
+        believed = first.start + time + job.verification
+        return cls(job.name, first.number, first.kept, them, first.start, believed)
+
+    @property
+    def width(self) -> int:
+        """How many."""
+        return count_in(self.processors)
+
+    @property
+    def key(self) -> Key:
+        """The run."""
+        return self.job, self.run
+
+
+def held(runs: Iterable[Run]) -> list[Held]:
+    """What these runs hold, or held, the largest first."""
+    together: dict[tuple[str, int], list[Run]] = {}
+    for run in runs:
+        together.setdefault((run.job.name, run.record.seq), []).append(run)
+    found = map(Held.of, together.values())
+    return sorted(found, key=lambda it: (-it.width, it.since, it.job))
+
+
+@define
+class Look(Listener):
+    """The state of a history when it was looked at; it then listens to what becomes of it."""
+
+    free: int
+    away: dict[WorkerState, list[int]]
+    waiting: list[Job]
+    """As they were then, in order of submission."""
+    held: list[Held]
+    """The largest first."""
+    starts: dict[str, Run] = field(init=False, factory=dict)
+    """By job that waits: its next run."""
+    ends: dict[Key, float] = field(init=False, factory=dict)
+    """By run: when the workers that it holds are released, or go on to its job's next run."""
+    _awaited: frozenset[str] = field(init=False)
+    _holding: frozenset[Key] = field(init=False)
+
+    @classmethod
+    def at(cls, history: History, whose: str | None = None) -> Look:
+        """As things stand: for the job `whose`, which is none of those that it finds."""
+        workers = sorted(history.workers.items())
+        away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
+        others = [copy(job) for job in history.queue if job.name != whose]
+        return cls(history.free, away, others, held(history.runs.values()))
+
+    def __attrs_post_init__(self) -> None:
+        self._awaited = frozenset(job.name for job in self.waiting)
+        self._holding = frozenset(it.key for it in self.held)
+
+    def run_started(self, run: Run, record: Record) -> None:
+        if run.job.name in self._awaited:
+            self.starts.setdefault(run.job.name, run)
+
+    def run_released(self, run: Run, record: Record) -> None:
+        if run.key in self._holding:
+            self.ends[run.key] = record.t
+
+    @property
+    def settled(self) -> bool:
+        """Whether all that can be told of those whom it found is known."""
+        return len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
+
+
+@frozen
+class Ranking:
+    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
+
+    name: str
+    """Empty where no queue decides."""
+    order: Order | None
+    processors: int
+
+    @classmethod
+    def of(cls, started: ScenarioStarted) -> Ranking:
+        """Of the log that begins so."""
+        if started.decider is not DeciderKind.QUEUE:
+            return cls("", None, started.processors)
+        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
+        name = next(said, default_order(started.policy))
+        return cls(name, PLAIN.get(name), started.processors)
+
+    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
+        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
+        other order is known; last where what it asks for is not told and matters."""
+        if self.order is None or self.order is first_come:
+            return job.submitted, job.seq
+        if run is None:
+            return inf, job.seq
+        processors, work = wanted(run), run.event.work
+        described = BatchJob(job.seq, job.name, Rigid(processors, work), submitted=job.submitted)
+        time = work if job.estimate is None else job.estimate
+        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
+
+
+def _undrawn(job: BatchJob) -> float:
+    raise AssertionError("only RANDOM draws, and it is not ranked")
+
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
@@ -34,32 +185,32 @@ class Instant:
     look: Look
 
     @property
-    def ranking(self) -> Ranking:
-        """The queue's order."""
-        return Ranking.of(self.started)
+    def order(self) -> str | None:
+        """The queue's order, where it can be told."""
+        ranking = Ranking.of(self.started)
+        return None if ranking.order is None else ranking.name
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
         """Who waits, in the queue's order, and what each gets; None where the log does not tell."""
+        rank = Ranking.of(self.started).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [
             {
                 "job": job.name,
                 "processors": wanted(run) if run else None,
-                "estimate": estimate_of(job),
+                "estimate": job.estimate,
                 "since": job.since,
                 "promised": job.promised,
                 "starts": run.start if run else None,
             }
-            for job, run in sorted(pairs, key=lambda pair: self.ranking.rank(*pair))
+            for job, run in sorted(pairs, key=lambda pair: rank(*pair))
         ]
 
     @property
     def running(self) -> list[Held]:
         """Who holds processors, the earliest first."""
         return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
-
-    # --- as data --------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
         """The instant as data."""
@@ -68,23 +219,13 @@ class Instant:
             "unit": self.started.unit,
             "free": self.look.free,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
-            "order": self.ranking.name if self.ranking.order is not None else None,
+            "order": self.order,
             "waiting": self.waiting,
             "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
-    # --- for people -----------------------------------------------------------------------------
-
     def lines(self) -> Iterator[str]:
         """The instant in words and two tables."""
-        order = self.ranking.name if self.ranking.order is not None else "of arrival"
-        queue = _table(WAITING, list(map(self._row_waiting, self.waiting)))
-        machine = _table(RUNNING, list(map(self._row_running, self.running)))
-        tables = ((f"waiting, in the order {order}", queue), ("running", machine))
-        told = (("", title, *rows) for title, rows in tables if rows)
-        return chain(self._head(), *told)
-
-    def _head(self) -> Iterator[str]:
         started, look = self.started, self.look
         wanting = sum(map(wanted, look.starts.values()))
         held = sum(it.width for it in look.held)
@@ -97,42 +238,34 @@ class Instant:
             if workers:
                 them = text(intervals_of(workers))
                 yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
+        if look.waiting:
+            yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
+            yield from _table(WAITING, map(self._row_waiting, self.waiting))
+        if look.held:
+            yield from ("", "running", *_table(RUNNING, map(self._row_running, self.running)))
 
     def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
         job, processors, estimate, since, promised, starts = it.values()
-        unit = self.started.unit
-        return (
-            job,
-            UNKNOWN if processors is None else f"{processors:,}",
-            "" if estimate is None else in_units(estimate, unit),
-            in_units(self.at - since, unit),
-            "" if promised is None else self._moment(promised),
-            self._moment(starts),
-        )
+        asked = UNKNOWN if processors is None else f"{processors:,}"
+        known = "" if estimate is None else in_units(estimate, self.started.unit)
+        waited = in_units(self.at - since, self.started.unit)
+        reserved = "" if promised is None else self._moment(promised)
+        return job, asked, known, waited, reserved, self._moment(starts)
 
     def _row_running(self, held: Held) -> tuple[str, ...]:
-        return (
-            held.job,
-            f"{held.run}, kept" if held.kept else str(held.run),
-            f"{held.width:,}",
-            self._moment(held.since),
-            self._moment(held.believed),
-            self._moment(self.look.ends.get(held.key)),
-        )
+        run = f"{held.run}, kept" if held.kept else str(held.run)
+        times = held.since, held.believed, self.look.ends.get(held.key)
+        return held.job, run, f"{held.width:,}", *map(self._moment, times)
 
     def _moment(self, t: float | None) -> str:
         return UNKNOWN if t is None else moment(t, self.started.unit)
 
 
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
-    """Empty where there is no row."""
-    rows = [tuple(map(visible, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
-    told = (
-        "  ".join(it.ljust(width) for it, width in zip(row, widths, strict=True))
-        for row in (heads, *rows)
-    )
-    return [f"  {line}".rstrip() for line in told] if rows else []
+def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    lines = [heads, *(tuple(map(visible, row)) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        yield f"  {'  '.join(map(str.ljust, line, widths))}".rstrip()
 
 
 def read_instant(log: LogFile, at: float) -> Instant:

@@ -27,7 +27,7 @@ from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
 from sims.trace import Span
 from sims.trace.account import FlowAccount
-from sims.trace.look import Look, Ranking, held
+from sims.trace.instant import Look, Ranking, held
 from sims.trace.tale import Tale
 from sims.trace.wait import FreeWorkers, Promise, Wait
 

@@ -110,7 +110,7 @@ class ToldRun(Course):
     def _review(self, now: float) -> None:
         """What its members do has changed, and with it what the run is about."""
         if self.run.stage is None:
-            self._guess(now, 0 if self._away() else self._speed())
+            self._guess(now, 0 if self.run.away else self._speed())
         elif self._part() is not self.pieces[-1].part and self.run.stage in BY_MESSAGE:
             self._turn(now, self.pieces[-1].done, self._rate)
 
@@ -124,22 +124,16 @@ class ToldRun(Course):
         if stage in BY_MESSAGE:
             if self.under_way():
                 return Part.TRANSFER
-            return Part.SUSPENDED if self._away() else Part.WAITING
+            return Part.SUSPENDED if self.run.away else Part.WAITING
         usual = Stage.VERIFYING if self._verifies else Stage.COMPUTING
         return PARTS[stage or usual] if self._rate else Part.SUSPENDED
 
     # --- its members --------------------------------------------------------------------------
 
-    def _away(self) -> bool:
-        return any(worker.state is not WorkerState.UP for worker in self._apart())
-
     def under_way(self) -> list[Worker]:
         """Members whose message is."""
-        return [worker for worker in self._apart() if worker.transfer is not None]
-
-    def _apart(self) -> list[Worker]:
-        workers = self.history.workers
-        return [workers[number] for number in self.run.apart if number in workers]
+        known = map(self.history.workers.get, self.run.apart)
+        return [worker for worker in known if worker and worker.transfer]
 
     def befall(self, worker: int, record: Record) -> None:
         """A member has changed, or joined."""

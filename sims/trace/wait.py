@@ -16,7 +16,7 @@ from actors.runtime import Record
 from sims.history import Job, Run
 from sims.telling import counted, in_units, moment, worker_of
 from sims.trace import Span
-from sims.trace.look import Held, Look, Ranking, wanted
+from sims.trace.instant import Held, Look, Ranking, wanted
 
 NAMED = 3
 """Of many jobs or runs, the largest are named."""

@@ -7,7 +7,7 @@ import gzip
 import html
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from string import Template
 
@@ -25,6 +25,8 @@ from sims.writing import replacing
 
 HERE = Path(__file__).parent
 
+DIGITS = 6
+"""Of an event's time: twice as many as are shown, so that it is shown as if it had all."""
 MANY = (
     "More than {:,} boxes: charts that have so many are images, in which colours mix "
     "and nothing can be picked. Jobs can still be followed by name."
@@ -88,7 +90,7 @@ class Page:
         seqs = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
         data = {
             "jobs": scene.jobs,
-            "lives": list(map(list, self.lives.told.values())),
+            "lives": list(self._lives()),
             "events": self.story(np.unique(np.concatenate(seqs)).tolist()),
         }
         return Template((HERE / "page.html").read_text(encoding="utf-8")).substitute(
@@ -103,8 +105,15 @@ class Page:
             code=(HERE / "page.js").read_text(encoding="utf-8"),
         )
 
+    def _lives(self) -> Iterator[list[int]]:
+        """The events of each job's life as steps, the first from the first of the life before."""
+        lives = list(map(list, self.lives.told.values()))
+        for life, step in zip(lives, _steps(life[0] for life in lives), strict=True):
+            yield [step, *_steps(life)[1:]]
+
     def story(self, shown: Iterable[int]) -> dict[str, object]:
-        """The events in `shown`, those of all jobs' lives, and the causes of all of them."""
+        """The events in `shown`, those of all jobs' lives, and the causes of all of them; `page.js`
+        adds up the steps between their numbers, which take a fraction of the place."""
         kept: set[int] = set()
         for seq in chain(shown, *self.lives.told.values()):
             now: int | None = seq
@@ -113,8 +122,13 @@ class Page:
                 now = self.records[now].cause
         told_of = [self.records[seq] for seq in sorted(kept)]
         return {
-            "seq": [record.seq for record in told_of],
-            "t": [record.t for record in told_of],
-            "cause": [-1 if record.cause is None else record.cause for record in told_of],
+            "seq": _steps(record.seq for record in told_of),
+            "t": [round(record.t, DIGITS) for record in told_of],
+            "back": [0 if it.cause is None else it.seq - it.cause for it in told_of],
             "text": [told(record.event) for record in told_of],
         }
+
+
+def _steps(numbers: Iterable[int]) -> list[int]:
+    """From each to the next, the first from 0."""
+    return [after - before for before, after in pairwise(chain((0,), numbers))]

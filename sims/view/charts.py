@@ -184,7 +184,8 @@ def _place_legend(chart: Figure) -> None:
 def _source(boxes: Columns) -> ColumnDataSource:
     from bokeh.models import ColumnDataSource, CustomJS
 
-    columns = {name: boxes[name] for name in ("start", "end", "low", "high")}
+    columns = {name: boxes[name] for name in ("start", "end")}
+    columns |= {name: boxes[name].astype(np.float32) for name in ("low", "high")}
     columns |= {name: boxes[name].astype(np.int32) for name in ("job", "run", "seq")}
     source = ColumnDataSource(columns, tags=["boxes"])
     picked = CustomJS(args={"source": source}, code="window.holdfast.picked(source)")

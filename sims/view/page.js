@@ -12,19 +12,30 @@ window.holdfast = (() => {
 
   const time = (t) => t.toLocaleString("en", { maximumFractionDigits: 3 });
 
+  const added = (steps) => {
+    let sum = 0;
+    return steps.map((step) => (sum += step));
+  };
+
   async function unpack() {
     const packed = atob(byId("data").textContent);
     const bytes = Uint8Array.from(packed, (letter) => letter.charCodeAt(0));
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     data = await new Response(stream).json();
     events = data.events;
+    events.seq = added(events.seq);
+    let first = 0;
+    data.lives = data.lives.map(([step, ...steps]) => added([(first += step), ...steps]));
     rowOf = new Map(events.seq.map((seq, row) => [seq, row]));
     indexOf = new Map(data.jobs.map((name, index) => [name, index]));
   }
 
+  const causeOf = (row) =>
+    events.back[row] ? rowOf.get(events.seq[row] - events.back[row]) : undefined;
+
   function chain(seq) {
     const found = [];
-    for (let row = rowOf.get(seq); row !== undefined; row = rowOf.get(events.cause[row])) {
+    for (let row = rowOf.get(seq); row !== undefined; row = causeOf(row)) {
       found.push(row);
     }
     return found;

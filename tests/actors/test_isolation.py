@@ -14,9 +14,10 @@ from attrs import define, field
 import actors
 from actors.runtime import NOTHING, Actor, ActorFailed, System, handles
 from sims import world
-from sims.matrix import cells, scenario
+from sims.examples import cells
 from sims.scenario.loader import load, read
 from tests.golden.regenerate import SCENARIOS
+from tests.sims.kinds import of_cell
 
 PUBLIC = frozenset(("name", "__class__"))
 """What belongs to an actor's address."""
@@ -95,7 +96,7 @@ def guard(monkeypatch: pytest.MonkeyPatch) -> Guard:
 @pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
 def test_over_the_whole_matrix_no_actor_reads_or_writes_another(guard: Guard) -> None:
     for cell in cells():
-        world.run(scenario(cell))
+        world.run(of_cell(cell))
     assert guard.acting == []
 
 

@@ -9,9 +9,7 @@ from random import Random
 from attrs import frozen
 
 from sims.cli.commands import COMMANDS
-from sims.examples import FOLDER
-from sims.matrix import cells
-from sims.matrix import text as cell_text
+from sims.examples import FOLDER, cell_file, cells
 from tests.fuzz import strangers
 from tests.fuzz.mutate import LISTS, VALUES, spoilt
 from tests.sims.cli.commands import FEW, TINY
@@ -49,7 +47,7 @@ def _scenario_text(rng: Random) -> str:
         case 0:
             return rng.choice((TINY, FEW))
         case 1 | 2 | 3:
-            return cell_text(rng.choice(some), rng.randrange(20))
+            return cell_file(rng.choice(some), rng.randrange(20))
         case often:
             name = rng.choice(LISTS["fast" if often < 7 else "more"])
             return (FOLDER / f"{name}.toml").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from typing import Any
 
 from attrs import frozen
 
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from sims.scenario.loader import load
 from sims.scenario.schema import schema
 from sims.world import run

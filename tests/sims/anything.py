@@ -8,12 +8,12 @@ from functools import partial
 
 from numpy.random import Generator, default_rng
 
-from policies.copies.named import FIXED
-from policies.copies.named import NAMES as REDUNDANCY
+from policies.copies import FIXED
+from policies.copies import NAMES as REDUNDANCY
 from policies.enrolment import CATALOGUE
-from policies.pack.names import ALLOCATIONS
-from policies.pack.names import NAMES as REDISTRIBUTIONS
-from sims import matrix
+from policies.pack import ALLOCATIONS
+from policies.pack import CATALOGUE as REDISTRIBUTIONS
+from sims import examples
 from tests.oracle.coincidences import TENTH
 from tests.oracle.scenarios import generate
 from tests.sims.drawn import (
@@ -318,8 +318,8 @@ def overlaid(seed: int) -> Table:
 
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
-    cells = [it for it in matrix.cells() if it.startswith(f"{kind}/")]
-    return tomllib.loads(matrix.text(cells[(17 * seed) % len(cells)], seed))
+    cells = [it for it in examples.cells() if it.startswith(f"{kind}/")]
+    return tomllib.loads(examples.cell_file(cells[(17 * seed) % len(cells)], seed))
 
 
 TABLES: dict[str, Callable[[int], Table]] = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.scenario.policies import POLICIES
+from sims.scenario.own_code import POLICIES
 from tests.sims.cli.commands import Shell
 
 
@@ -31,5 +31,5 @@ def shell(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(POLICIES, "")  # and what --policies makes of it goes with the test
     for name in ("EVERY", "SILENCE"):
-        monkeypatch.setattr(f"sims.cli.output.{name}", 3600.0)
+        monkeypatch.setattr(f"sims.cli.commands.{name}", 3600.0)
     return Shell(tmp_path, capsys)

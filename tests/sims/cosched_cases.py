@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from policies.pack import LookAhead
+from policies.interface.pack import LookAhead
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario

@@ -3,12 +3,14 @@ and exports are tested on."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 from actors.runtime import Record
-from sims.scenario.loader import load
+from sims.examples import cell_file
+from sims.scenario.loader import load, read
 from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.parts import parted
@@ -79,3 +81,8 @@ def parts_of(name: str) -> tuple[Record, ...]:
 def written(name: str, folder: Path, suffix: str = ".jsonl") -> Path:
     """The same records as a log in `folder`."""
     return write(records_of(name), folder / f"{name}{suffix}")
+
+
+def of_cell(cell: str, seed: int = 0) -> Scenario:
+    """A cell's example of the matrix; another for each seed."""
+    return read(tomllib.loads(cell_file(cell, seed)), cell)

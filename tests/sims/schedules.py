@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from attrs import define, field
 
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import JobCompleted, ReservationMade, RunEnded, RunStarted, WorkloadEnded
 from actors.intervals import count_in
+from actors.job import JobOfAttempts
 from actors.pool import Pool
 from actors.runtime import Record, System
 from actors.scheduler import Scheduler

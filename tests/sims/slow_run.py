@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from actors.runtime import Record
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from sims.scenario.loader import load
 from sims.world import run
 

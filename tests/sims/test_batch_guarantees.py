@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from policies.interface.queue import BatchPolicy
-from policies.maths.makespan_bounds import least, moldable_bound, rigid_bound
+from policies.maths.silent_errors import least, moldable_bound, rigid_bound
 from policies.maths.speedup import Profile, Rigid, Table, amdahl, communication, mix, roofline
 from policies.queue.allocation import LPA, requested
 from policies.queue.batches import Exact
-from policies.queue.lists import RList
+from policies.queue.lists import RList, Shelves
 from policies.queue.orders import PAPER_ORDERS, large_first, longest_time
-from policies.queue.shelves import Shelves
 from sims.bench.cases import described
 from tests.sims.schedules import makespan
 

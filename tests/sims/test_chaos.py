@@ -12,10 +12,11 @@ from actors.events import JobSubmitted
 from actors.plan import State
 from actors.protection import Buddies, Images
 from actors.runtime import Record
-from sims.chaos import Injection, attempt, moments, trials, undisturbed, usual_length
-from sims.matrix import AXES, scenario
+from sims.cli.chaos import Injection, attempt, moments, trials, undisturbed, usual_length
+from sims.examples import AXES
 from sims.scenario.loader import load
 from tests.sims.cli.commands import ROOT
+from tests.sims.kinds import of_cell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy")
 HERE = Path()
@@ -24,7 +25,7 @@ MOST = 60
 
 def problems(cell: str, most: int = MOST) -> list[str]:
     """What the monkey finds in a cell's example."""
-    it = scenario(cell)
+    it = of_cell(cell)
     baseline = undisturbed(it, HERE)
     assert not baseline.problems
     asked = trials(it, HERE, baseline, usual_length(it, baseline), most)
@@ -80,7 +81,7 @@ def test_an_injected_failure_is_spelt_as_options_of_run_beside_what_the_scenario
 
 
 def test_all_are_tried_where_few_are_possible_and_one_that_is_not_over_in_time_is_found() -> None:
-    it = scenario("rigid/none/re-execution/free")
+    it = of_cell("rigid/none/re-execution/free")
     baseline = undisturbed(it, HERE)
     every = trials(it, HERE, baseline, 1.0, 10**6)
     assert len(every) == len(Injection) * it.full_platform.size * len(baseline.instants)

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from actors.events import WorkerPriced
 from sims.errors import InputError
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.metrics.costs import summed
 from sims.metrics.measures import Measure, of_report
 from sims.report import Report

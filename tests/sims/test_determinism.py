@@ -8,7 +8,8 @@ from pathlib import Path
 
 from actors.events import WorkerChanged
 from policies.enrolment import CATALOGUE
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.scenario.loader import load
 from sims.world import run
 from tests.sims.cli.commands import TINY, environment

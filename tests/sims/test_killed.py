@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from actors.runtime import Record
-from sims import log as module
+from sims import log_writer as module
 from sims.errors import InputError
-from sims.log import LogFile, LogWriter
-from sims.packing import Segments, pack, save
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.readers.files import content
+from sims.writing import Segments, pack, save
 from tests.sims.kinds import records_of
 
 ROOT = Path(__file__).parents[2]

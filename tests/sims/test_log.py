@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, JsonLines, Record
-from sims.decoding import VOCABULARY, Misfit, decode
-from sims.log import LogFile
+from sims.log import VOCABULARY, LogFile, Misfit, decode
 from sims.session import run
 from tests.sims.kinds import records_of
 from tests.sims.worlds import write

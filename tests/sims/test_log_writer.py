@@ -9,7 +9,8 @@ import pytest
 from actors.events import End, ScenarioEnded
 from actors.runtime import Record
 from sims.errors import InputError
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from tests.sims.kinds import records_of
 
 START, *_ = records_of("figure1")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from actors.events import CheckpointLost, FaultIgnored, JobCompleted, RestartedFromScratch
 from actors.runtime import Event, Record
-from policies.pack import NAMES
+from policies.pack import CATALOGUE
 from sims.ledger.accountant import account
 from tests.sims.oneworld import records_of
 
@@ -46,7 +46,7 @@ def play(strikes: list[tuple[float, int]], policy: str, fatal: str) -> list[Reco
     return records
 
 
-@given(data=st.data(), policy=st.sampled_from(NAMES), fatal=st.sampled_from(FATAL))
+@given(data=st.data(), policy=st.sampled_from(list(CATALOGUE)), fatal=st.sampled_from(FATAL))
 def test_work_and_processor_seconds_add_up_when_faults_chase_every_stage_of_the_first_one(
     data: st.DataObject, policy: str, fatal: str
 ) -> None:

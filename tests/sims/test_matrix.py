@@ -7,9 +7,10 @@ import pytest
 from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
+from sims.examples import AXES, cells
 from sims.ledger.accountant import account
-from sims.matrix import AXES, cells, scenario
 from sims.world import run
+from tests.sims.kinds import of_cell
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy"),
@@ -23,7 +24,7 @@ def test_a_random_small_scenario_runs_soundly_in_every_cell(kind: str) -> None:
     assert len(set(own)) == 72
     for number, cell in enumerate(own):
         records: list[Record] = []
-        ending = run(scenario(cell, number % 3), [records.append])
+        ending = run(of_cell(cell, number % 3), [records.append])
         assert ending.end is End.COMPLETED, cell
         assert not list(audit(iter(records))), cell
         ledger = account(records, 4)

@@ -10,7 +10,8 @@ import numpy as np
 import orjson
 import pytest
 
-from sims.log import LogFile, LogWriter
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, Measured, of_report
 from sims.report import Report

@@ -11,8 +11,8 @@ import pytest
 from attrs import frozen
 
 from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob, BatchPolicy
-from policies.maths.makespan_bounds import least, moldable_bound
 from policies.maths.profiles import Listed
+from policies.maths.silent_errors import least, moldable_bound
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from policies.queue.allocation import LPA, MINAREA, MINTIME
 from policies.queue.allotments import Mixed, Programme

@@ -9,9 +9,10 @@ from attrs import evolve
 
 from actors.runtime.journal import FLUSH_EVERY
 from sims.errors import InputError
-from sims.log import LogFile, LogWriter
-from sims.packing import pack
+from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.readers.files import content, open_binary
+from sims.writing import pack
 from tests.sims.cli.commands import without
 from tests.sims.kinds import records_of, written
 

@@ -19,7 +19,7 @@ from actors.events import (
     ScenarioStarted,
 )
 from actors.runtime import Event, Record
-from sims.cli.summary import account_table
+from sims.cli.logs import account_table
 from sims.ledger import Use
 from sims.metrics.jobs import SpreadNumbers
 from sims.report import Report

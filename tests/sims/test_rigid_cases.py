@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from policies.interface.queue import BatchPolicy
-from policies.maths.makespan_bounds import rigid_bound
+from policies.maths.silent_errors import rigid_bound
 from policies.maths.speedup import Rigid
 from policies.queue.allocation import requested
 from policies.queue.lists import Reading

@@ -12,6 +12,7 @@ import pytest
 from attrs import frozen
 from numpy.random import Generator
 
+import sims.scenario as sections
 from actors.decisions import BadDecision
 from actors.events import (
     End,
@@ -27,7 +28,6 @@ from policies.queue.lists import RList
 from policies.queue.orders import first_come
 from sims.errors import InputError
 from sims.examples import example
-from sims.scenario import sections
 from sims.session import load, run
 from tests.sims.cli.commands import TINY, Shell
 from tests.sims.starters import starter

@@ -9,8 +9,8 @@ from attrs import frozen
 
 from actors.events import VOCABULARY
 from actors.runtime import Event
-from sims.attribute_docs import attribute_docs
 from sims.ledger import Use
+from sims.tables.fields import attribute_docs
 from sims.vocabulary import BEGIN, END, enums, fields, main, renewed
 
 README = Path(__file__).parents[2] / "logs" / "README.md"

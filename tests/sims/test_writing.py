@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.log import LogWriter
-from sims.writing import HeldBack, check_packing, refusing, replacing
+from sims.log_writer import LogWriter, check_packing
+from sims.writing import HeldBack, refusing, replacing
 
 
 @contextmanager

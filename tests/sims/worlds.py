@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from actors.runtime import Record
-from sims.log import LogWriter
+from sims.log_writer import LogWriter
 from tests.sims.oneworld import Table
 from tests.sims.oneworld import play as of_case
 

@@ -1,4 +1,4 @@
-"""Checks of a copies policy's decision before it is carried out."""
+"""What a policy of copies sees, and checks of its decision before it is carried out."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from policies.interface.copies import (
     WHOLE,
     ActiveJobs,
     CopyAllocation,
+    Counts,
+    Numbers,
     RedundancyPolicy,
     Sharing,
 )
+from policies.interface.queue import BatchJob
 
 TOLERANCE = 1e-9
 """Relative: shares given as floats may sum to a hair more than a machine."""
@@ -108,3 +111,53 @@ def _overload(
         few = f"at share {share} a worker has room for {int(1 / share)}"
         return f"it puts {together} copies on one worker; {few}"
     return None
+
+
+ARRIVAL, SIZE, REMAINING = range(3)
+CAPACITY = 64
+
+
+@define(eq=False)
+class ActiveTable:
+    """One column for each job; a job is known by its column, which changes as others leave."""
+
+    exact: bool = False
+    jobs: list[BatchJob] = field(init=False, factory=list)
+    names: list[str] = field(init=False, factory=list)
+    buffer: Numbers = field(init=False)
+    """Rows arrival, size, remaining work; columns from the last job's on are free."""
+
+    def __attrs_post_init__(self) -> None:
+        self.buffer = np.zeros((3, CAPACITY), dtype=object if self.exact else float)
+
+    def view(self, workers: int) -> ActiveJobs:
+        """What a policy sees (live)."""
+        active = self.buffer[:, : len(self.jobs)]
+        return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
+
+    def add(self, job: BatchJob, now: float) -> None:
+        """The newest job."""
+        column = len(self.jobs)
+        if column == self.buffer.shape[1]:
+            self.buffer = np.concatenate((self.buffer, np.zeros_like(self.buffer)), axis=1)
+        buffer = self.buffer
+        buffer[ARRIVAL, column] = now
+        buffer[SIZE, column] = buffer[REMAINING, column] = job.profile.time(1)
+        self.jobs.append(job)
+        self.names.append(job.name)
+
+    def update(self, columns: Counts, remaining: Numbers) -> None:
+        """How much work the jobs in `columns` still lack."""
+        self.buffer[REMAINING, columns] = remaining
+
+    def remove(self, column: int) -> BatchJob:
+        """The job is over; those that are newer move up."""
+        job = self.jobs.pop(column)
+        del self.names[column]
+        count = len(self.jobs)
+        self.buffer[:, column:count] = self.buffer[:, column + 1 : count + 1]
+        return job
+
+    def names_of(self, columns: Counts) -> list[str]:
+        """Of these jobs."""
+        return list(map(self.names.__getitem__, columns.tolist()))

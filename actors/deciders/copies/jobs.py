@@ -12,12 +12,17 @@ from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import Outcome, ProtectionDescribed, ProtectionKind
 from actors.job import WAITING, Job, Life
-from actors.messages import CancelCopy, FirstCopyEnded, JobOver, StateSaved
+from actors.messages import CancelCopy, JobOver, StateSaved
 from actors.plan import Plan, State, furthest
 from actors.protection.rules import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
-from actors.runtime import handles
+from actors.runtime import handles, message
+
+
+@message
+class FirstCopyEnded:
+    """Decider to vectorised job: the first of your copies has ended."""
 
 
 @define(eq=False)

@@ -1,15 +1,18 @@
-"""Which worker runs which copy: the world's choice, once the policy has said how many."""
+"""Which worker runs which copy, once the policy has said how many, from which state, and the events
+of that; copies are logged as runs, numbered job by job."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from policies.interface.copies import CopyAllocation, Counts
+from actors.deciders.copies.running import ROUNDING, RunningPlacement
+from policies.interface.copies import CopyAllocation, Counts, Numbers, Sharing
 
 
 class PlacementRule(enum.Enum):
@@ -70,3 +73,174 @@ class Placer:
         if self.rule is PlacementRule.LOWEST:
             return [int(worker) for worker in self.workers]
         return [int(worker) for worker in self.rng.permutation(self.workers)]
+
+
+@define(eq=False)
+class Placed:
+    """All copies between two checkpoints."""
+
+    allocation: CopyAllocation
+    names: Sequence[str]
+    """Of the jobs that are served."""
+    sizes: Numbers
+    """Their p_j."""
+    workers: Counts
+    """Worker of each copy, job after job."""
+    first: Counts
+    """Number of each job's first copy."""
+    running: RunningPlacement
+    runs: tuple[int, ...] | None = field(init=False, default=None)
+    """Run of each job's first copy, computed when first needed."""
+    best: tuple[int, ...] = field(init=False, default=())
+    """Run of each job's furthest copy, computed at their end if it is logged."""
+
+    @property
+    def rotating(self) -> bool:
+        """Whether every copy has a share of all workers."""
+        return self.allocation.sharing is Sharing.ROTATION
+
+    def left(self, lefts: Numbers, exact: bool) -> Numbers:
+        """Work that each job's furthest copy lacks, of what each copy lacks; 0 for jobs that have
+        ended, or lack no more than rounding."""
+        left: Numbers = np.minimum.reduceat(lefts, self.first)
+        rounding = self.sizes * (0 if exact else ROUNDING)
+        left[self.running.ended | (left <= rounding)] = 0
+        return left
+
+
+Ints = tuple[int, ...]
+Floats = tuple[float, ...]
+Sources = tuple[int | None, ...]
+Placement = tuple[tuple[str, ...], Ints, Ints, Floats, Ints, int, float, Floats, Sources]
+"""Values of a CopiesPlaced."""
+Settlement = tuple[tuple[str, ...], Ints, Ints, Floats, Sources]
+"""Values of a CopiesSettled."""
+
+
+@define(eq=False)
+class RunLog:
+    """Each job's next run number and its furthest run; computed only if a sink wants them."""
+
+    workers: int
+    next_run: dict[str, int] = field(init=False, factory=dict)
+    furthest: dict[str, int] = field(init=False, factory=dict)
+    """Job -> the run whose state is the job's."""
+
+    def placement(self, placed: Placed, now: float, own: Sequence[int] | None) -> Placement:
+        """All copies begin; `own`: the runs whose states they go on from, where each has its own,
+        -1: none."""
+        allocation = placed.allocation
+        begun = _floats((_sizes(placed) - placed.running.lefts(now)).tolist())
+        runs = self._furthest_of(placed) if own is None else own
+        pairs = zip(begun, runs, strict=True)
+        return (
+            tuple(placed.names),
+            self.runs(placed),
+            tuple(allocation.copies.tolist()),
+            _floats(placed.sizes.tolist()),
+            tuple(placed.workers.tolist()),
+            self.workers if placed.rotating else 1,
+            float(allocation.share),
+            begun,
+            tuple(run if done else None for done, run in pairs),
+        )
+
+    def note(self, placed: Placed, lefts: Numbers) -> None:
+        """All copies end: the first of those that lack least of their job is its furthest."""
+        rows = zip(self.runs(placed), placed.first.tolist(), _furthest(placed, lefts), strict=True)
+        placed.best = tuple(run + best - first for run, first, best in rows)
+        self.furthest.update(zip(placed.names, placed.best, strict=True))
+
+    def settlement(self, placed: Placed, lefts: Numbers, left: Numbers) -> Settlement:
+        """They have ended; the furthest copy of a job that is over completes it."""
+        done = (_sizes(placed) - lefts).tolist()
+        completed = list[int | None]()
+        for job, (lacks, first) in enumerate(
+            zip(left.tolist(), placed.first.tolist(), strict=True)
+        ):
+            completed.append(None if lacks else placed.best[job])
+            if not lacks:
+                done[first + placed.best[job] - self.runs(placed)[job]] = placed.sizes.item(job)
+        copies = tuple(placed.allocation.copies.tolist())
+        return tuple(placed.names), self.runs(placed), copies, _floats(done), tuple(completed)
+
+    def forget(self, name: str) -> None:
+        """The job is over."""
+        self.next_run.pop(name, None)
+        self.furthest.pop(name, None)
+
+    def runs(self, placed: Placed) -> Ints:
+        """Run of each job's first copy."""
+        if placed.runs is None:
+            pairs = zip(placed.names, placed.allocation.copies.tolist(), strict=True)
+            placed.runs = tuple(self._number(name, count) for name, count in pairs)
+        return placed.runs
+
+    def _number(self, name: str, count: int) -> int:
+        run = self.next_run.get(name, 0)
+        self.next_run[name] = run + count
+        return run
+
+    def _furthest_of(self, placed: Placed) -> list[int]:
+        pairs = zip(placed.names, placed.allocation.copies.tolist(), strict=True)
+        return [self.furthest.get(name, -1) for name, count in pairs for _ in range(count)]
+
+
+def _sizes(placed: Placed) -> Numbers:
+    """p_j of each copy's job."""
+    return placed.sizes.repeat(placed.allocation.copies)
+
+
+def _floats(values: list[float]) -> Floats:
+    """Without the fractions of exact runs."""
+    return tuple(map(float, values))
+
+
+def _furthest(placed: Placed, lefts: Numbers) -> list[int]:
+    """Number of each job's (first) furthest copy."""
+    lacks, bounds = lefts.tolist(), [*placed.first.tolist(), len(lefts)]
+    return [lacks.index(min(lacks[start:end]), start, end) for start, end in pairwise(bounds)]
+
+
+Reached = tuple[float, int]
+"""Work left, and the run that came so far; -1: nothing is done."""
+
+
+@define(eq=False)
+class OwnStates:
+    """For each job the states that its copies have reached, furthest first.
+
+    A job's r copies go on from its r furthest states; a copy for which there is none starts from
+    nothing. States that no copy runs are kept: a later checkpoint may run them again.
+    """
+
+    states: dict[str, list[Reached]] = field(init=False, factory=dict)
+
+    def starts(self, names: Sequence[str], sizes: Numbers, copies: Counts) -> Numbers:
+        """Work that each copy lacks as it starts, job after job."""
+        left: list[float] = []
+        for name, size, count in zip(names, sizes.tolist(), copies.tolist(), strict=True):
+            known = self.states.setdefault(name, [])
+            known.extend([(size, -1)] * (count - len(known)))
+            left += [lacks for lacks, _ in known[:count]]
+        return np.array(left, dtype=sizes.dtype)
+
+    def sources(self, names: Sequence[str], copies: Counts) -> list[int]:
+        """The runs that computed those states, likewise."""
+        pairs = zip(names, copies.tolist(), strict=True)
+        return [run for name, count in pairs for _, run in self.states[name][:count]]
+
+    def keep(
+        self, names: Sequence[str], copies: Counts, left: Numbers, runs: Sequence[int]
+    ) -> None:
+        """Store how far each copy came; `runs`: of each job's first copy."""
+        values, first = left.tolist(), 0
+        for name, count, run in zip(names, copies.tolist(), runs, strict=True):
+            reached = zip(values[first : first + count], range(run, run + count), strict=True)
+            known = self.states[name]
+            self.states[name] = sorted([*reached, *known[count:]])
+            first += count
+
+    def forget(self, name: str) -> None:
+        """The job is over."""
+        self.states.pop(name, None)

@@ -10,9 +10,8 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.copies.checks import CheckedCopies
+from actors.deciders.copies.checks import ActiveTable, CheckedCopies
 from actors.deciders.copies.placement import PlacementRule, Placer
-from actors.deciders.copies.table import ActiveTable
 from actors.events import Stage
 from actors.messages import CopyOver, RunProgress, StateSaved
 from actors.progress import remaining

@@ -8,17 +8,19 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.copies.checks import CheckedCopies
-from actors.deciders.copies.mean import RunningMean
-from actors.deciders.copies.placed import Placed
-from actors.deciders.copies.placement import PlacementRule, Placer
-from actors.deciders.copies.runlog import RunLog
-from actors.deciders.copies.running import Rotation, RunningCopies, RunningPlacement
-from actors.deciders.copies.states import OwnStates
-from actors.deciders.copies.table import ActiveTable
-from actors.deciders.copies.work_account import NEVER, WorkAccount
+from actors.deciders.copies.checks import ActiveTable, CheckedCopies
+from actors.deciders.copies.jobs import FirstCopyEnded
+from actors.deciders.copies.placement import OwnStates, Placed, PlacementRule, Placer, RunLog
+from actors.deciders.copies.running import (
+    NEVER,
+    Rotation,
+    RunningCopies,
+    RunningMean,
+    RunningPlacement,
+    WorkAccount,
+)
 from actors.events import CopiesPlaced, CopiesSettled, GainDescribed
-from actors.messages import CopyOver, Decide, FirstCopyEnded
+from actors.messages import CopyOver, Decide
 from actors.runtime import Phase, Timer
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState

@@ -1,14 +1,94 @@
-"""Checks of an enrolment policy's decision before it is carried out."""
+"""What an enrolment policy sees, as its decider was told of one job and of the platform, and checks
+of its decision."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from math import ceil
 from operator import index
 
+from attrs import define, field
 from numpy.random import Generator
 
 from actors.decisions import BadDecision, blame, refusal
-from policies.interface import Configuration, Enrolment, EnrolmentPolicy, EnrolmentView
+from actors.events import Stage
+from actors.memory import time_missing
+from actors.messages import RunProgress
+from actors.worker_messages import HoldingsChanged, Needs
+from policies.interface import Configuration, Enrolment, EnrolmentPolicy, EnrolmentView, Reason
+
+FREE = Needs("")
+"""What members fetch where there is no master: nothing."""
+
+
+@define(eq=False)
+class RunningConfiguration:
+    """The job's configuration (satisfies policies.interface.RunningView)."""
+
+    window: Window = field(repr=False)
+    configuration: Configuration
+    copy: int
+    progress: RunProgress | None = field(default=None, repr=False)
+    """What the job said last of its run; None: it does not report."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether its members are kept for the next run."""
+        return self.progress is not None and self.progress.stage is None
+
+    @property
+    def work_left(self) -> int:
+        progress = self._told()
+        return ceil(progress.work - progress.at(self.window.now))
+
+    @property
+    def part_left(self) -> float:
+        """The part of W that is still to be done."""
+        progress = self._told()
+        return 1 - progress.at(self.window.now) / progress.work
+
+    def missing(self) -> Sequence[int]:
+        members = self.configuration.members
+        if self._told().stage is not Stage.STAGING_IN:
+            return (0,) * len(members)
+        return [self.window.missing(worker, tasks) for worker, tasks in members]
+
+    def _told(self) -> RunProgress:
+        assert self.progress is not None
+        return self.progress
+
+
+@define
+class Window:
+    """One job's policy's view (satisfies policies.interface.EnrolmentView)."""
+
+    name: str
+    """The job's."""
+    enrolment: Enrolment = field(repr=False)
+    needs: Needs = field(repr=False)
+    known: Mapping[int, HoldingsChanged] = field(repr=False)
+    """What workers told last of what they hold (the scheduler's own, live)."""
+    reason: Reason = Reason.START
+    elapsed: int = 0
+    up: int = field(default=0, repr=bin)
+    programmed: int = field(default=0, repr=bin)
+    running: RunningConfiguration | None = field(default=None, repr=False)
+    now: float = 0
+    due_by: float = field(default=0, repr=False)
+    """The latest time that is still `now`."""
+
+    def missing(self, worker: int, tasks: int) -> int:
+        held, programmed = self.known.get(worker), bool(self.programmed >> worker & 1)
+        # A worker may hold another job's data until this instant is decided.
+        if held is None or held.job not in (None, self.name):
+            return int(time_missing(self.needs, tasks, programmed, 0, 0))
+        data, passed = held.data, held.passed
+        if held.until <= self.due_by:
+            data, passed = data + held.unit, 0
+        elif held.since is not None:
+            passed += self.now - held.since
+        return int(time_missing(self.needs, tasks, programmed, data, passed))
+
 
 ACCEPTED = "an answer is None or a Configuration of (worker index, tasks) pairs"
 

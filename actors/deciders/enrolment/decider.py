@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.enrolment.checks import answer, check
-from actors.deciders.enrolment.window import FREE, RunningConfiguration, Window
+from actors.deciders.enrolment.checks import FREE, RunningConfiguration, Window, answer, check
 from actors.events import BoundsDescribed, ChainsBelieved, End, Outcome
 from actors.intervals import Intervals, grouped, members
 from actors.messages import CopyOver, Decide, RunProgress

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter, index
 from typing import cast
 
-from actors.deciders.pack.views import Occasion, Pack
+from actors.deciders.pack.state import Occasion, Pack
 from actors.decisions import BadDecision, answer, items, ours, refusal
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy, Resize
 

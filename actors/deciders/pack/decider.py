@@ -9,8 +9,13 @@ from collections.abc import Mapping, Sequence
 from attrs import define, field
 
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.state import ApplicationProgress, PackState
-from actors.deciders.pack.views import NewApplication, Occasion, Pack
+from actors.deciders.pack.state import (
+    ApplicationProgress,
+    NewApplication,
+    Occasion,
+    Pack,
+    PackState,
+)
 from actors.events import (
     EndExpected,
     FaultIgnored,

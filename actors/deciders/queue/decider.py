@@ -10,8 +10,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.deciders.queue.checks import checked
-from actors.deciders.queue.intake import Entries, Intake, intake
-from actors.deciders.queue.memory import QueueMemory
+from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import ours
@@ -19,7 +18,7 @@ from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
-from actors.runtime.phases import after_instant
+from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.queue import (

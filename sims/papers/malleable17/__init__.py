@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from actors.events import EndExpected, JobCompleted, Outcome, RunEnded
 from actors.runtime import Record
-from policies.pack import LookAhead
+from policies.interface.pack import LookAhead
 from sims.campaign.results import Results
 from sims.durations import YEAR
 from sims.papers.inputs import base

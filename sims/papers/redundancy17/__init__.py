@@ -32,7 +32,7 @@ from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
-from sims.scenario.speeds import process_of
+from sims.scenario.workers import process_of
 from sims.scenario.workload import workload
 from sims.world import run
 

@@ -11,23 +11,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    import sims.scenario.sections as sections
+    import sims.scenario as sections
     from actors.decisions import BadDecision
     from actors.hazards import Faults, exponential_faults, weibull_faults
     from actors.runtime import ActorFailed, Deadlock
     from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
     from sims.campaign.tables import Table
-    from sims.checking import Checked, check
     from sims.errors import InputError
     from sims.examples import example, examples
-    from sims.given import FaultLaw
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario.scenario import Scenario
     from sims.scenario.schema import schema
-    from sims.session import load, run
+    from sims.session import Checked, check, load, run
+    from sims.world import FaultLaw
 
 __all__ = [
     "ActiveJobs",
@@ -97,9 +96,9 @@ INTERFACE = "policies.interface"
 HOMES = {
     "ActorFailed": "actors.runtime",
     "BadDecision": "actors.decisions",
-    "Checked": "sims.checking",
+    "Checked": "sims.session",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.given",
+    "FaultLaw": "sims.world",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
@@ -108,7 +107,7 @@ HOMES = {
     "Scenario": "sims.scenario.scenario",
     "Table": "sims.campaign.tables",
     "campaign": "sims.campaign.question",
-    "check": "sims.checking",
+    "check": "sims.session",
     "compare": "sims.campaign.question",
     "example": "sims.examples",
     "examples": "sims.examples",
@@ -126,7 +125,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("sims")  # which finds ours, whatever lies beside the notebook
     if name == "sections":
-        return import_module("sims.scenario.sections")
+        return import_module("sims.scenario")
     return getattr(import_module(HOMES.get(name, INTERFACE)), name)
 
 

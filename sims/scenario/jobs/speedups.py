@@ -5,17 +5,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
-from typing import Annotated, Literal
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
+from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
+from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.errors import InputError
+from sims.scenario.policy import value_of
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
 from sims.tables.section import OneOf, Section
+
+if TYPE_CHECKING:
+    from policies.maths.cosched import Checkpointing, Costs
 
 Sizes = NDArray[np.float64]
 
@@ -168,3 +175,85 @@ class Application:
         """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""
         times = self.times
         return times[processors - 1] if processors <= len(times) else min(times)
+
+
+# --- as a log tells it ----------------------------------------------------------------------------
+#
+# A pack's decider reads its costs from there too: whoever has the log alone counts alike.
+
+TABLE = ("kind=table",)
+
+
+def words(model: AnySpeedup) -> tuple[str, ...]:
+    """All its keys that have a value, `key=value`; but for a table's times."""
+    if isinstance(model, Times):
+        return TABLE
+    said = model.model_dump(exclude_none=True)
+    return tuple(f"{key}={value}" for key, value in said.items())
+
+
+def _told(told: ApplicationDescribed) -> AnySpeedup:
+    """How its time depends on its workers. Raises ValueError for none that `words` would tell
+    so."""
+    if bool(told.times) is not (told.profile == TABLE):
+        raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
+    return Times(times=told.times) if told.times else _model(told.profile)
+
+
+@lru_cache(maxsize=64)  # a pack's applications mostly share one, and reading it takes 0.1 ms
+def _model(told: tuple[str, ...]) -> AnySpeedup:
+    table = dict(value_of(setting) for setting in told)
+    try:
+        model: AnySpeedup = TypeAdapter(AnySpeedup).validate_python(table)
+    except ValueError as error:
+        raise ValueError(f"{', '.join(told) or 'nothing'} is no profile") from error
+    if words(model) != told:
+        raise ValueError(f"{', '.join(told)} is no whole profile")
+    return model
+
+
+def costs_of(
+    pack: PackDescribed, told: ApplicationDescribed, protection: Checkpointing | None, workers: int
+) -> Costs:
+    """On every number of workers. Raises ValueError for a profile that there is not."""
+    from policies.maths.cosched import Link, costs
+
+    sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
+    times = durations(_told(told), told.footprint, sizes)
+    link = Link(pack.startup, pack.latency, pack.unit)
+    return costs(times, told.footprint, pack.pair, link, protection)
+
+
+def checkpointing(
+    pack: PackDescribed,
+    told: ApplicationDescribed,
+    kind: ProtectionKind,
+    cost: float | None,
+    image: float | None,
+) -> Checkpointing | None:
+    """What expectations count with; `cost`: C where it does not depend on the size; `image`: its
+    time on a channel, where there is one."""
+    from policies.maths.cosched import Checkpointing
+
+    if told.rule is PeriodRule.NONE:
+        return None
+    if kind is ProtectionKind.IMAGES:
+        cost = (cost or 0) if image is None else image
+    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
+    return Checkpointing(
+        math.inf if mtbf is None or told.faultless else mtbf,
+        *(pack.unit, pack.latency, pack.downtime, _period(told)),
+        *(cost, kind is ProtectionKind.BUDDIES),
+    )
+
+
+def _period(told: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
+    """tau, the checkpoint included."""
+    if told.rule is PeriodRule.YOUNG:
+        return young_period
+    if told.rule is PeriodRule.DALY:
+        daly = np.vectorize(daly_work, otypes=[np.float64])
+        return lambda mtbf, cost: daly(mtbf, cost) + cost
+    work = told.period
+    assert work is not None
+    return lambda mtbf, cost: work + cost

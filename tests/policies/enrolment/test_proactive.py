@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from policies.enrolment import Criterion, Incremental, Proactive, named
-from policies.enrolment.criteria import bar
+from policies.enrolment.tree import bar
 from policies.interface import Configuration, Reason, Wake
 from policies.maths.markov import Belief
 from tests.policies.enrolment.views import (

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.enrolment.criteria import Criterion
-from policies.enrolment.tree import Tree
+from policies.enrolment.tree import Criterion, Tree
 from policies.maths.markov import workers_of
 from tests.policies.enrolment.views import STEADY, View, enrolment, views
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy.optimize import OptimizeResult
 
-from policies.maths.coupled import Load, States
-from policies.maths.offline import Bound, Search, _optimum, end_of
+from policies.maths.offline import Bound, Load, Search, States, _optimum, end_of
 from tests.case_files import case_file
 
 letters = arrays.arrays(

@@ -16,9 +16,8 @@ from policies.interface.queue import (
     Strategy,
 )
 from policies.maths.speedup import Rigid
-from policies.queue.lists import RList
+from policies.queue.lists import RList, Shelves
 from policies.queue.preemption import Preemptive
-from policies.queue.shelves import Shelves
 from tests.policies.queue.test_strategies import View
 
 GREEDY = RList(0)

@@ -7,8 +7,7 @@ from attrs import define, field
 
 from policies.interface.queue import BatchJob, Decision, Queued, Reservation, Run
 from policies.maths.speedup import Rigid
-from policies.queue.lists import Reading, RList
-from policies.queue.shelves import Shelves
+from policies.queue.lists import Reading, RList, Shelves
 
 
 @define

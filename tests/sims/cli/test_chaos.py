@@ -8,8 +8,8 @@ from actors.protection import Images
 from actors.run import Run
 from actors.runtime import system
 from actors.runtime.journal import Journal
-from sims.cli import trials
-from sims.matrix import AXES
+from sims.cli import chaos
+from sims.examples import AXES
 from tests.sims.cli.commands import Shell
 from tests.sims.kinds import SCENARIOS
 
@@ -41,7 +41,7 @@ def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it
 
     monkeypatch.setattr(Images, "save", forget)
     monkeypatch.setattr(system, "Journal", Journal)  # which does not notice as it is written
-    monkeypatch.setattr(trials, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
+    monkeypatch.setattr(chaos, "run_many", lambda task, all_: ((it, task(it)) for it in all_))
     path = shell.write(shell("matrix", "rigid/faults/images/free").out, "cell.toml")
     said = shell("chaos", path, "--most", "30")
     assert said.code == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sims.scenario.jobs.section import KINDS
+from sims.scenario.jobs import KINDS
 from sims.scenario.keys import tables
 from tests.sims.cli.commands import Shell
 

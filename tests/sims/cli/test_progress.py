@@ -13,9 +13,9 @@ import pytest
 from rich.console import Console
 
 from actors.events import ScenarioStarted
-from sims.cli import output, progress
+from sims.cli import commands, progress
+from sims.cli.commands import Patience, printing
 from sims.cli.live import ShowLive
-from sims.cli.output import Patience, printing
 from sims.cli.progress import Count, ShowProgress, bar
 from tests.sims.cli.commands import TINY, Shell, ended, environment, spawn
 from tests.sims.kinds import records_of
@@ -40,7 +40,7 @@ class Slow:
 def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_thinks(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "EVERY", 0.1)
+    monkeypatch.setattr(commands, "EVERY", 0.1)
     said = shell("run", sleepy(shell, 0.5), "--log", "none")
     lines = said.err.splitlines()
     assert said.code == 0
@@ -156,7 +156,7 @@ def test_a_campaigns_bar_counts_cells_and_their_rate(monkeypatch: pytest.MonkeyP
 def test_a_command_that_says_nothing_is_told_of_again_and_again(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output, "SILENCE", 0.1)
+    monkeypatch.setattr(commands, "SILENCE", 0.1)
     shell.write(DOZING, "dozing.py")
     path = shell.write(TINY.replace('"IE"', '"dozing:Slow"'))
     said = shell("check", path, "--load")
@@ -169,7 +169,7 @@ def test_a_command_that_says_nothing_is_told_of_again_and_again(
 def test_one_that_says_something_now_and_then_is_not_told_of(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(output, "SILENCE", 0.5)
+    monkeypatch.setattr(commands, "SILENCE", 0.5)
     with printing(["compare", "it.toml"]):
         for _ in range(35):
             print("working", file=sys.stderr)
@@ -180,7 +180,7 @@ def test_one_that_says_something_now_and_then_is_not_told_of(
 def test_one_that_falls_silent_is_told_of_as_long_after_its_last_word(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(output, "SILENCE", 1.0)
+    monkeypatch.setattr(commands, "SILENCE", 1.0)
     with printing(["reality", "it.toml"]):
         time.sleep(0.6)
         print("calibration", file=sys.stderr)
@@ -191,7 +191,7 @@ def test_one_that_falls_silent_is_told_of_as_long_after_its_last_word(
 def test_where_nobody_watches_a_campaign_counts_what_is_done(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(output, "EVERY", 0.1)
+    monkeypatch.setattr(commands, "EVERY", 0.1)
     with Count("it") as count:
         time.sleep(0.15)
         count(3, 1200)

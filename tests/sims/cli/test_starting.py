@@ -9,9 +9,8 @@ from itertools import islice
 
 import pytest
 
-from sims.examples import CAMPAIGNS, CELLS, FOLDER, campaigns, examples, scenario_file
+from sims.examples import AXES, CAMPAIGNS, CELLS, FOLDER, campaigns, cells, examples, scenario_file
 from sims.kit import Point
-from sims.matrix import AXES, cells
 from sims.scenario.keys import tables
 from sims.scenario.loader import load, parse, read
 from sims.scenario.schema import FILE, schema

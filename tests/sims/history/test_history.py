@@ -13,9 +13,8 @@ from actors.events import Stage
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
-from sims.decoding import decode
 from sims.history import HOLDING, History, Job, Key, Listener, Run, Worker
-from sims.log import LogFile
+from sims.log import LogFile, decode
 from tests.golden.regenerate import GOLDEN, path_of
 
 
@@ -106,6 +105,8 @@ def test_at_every_record_jobs_wait_or_hold_workers_and_workers_are_free_held_or_
                 held.setdefault(worker, []).append(run)
         away = {n for n, worker in it.workers.items() if worker.state is not WorkerState.UP}
         assert it.free == it.processors - len(held.keys() | away)
+        for run in it.runs.values():
+            assert run.away == away.intersection(numbers_in(run.processors))
         assert all(set(it.holders(n)) == set(held.get(n, ())) for n in range(it.processors))
         assert (len(it.queue), it.waiting + it.running) == (it.waiting, len(it.jobs))
         assert set(names(it)) == it.jobs.keys() - {job for job, _ in it.runs}
@@ -273,6 +274,23 @@ def test_a_run_knows_its_members_that_are_apart_from_its_start_on() -> None:
     assert list(history(3, told, 4)[0].runs["a", 0].apart) == [1, 2]
     it, _ = history(3, told)
     assert (list(it.runs["a", 0].apart), it.speeds) == ([1], {2: 0.5})
+
+
+def test_a_run_knows_which_of_its_members_are_away_whoever_leaves_joins_or_takes_a_place() -> None:
+    told = (
+        BEGUN
+        + """
+        1 WorkerChanged "worker": 4, "state": "r", "was": "u", "until": null
+        2 WorkerChanged "worker": 1, "state": "d", "was": "u", "until": 9
+        2 RunEnded "job": "a", "run": 0, "outcome": "lost", "done": 2, "kept": true
+        3 MemberReplaced "job": "a", "run": 0, "worker": 1, "replacement": 2
+        4 MembersJoined "job": "a", "run": 0, "processors": "4"
+        5 RunStarted "job": "a", "run": 1, "processors": "0 2 4", "work": 9, "keeps": 0
+    """
+    )
+    away = [history(5, told, lines)[0].runs["a", 0].away for lines in (4, 6, 7)]
+    assert away == [{1}, set(), {4}]
+    assert history(5, told)[0].runs["a", 1].away == {4}
 
 
 def test_a_worker_that_is_shared_has_several_holders() -> None:

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from policies.copies.named import FIXED
-from policies.copies.named import named as copies_named
+from policies.copies import FIXED
+from policies.copies import named as copies_named
 from policies.enrolment import CATALOGUE
 from policies.enrolment import named as enrolment_named
 from policies.interface import Decision
-from policies.pack.names import ALLOCATIONS, NAMES, named, named_allocation
+from policies.pack import ALLOCATIONS, named, named_allocation
+from policies.pack import CATALOGUE as REDISTRIBUTIONS
 from policies.queue.lists import Reading
 from policies.queue.names import (
     ORDERS,
@@ -119,7 +120,7 @@ SHIPPED: list[tuple[Any, Point]] = [
     ),
     *((enrolment_named(name), Point.ENROLMENT) for name in CATALOGUE),
     *((named_allocation(name), Point.PACK_ALLOCATION) for name in ALLOCATIONS),
-    *((named(name), Point.REDISTRIBUTION) for name in NAMES),
+    *((named(name), Point.REDISTRIBUTION) for name in REDISTRIBUTIONS),
     *((copies_named(name), Point.COPIES) for name in (*FIXED, "LAPS", "LAPS+R", "LAPS+R-onecopy")),
     *((order, Point.SERVICE) for order in (StartedFirst(), LongestFirst())),
 ]

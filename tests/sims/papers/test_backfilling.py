@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from policies.queue.lists import Reading, RList
-from policies.queue.shelves import InOrder
+from policies.queue.lists import InOrder, Reading, RList
 from sims.errors import InputError
 from sims.papers import item
 from sims.papers.study.backfilling import Committed, sequence, unstarted_unicep, unstarted_wfp3

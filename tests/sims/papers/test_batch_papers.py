@@ -10,8 +10,8 @@ from sims.campaign.plan import Cells
 from sims.papers import item
 from sims.papers.silent import rigid
 from sims.papers.values import Value
+from sims.scenario.jobs import RigidSection
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
-from sims.scenario.jobs.section import RigidSection
 from sims.scenario.loader import read
 from sims.scenario.scenario import Scenario
 from sims.summary import Summary

@@ -23,7 +23,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.scenario.jobs.section import KINDS
+from sims.scenario.jobs import KINDS
 from sims.scenario.loader import load
 from sims.summary import Summary
 from tests.parts import parted

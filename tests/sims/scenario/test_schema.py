@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from sims.errors import InputError
-from sims.examples import example, examples
-from sims.matrix import cells, text
+from sims.examples import cell_file, cells, example, examples
 from sims.scenario.keys import tables
 from sims.scenario.loader import read
 from sims.scenario.schema import schema
@@ -45,7 +44,7 @@ def test_it_takes_every_shipped_scenario(table: dict[str, Any]) -> None:
 
 def test_it_takes_examples_of_cells() -> None:
     for cell in islice(cells(), 0, None, 5):
-        CHECK.validate(tomllib.loads(text(cell)))
+        CHECK.validate(tomllib.loads(cell_file(cell)))
 
 
 @pytest.mark.parametrize("kind", TABLES)
@@ -94,7 +93,7 @@ def test_it_refuses_every_misspelt_key(table: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(("place", "value"), listed(__file__, "refused"))
 def test_it_refuses_values_that_the_loader_refuses(place: str, value: object) -> None:
-    table: dict[str, Any] = tomllib.loads(text(next(cells())))
+    table: dict[str, Any] = tomllib.loads(cell_file(next(cells())))
     inner = table
     *steps, last = place.split(".")
     for step in steps:

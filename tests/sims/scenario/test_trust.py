@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.scenario.policies import imported
+from sims.scenario.own_code import imported
 from tests.case_files import listed
 
 

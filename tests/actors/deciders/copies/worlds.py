@@ -15,12 +15,12 @@ from actors.deciders.copies import (
 )
 from actors.events import Compound, RunEnded, RunStarted
 from actors.hazards import SilentErrors
+from actors.job import Source
 from actors.master import Master
 from actors.pool import Pool
 from actors.protection import Rules, protection
 from actors.runtime import Event, Record, System
 from actors.scheduler import Scheduler
-from actors.source import Source
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Needs
 from policies.availability import WorkerState

@@ -32,7 +32,7 @@ from actors.scheduler import Scheduler
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Needs
 from policies.enrolment import named
-from policies.enrolment.baselines import FixedConfiguration
+from policies.enrolment.passive import FixedConfiguration
 from policies.interface import (
     Configuration,
     Enrolment,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from actors.deciders.pack.checks import allocate, redistribute
-from actors.deciders.pack.views import Candidate, NewApplication, Occasion, Pack
+from actors.deciders.pack.state import Candidate, NewApplication, Occasion, Pack
 from actors.decisions import BadDecision
 from policies.interface.pack import Cause, Resize
 from policies.maths.cosched import Link, costs

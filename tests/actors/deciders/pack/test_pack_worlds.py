@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.deciders.pack.views import Candidate, CandidateAtSpeed
+from actors.deciders.pack.state import Candidate, CandidateAtSpeed
 from actors.events import (
     CheckpointTaken,
     JobCompleted,
@@ -23,7 +23,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from policies.interface.pack import Cause, RedistributionView, Resize
 from policies.maths.cosched import Link, costs
-from policies.pack import NAMES
+from policies.pack import CATALOGUE
 from sims.audit.audit import audit
 from sims.scenario.loader import read
 from sims.world import run
@@ -86,7 +86,7 @@ def nobody_moves(view: RedistributionView) -> Sequence[Resize]:
 @pytest.mark.parametrize(
     ("policy", "end"),
     [
-        *((name, 100 if "-" in name else 240) for name in NAMES),
+        *((name, 100 if "-" in name else 240) for name in CATALOGUE),
         ("policies.pack:NoRedistribution", 240),
         (f"{__name__}:nobody_moves", 100),
     ],

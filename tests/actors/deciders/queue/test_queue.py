@@ -2,7 +2,6 @@
 
 import pytest
 
-from actors.attempts import JobOfAttempts
 from actors.deciders.queue import QueueDecider
 from actors.events import (
     BatchOpened,
@@ -15,6 +14,7 @@ from actors.events import (
     WorkloadEnded,
 )
 from actors.hazards import Hazard
+from actors.job import JobOfAttempts
 from actors.pool import Pool, compact
 from actors.runtime import ActorFailed, Record, System
 from actors.scheduler import Scheduler
@@ -24,9 +24,8 @@ from policies.interface.queue import BatchJob, BatchPolicy
 from policies.maths.speedup import Rigid, Table
 from policies.queue.allocation import requested
 from policies.queue.batches import Exact
-from policies.queue.lists import Reading, RList
+from policies.queue.lists import Reading, RList, Shelves
 from policies.queue.orders import first_come, longest_time
-from policies.queue.shelves import Shelves
 
 
 def world(

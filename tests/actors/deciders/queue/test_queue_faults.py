@@ -13,8 +13,7 @@ from actors.hazards import exponential_faults
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Rigid, Table
 from policies.queue.batches import Exact
-from policies.queue.lists import RList
-from policies.queue.shelves import Shelves
+from policies.queue.lists import RList, Shelves
 from tests.actors.deciders.queue.test_queue import job, of, starts, world
 
 LOST, FAILED, CANCELLED = Outcome.LOST, Outcome.FAILED, Outcome.CANCELLED

@@ -1,0 +1,214 @@
+"""Policies for redundant copies: redundancy17's two algorithms, and what they are compared with.
+
+By remaining work (section IV) ties go to the earlier arrival, then to the lower id: the order in
+which jobs are listed. By arrival (section V) the newest job is the last listed: of equal arrivals
+the one with the higher id. redundancy17's Algorithm 2 sorts by a_1 >= a_2 >= ... and calls n(t)
+the most recent: the printed order is inverted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+from attrs import field, frozen
+from numpy.random import Generator
+
+from policies.interface.copies import ActiveJobs, CopyAllocation, Counts, RedundancyPolicy, Sharing
+
+
+def shortest_first(jobs: ActiveJobs) -> Counts:
+    """Positions by remaining work, ties by position; at most M of them."""
+    return jobs.remaining.argsort(kind="stable")[: jobs.servers]
+
+
+def spare_to_smallest(servers: int, jobs: int) -> Counts:
+    """r_j of redundancy17, Algorithm 1, for n jobs by remaining work: floor(M/n) each, the spare
+    machines all to the first; the first M jobs have one each where n >= M."""
+    each = max(servers // jobs, 1)
+    copies = np.full(min(jobs, servers), each)
+    if jobs < servers:
+        copies[0] = servers - (jobs - 1) * each
+    return copies
+
+
+def spare_spread(servers: int, jobs: int) -> Counts:
+    """As `spare_to_smallest`, the spare machines one each to the smallest jobs (not in
+    redundancy17)."""
+    served = min(jobs, servers)
+    copies = np.full(served, servers // served)
+    copies[: servers % served] += 1
+    return copies
+
+
+@frozen
+class SrptR:
+    """SRPT+R (redundancy17, Algorithm 1): all spare machines to the job with the least work left.
+
+    Without cloning each copy keeps its own progress, which tells how much of the gain is due to
+    cloning the furthest state.
+    """
+
+    cloning: bool = True
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        copies = spare_to_smallest(jobs.servers, len(jobs))
+        return CopyAllocation(shortest_first(jobs), copies, cloning=self.cloning)
+
+
+@frozen
+class SrptREven:
+    """SRPT+R with the spare machines spread one by one over the smallest jobs.
+
+    Once n > M/2, SRPT+R gives M - n + 1 copies to one job and one to each other; where M is large
+    that wastes nearly all of the redundancy. This variant is the project's own.
+    """
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        return CopyAllocation(shortest_first(jobs), spare_spread(jobs.servers, len(jobs)))
+
+
+@frozen
+class Srpt:
+    """SRPT without redundancy: one machine each to the M jobs with the least work left.
+
+    `stay`: a job that goes on keeps its server; otherwise, as under SRPT+R, every checkpoint
+    places all jobs afresh.
+    """
+
+    stay: bool = False
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        order = shortest_first(jobs)
+        return CopyAllocation(order, np.ones_like(order), stay=self.stay)
+
+
+@frozen
+class Fcfs:
+    """The M oldest jobs, one machine each, kept until the job ends."""
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        order = np.arange(min(len(jobs), jobs.servers))
+        return CopyAllocation(order, np.ones_like(order), stay=True)
+
+
+HALF = Fraction(1, 2)
+
+
+def exact_fraction(value: Fraction | float | str) -> Fraction:
+    """The decimal that was written: 0.29 is 29/100, so that 0.29 x 100 floors to 29, not 28.
+
+    Raises ValueError where `value` is not a number.
+    """
+    return value if isinstance(value, Fraction) else Fraction(str(value))
+
+
+def between_0_and_1(instance: object, attribute: object, beta: Fraction) -> None:
+    """attrs validator; ValueError where beta is not in (0, 1) (redundancy17, section V.A)."""
+    if not 0 < beta < 1:
+        problem = f"LAPS shares among a part beta of the jobs, which {beta} is not"
+        raise ValueError(f"{problem}; accepted: a beta in (0, 1).")
+
+
+def newest_first(jobs: ActiveJobs, served: int) -> Counts:
+    """Positions of the `served` newest jobs, the newest first."""
+    return np.arange(len(jobs) - 1, len(jobs) - 1 - served, -1)
+
+
+def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
+    """One machine to each of the `served` newest jobs; where there are at least as many jobs as
+    machines, all machines' service is divided evenly among them."""
+    order = newest_first(jobs, served)
+    ones = np.ones_like(order)
+    if served < jobs.servers:
+        return CopyAllocation(order, ones)
+    return CopyAllocation(order, ones, Fraction(1, served), Sharing.ROTATION)
+
+
+def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
+    """r_j of redundancy17, Algorithm 2, the newest job first, and z + 1, the copies that share a
+    server.
+
+    With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1
+    jobs on exactly (z + 1) M slots. Where beta n = M the newest has M copies at share 1/2.
+    """
+    shared, alpha = divmod(floor(beta * jobs), servers)
+    each = 1 if shared else servers // (alpha + 1)
+    copies = np.full(shared * servers + alpha + 1, each)
+    copies[0] = servers - alpha * each
+    return copies, shared + 1
+
+
+@frozen
+class LapsR:
+    """LAPS+R(beta) (redundancy17, Algorithm 2); `redundant = False`: its jobs and shares, one copy
+    each."""
+
+    beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
+    redundant: bool = True
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        copies, layers = laps_copies(jobs.servers, len(jobs), self.beta)
+        order = newest_first(jobs, len(copies))
+        if not self.redundant:
+            copies = np.ones_like(copies)
+        return CopyAllocation(order, copies, Fraction(1, layers))
+
+
+@frozen
+class Laps:
+    """LAPS(beta) without redundancy: the ceil(beta n) newest jobs share the machines evenly."""
+
+    beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        return shared_evenly(jobs, ceil(self.beta * len(jobs)))
+
+
+@frozen
+class ProcessorSharing:
+    """All jobs share the machines evenly, none more than one machine."""
+
+    def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
+        return shared_evenly(jobs, len(jobs))
+
+
+FIXED: dict[str, Callable[[], RedundancyPolicy]] = {
+    "SRPT+R": SrptR,
+    "SRPT+R-even": SrptREven,
+    "SRPT+R-noclone": lambda: SrptR(cloning=False),
+    "SRPT": Srpt,
+    "SRPT-sticky": lambda: Srpt(stay=True),
+    "FCFS": Fcfs,
+    "PS": ProcessorSharing,
+}
+SHARING: dict[str, Callable[[Fraction], RedundancyPolicy]] = {
+    "LAPS": Laps,
+    "LAPS+R": LapsR,
+    "LAPS+R-onecopy": lambda beta: LapsR(beta, redundant=False),
+}
+NAMES = (*FIXED, *(f"{name}(beta)" for name in SHARING))
+
+
+def named(name: str) -> RedundancyPolicy:
+    """The policy of that name: `SRPT+R`, `LAPS+R(0.29)`, `LAPS(2/3)`...
+
+    Without parentheses beta is 1/2. Raises ValueError for other names, and for a beta that is not
+    in (0, 1).
+    """
+    if name in FIXED:
+        return FIXED[name]()
+    match = re.fullmatch(r"(?P<base>[A-Z+a-z-]+)(\((?P<beta>[0-9./]+)\))?", name)
+    if match is None or match["base"] not in SHARING:
+        raise ValueError(f"{name!r} is no policy for redundancy; accepted: {', '.join(NAMES)}")
+    return SHARING[match["base"]](_beta(match["beta"] or "1/2"))
+
+
+def _beta(text: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{text!r} is no number; accepted: a beta in (0, 1).") from None

@@ -1,0 +1,100 @@
+"""The passive heuristics: IP, IE, IY and IAY, one task after the other, greedily; workers drawn at
+random; always the same workers (volatile13, section VI.A)."""
+
+from __future__ import annotations
+
+from attrs import field, frozen
+from numpy.random import Generator
+
+from policies.enrolment.tree import Criterion, Tree
+from policies.interface import Configuration, Enrolment, EnrolmentView, Wake
+from policies.maths.markov import workers_of
+
+
+@frozen
+class Incremental:
+    """Gives each task to the UP worker with room that makes the criterion best (volatile13,
+    section VI.A).
+
+    Ties go to the lowest index. What a worker holds counts: n_q is what it would really lack.
+    """
+
+    criterion: Criterion
+
+    @property
+    def wake(self) -> Wake:
+        """Passive."""
+        return Wake.NEVER
+
+    @property
+    def timeless(self) -> bool:
+        """Whether the choice depends on the workers alone, not on the time."""
+        return self.criterion is not Criterion.Y
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        enrolment, up = view.enrolment, workers_of(view.up)
+        if sum(enrolment.bounds[worker] for worker in up) < enrolment.tasks:
+            return None
+        tree = self.tree(enrolment)
+        chosen, elapsed = tree.root(), view.elapsed
+        loads = {q: (q, view.missing(q, 1)) for q in up if enrolment.bounds[q] > 0}
+        for _ in range(enrolment.tasks):
+            load = tree.best(chosen, loads.values(), elapsed)
+            chosen, worker = tree.add(chosen, load), load[0]
+            tasks = chosen.tasks[worker]
+            if tasks < enrolment.bounds[worker]:
+                loads[worker] = (worker, view.missing(worker, tasks + 1))
+            else:
+                del loads[worker]
+        return chosen.configuration()
+
+    def tree(self, enrolment: Enrolment) -> Tree:
+        """What was tried for this enrolment before."""
+        return enrolment.belief.recall(
+            (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
+        )
+
+
+def _sorted(members: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+    return tuple(sorted(members))
+
+
+@frozen
+class FixedConfiguration:
+    """Enrols the same workers each time, as soon as they are all UP; passive."""
+
+    members: tuple[tuple[int, int], ...] = field(converter=_sorted)
+    """(worker index, tasks)."""
+
+    @property
+    def wake(self) -> Wake:
+        """Passive."""
+        return Wake.NEVER
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        ready = all(view.up >> worker & 1 for worker, _ in self.members)
+        return Configuration(self.members) if ready else None
+
+
+@frozen
+class Random:
+    """Gives each task to an UP worker with room, all equally likely; passive (volatile13,
+    section VI)."""
+
+    @property
+    def wake(self) -> Wake:
+        """Passive."""
+        return Wake.NEVER
+
+    def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
+        bounds = view.enrolment.bounds
+        room = [worker for worker in workers_of(view.up) if bounds[worker] > 0]
+        if sum(bounds[worker] for worker in room) < view.enrolment.tasks:
+            return None
+        tasks = dict.fromkeys(room, 0)
+        for _ in range(view.enrolment.tasks):
+            worker = room[int(rng.integers(len(room)))]
+            tasks[worker] += 1
+            if tasks[worker] == bounds[worker]:
+                room.remove(worker)
+        return Configuration(tuple((worker, x) for worker, x in tasks.items() if x))

@@ -1,0 +1,296 @@
+"""Policies for malleable applications that share a platform (malleable17): sharing the processors
+out before the start (sections 4 and 5), and redistributing them when applications end or fail
+(section 5)."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from typing import ClassVar
+
+from attrs import define, field, frozen
+
+from policies.interface.pack import (
+    AllocationPolicy,
+    AllocationView,
+    CandidateView,
+    Cause,
+    LookAhead,
+    RedistributionPolicy,
+    RedistributionView,
+    Resize,
+)
+
+
+@define(eq=False)
+class Share:
+    """One application's tentative size, and when it would end with it."""
+
+    candidate: CandidateView
+    size: int
+    finish: float = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.finish = self.candidate.finish(self.size)
+
+    def move(self, size: int) -> None:
+        """Give it `size` processors instead."""
+        self.size = size
+        self.finish = self.candidate.finish(size)
+
+
+def give_pair(share: Share, available: int, pair: int, look: LookAhead) -> bool:
+    """Give one more pair if the application is improvable with up to `available` processors.
+
+    Improvable: with some of them, or with the next pair alone (`look`), it would end strictly
+    earlier.
+    """
+    size = share.size + pair
+    most = min(share.size + available, share.candidate.largest)
+    if size > most:
+        return False
+    finish = share.candidate.finish(size)
+    if finish < share.finish or (
+        look is LookAhead.ANY and _further(share, size + pair, most, pair)
+    ):
+        share.size, share.finish = size, finish
+        return True
+    return False
+
+
+def _further(share: Share, first: int, most: int, pair: int) -> bool:
+    finish, bound = share.candidate.finish, share.finish
+    return any(finish(size) < bound for size in range(first, most + 1, pair))
+
+
+def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) -> None:
+    """Give pairs to the longest application as long as it is improvable (malleable17,
+    Opt-NoRedistrib).
+
+    Ties go to the lowest index. Stops at the first longest one that is not improvable.
+    """
+    queue = sorted((*_rank(share), at) for at, share in enumerate(shares))
+    while queue:
+        *_, at = queue.pop()
+        longest = shares[at]
+        behind = queue[-1][:2] if queue else (-inf, 0)
+        while _rank(longest) > behind:
+            if not give_pair(longest, available, pair, look):
+                return
+            available -= pair
+        insort(queue, (*_rank(longest), at))
+
+
+def _rank(share: Share) -> tuple[float, int]:
+    return share.finish, -share.candidate.index
+
+
+def changes(shares: Iterable[Share]) -> tuple[Resize, ...]:
+    """The sizes that differ from what the applications hold now."""
+    return tuple(
+        Resize(share.candidate.index, share.size)
+        for share in shares
+        if share.size != share.candidate.size
+    )
+
+
+def _smallest(view: AllocationView) -> list[Share]:
+    return [Share(application, view.pair) for application in view.applications]
+
+
+@frozen
+class OptNoRedistrib:
+    """Optimal without redistribution: a pair each, then pairs to the longest (malleable17,
+    Theorem 1)."""
+
+    def __call__(self, view: AllocationView) -> Sequence[int]:
+        shares = _smallest(view)
+        available = view.processors - view.pair * len(shares)
+        grow(shares, available, view.pair, LookAhead.ANY)
+        return [share.size for share in shares]
+
+
+@frozen
+class GreedySpeedupProfile:
+    """A pair each, then pairs to the applications that they cost the least extra work (malleable17,
+    section 4).
+
+    The ratio of the works j t^R_j after and before the pair decides; ties go to the lowest index. A
+    pair that would not make its application end earlier is not given.
+    """
+
+    def __call__(self, view: AllocationView) -> Sequence[int]:
+        shares, pair = _smallest(view), view.pair
+        ratios = [_ratio(share, pair) for share in shares]
+        for _ in range(view.processors // pair - len(shares)):
+            at = min(range(len(shares)), key=lambda i: (ratios[i], i))
+            if ratios[at] == inf:
+                break
+            shares[at].move(shares[at].size + pair)
+            ratios[at] = _ratio(shares[at], pair)
+        return [share.size for share in shares]
+
+
+def _ratio(share: Share, pair: int) -> float:
+    """Of the works after and before one more pair; inf where it would not end earlier."""
+    size = share.size + pair
+    if size > share.candidate.largest:
+        return inf
+    finish = share.candidate.finish(size)
+    return size * finish / (share.size * share.finish) if finish < share.finish else inf
+
+
+CATALOGUE = {
+    "none": "nobody is ever redistributed",
+    "EndLocal": "at ends only: idle processors to the longest application",
+    "EndGreedy": "at ends only: the whole schedule afresh",
+    "IteratedGreedy-EndGreedy": "the whole schedule afresh at every fault and end",
+    "IteratedGreedy-EndLocal": "afresh at faults, idle processors at ends",
+    "ShortestApplicationsFirst-EndGreedy": "from the shortest at faults, afresh at ends",
+    "ShortestApplicationsFirst-EndLocal": "from the shortest at faults, idle processors at ends",
+}
+"""Redistribution policies by the paper's names, each in a line."""
+
+ALLOCATIONS: dict[str, AllocationPolicy] = {
+    "Opt-NoRedistrib": OptNoRedistrib(),
+    "GreedySpeedupProfile": GreedySpeedupProfile(),
+}
+
+
+def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
+    """The redistribution policy called `name`. Raises ValueError for one not in `CATALOGUE`."""
+    if name not in CATALOGUE:
+        raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(CATALOGUE)}.")
+    parts: dict[str, RedistributionPolicy] = {
+        "EndLocal": EndLocal(look),
+        "EndGreedy": Greedy(),
+        "IteratedGreedy": Greedy(),
+        "ShortestApplicationsFirst": ShortestApplicationsFirst(look),
+    }
+    at_fault, _, at_end = name.rpartition("-")
+    never = NoRedistribution()
+    return Combined(parts.get(at_end, never), parts.get(at_fault, never))
+
+
+def named_allocation(name: str) -> AllocationPolicy:
+    """The allocation policy called `name`. Raises ValueError for one not in `ALLOCATIONS`."""
+    if name not in ALLOCATIONS:
+        known = ", ".join(ALLOCATIONS)
+        raise ValueError(f"{name!r} is no allocation policy; accepted: {known}.")
+    return ALLOCATIONS[name]
+
+
+def acts_at_faults(policy: RedistributionPolicy) -> bool:
+    """Whether it redistributes at faults, as far as it says."""
+    return bool(getattr(policy, "acts_at_faults", True))
+
+
+@frozen
+class NoRedistribution:
+    """No application is resized: the reference that all figures of malleable17 are normalised
+    by."""
+
+    acts_at_faults: ClassVar[bool] = False
+
+    def __call__(self, view: RedistributionView) -> Sequence[Resize]:
+        return ()
+
+
+@frozen
+class EndLocal:
+    """Idle processors go, pair by pair, to the longest application."""
+
+    look: LookAhead = LookAhead.ANY
+
+    def __call__(self, view: RedistributionView) -> Sequence[Resize]:
+        if view.idle < view.pair:
+            return ()
+        shares = [Share(candidate, candidate.size) for candidate in view.candidates]
+        grow(shares, view.idle, view.pair, self.look)
+        return changes(shares)
+
+
+@frozen
+class Greedy:
+    """EndGreedy at an end, IteratedGreedy at a fault: the whole schedule afresh.
+
+    Every candidate starts at one pair, as in Opt-NoRedistrib; a size that comes out unchanged
+    costs nothing and keeps its t^U.
+    """
+
+    def __call__(self, view: RedistributionView) -> Sequence[Resize]:
+        shares = [Share(candidate, view.pair) for candidate in view.candidates]
+        held = sum(candidate.size for candidate in view.candidates)
+        available = view.idle + held - view.pair * len(shares)
+        grow(shares, available, view.pair, LookAhead.ANY)
+        return changes(shares)
+
+
+@frozen
+class ShortestApplicationsFirst:
+    """Idle pairs to the faulty application, then pairs of those that end first."""
+
+    look: LookAhead = LookAhead.ANY
+
+    def __call__(self, view: RedistributionView) -> Sequence[Resize]:
+        shares = [Share(candidate, candidate.size) for candidate in view.candidates]
+        faulty = next(s for s in shares if s.candidate.index == view.faulty)
+        idle = view.idle
+        while give_pair(faulty, idle, view.pair, self.look):
+            idle -= view.pair
+        while self._take(faulty, shares, view.pair):
+            pass
+        return changes(shares)
+
+    def _take(self, faulty: Share, shares: Sequence[Share], pair: int) -> bool:
+        """Move the fewest pairs that help from the first donor that can; False: there is none."""
+        donors = (s for s in shares if s is not faulty and s.size > pair)
+        for donor in sorted(donors, key=lambda s: (s.finish, s.candidate.index)):
+            for moved in self._amounts(faulty, donor, pair):
+                if self._helps(faulty, donor, moved):
+                    faulty.move(faulty.size + moved)
+                    donor.move(donor.size - moved)
+                    return True
+        return False
+
+    def _amounts(self, faulty: Share, donor: Share, pair: int) -> Iterator[int]:
+        """What `donor` can give and still keep a pair."""
+        most = min(donor.size - pair, faulty.candidate.largest - faulty.size)
+        if self.look is LookAhead.NEXT_PAIR:
+            most = min(most, pair)
+        return iter(range(pair, most + 1, pair))
+
+    @staticmethod
+    def _helps(faulty: Share, donor: Share, moved: int) -> bool:
+        """The faulty one ends earlier, and the donor earlier than the faulty one does now."""
+        late = faulty.finish
+        return (
+            faulty.candidate.finish(faulty.size + moved) < late
+            and donor.candidate.finish(donor.size - moved) < late
+        )
+
+
+@frozen
+class Combined:
+    """One heuristic for ends and one for faults: the skeleton of malleable17, section 5.
+
+    At a fault nothing is tried unless the faulty application is the longest: the makespan expected
+    before is still the best one.
+    """
+
+    at_end: RedistributionPolicy
+    at_fault: RedistributionPolicy
+
+    @property
+    def acts_at_faults(self) -> bool:
+        """Its heuristic for faults does."""
+        return acts_at_faults(self.at_fault)
+
+    def __call__(self, view: RedistributionView) -> Sequence[Resize]:
+        if view.cause is Cause.END:
+            return self.at_end(view) if view.candidates else ()
+        faulty = next((c for c in view.candidates if c.index == view.faulty), None)
+        if faulty is None or faulty.finish(faulty.size) < view.longest:
+            return ()
+        return self.at_fault(view)

@@ -1,0 +1,267 @@
+"""`holdfast chaos`: a scenario again and again, each time with one worker killed, or taken back, at
+one moment; every run must end and pass the audit, which knows what its protection has saved."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean
+from typing import Annotated, Any
+
+from attrs import evolve, frozen
+
+from actors.events import End
+from actors.runtime import Record, RuntimeFault, stream
+from sims.audit.audit import audit
+from sims.campaign.engine import run_many
+from sims.cli.progress import tracked
+from sims.durations import in_unit
+from sims.errors import naming, show
+from sims.ledger import Use
+from sims.ledger.accountant import account
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    duration,
+    natural,
+    option,
+    positive_int,
+)
+from sims.scenario.faults import (
+    AnyFaults,
+    ExponentialFaults,
+    ListedFaults,
+    NoFaults,
+    Struck,
+    Weibull,
+)
+from sims.scenario.loader import load
+from sims.scenario.scenario import Scenario, Unit
+from sims.telling import counted, grid, show_table
+from sims.world import run
+
+WORST, SHOWN = 5, 10
+"""Injected failures that are listed: those that cost most, those that found something."""
+PATIENCE = 50
+"""Times the baseline makespan and the injected failure after which a run counts as one that never
+ends."""
+
+
+class Injection(enum.Enum):
+    """What is done to a worker."""
+
+    KILL = "kill"
+    """It goes DOWN for a while."""
+    RECLAIM = "reclaim"
+    """Its owner takes it back for a while."""
+
+
+@frozen
+class InjectedRun:
+    """One run with one injected failure."""
+
+    scenario: Scenario
+    folder: Path
+    injection: Injection
+    worker: int
+    time: float
+    length: float
+    limit: float
+
+    def _changed(self) -> dict[str, Any]:
+        """Keys of the scenario that the injected failure changes."""
+        if self.injection is Injection.RECLAIM:
+            span = (self.time, self.time + self.length, self.worker)
+            return {"reclaims": (*self.scenario.reclaims, span)}
+        strike, faults = (self.time, self.worker), self.scenario.faults
+        if isinstance(faults, NoFaults):
+            return {"faults": ListedFaults(strikes=(strike,), downtime=self.length)}
+        assert isinstance(faults, ExponentialFaults | Weibull | ListedFaults)
+        return {"faults": faults.model_copy(update={"strikes": (*faults.strikes, strike)})}
+
+    def injected(self) -> Scenario:
+        """The scenario with the injected failure in it."""
+        return self.scenario.model_copy(update=self._changed())
+
+    def spelt(self) -> str:
+        """The options of `holdfast run` that make the same run."""
+        changed = self._changed()
+        if "reclaims" in changed:
+            return f"--set 'reclaims={[list(span) for span in changed['reclaims']]}'"
+        strikes = f"--set 'faults.strikes={[list(it) for it in changed['faults'].strikes]}'"
+        if not isinstance(self.scenario.faults, NoFaults):
+            return strikes
+        return f"--set faults.kind=list --set faults.downtime={self.length!r} {strikes}"
+
+
+@frozen
+class TrialOutcome:
+    """What came of a trial, or of the baseline run."""
+
+    makespan: float
+    lost: float
+    """Processor-time of work that had to be done again."""
+    problems: tuple[str, ...]
+    """Empty where it ended, and soundly."""
+    instants: tuple[float, ...] = ()
+    """Of the baseline: when something happens, and once between."""
+
+
+def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
+    """Run it once. Raises what `world.run` raises."""
+    records: list[Record] = []
+    ending = run(scenario, [records.append], folder)
+    instants = moments(records, scenario.times is Unit.SLOT)
+    return evolve(_judged(ending.time, records, scenario), instants=instants)
+
+
+def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
+    """The instants at which something happens before the end, and one between every two; `whole`:
+    only whole numbers."""
+    times = sorted({record.t for record in records})
+    found = [times[0]]
+    for before, after in pairwise(times):
+        between = (before + after) / 2
+        if before < between < after:
+            found.append(between)
+        found.append(after)
+    return tuple(time for time in found if time < times[-1] and not (whole and time % 1))
+
+
+def trials(
+    scenario: Scenario, folder: Path, baseline: TrialOutcome, length: float, most: int
+) -> list[InjectedRun]:
+    """Every (injected failure, worker, moment), or `most` of them, drawn at random."""
+    limit = PATIENCE * (baseline.makespan + length)
+    found = [
+        InjectedRun(scenario, folder, injection, worker, time, length, limit)
+        for time in baseline.instants
+        for worker in range(scenario.full_platform.size)
+        for injection in Injection
+        if injection is Injection.RECLAIM or _takes_more(scenario.faults)
+    ]
+    if len(found) <= most:
+        return found
+    drawn = stream(scenario.seed, "chaos").choice(len(found), most, replace=False)
+    return [found[k] for k in sorted(drawn.tolist())]
+
+
+def _takes_more(faults: AnyFaults) -> bool:
+    """Whether one more fault of a worker can be listed beside them."""
+    listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
+    return isinstance(faults, listing) and faults.of is Struck.WORKERS
+
+
+def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
+    """How long a failed worker stays away by default: as faults keep it, or a tenth of the run."""
+    if not isinstance(scenario.faults, NoFaults) and scenario.faults.downtime:
+        return scenario.faults.downtime
+    tenth = baseline.makespan / 10
+    return max(1, round(tenth)) if scenario.times is Unit.SLOT else tenth or 1
+
+
+def attempt(trial: InjectedRun) -> TrialOutcome:
+    """Run one trial and judge it."""
+    records: list[Record] = []
+    scenario = trial.injected()
+    try:
+        ending = run(scenario, [records.append], trial.folder, until=trial.limit)
+    except RuntimeFault as fault:
+        return TrialOutcome(trial.limit, 0, (f"it does not end: {fault}",))
+    found = _judged(ending.time, records, scenario)
+    if ending.end is End.COMPLETED or ending.time < trial.limit:
+        return found
+    problem = f"it has not ended at {trial.limit:g}"
+    return evolve(found, problems=(problem, *found.problems))
+
+
+def _judged(end: float, records: Sequence[Record], scenario: Scenario) -> TrialOutcome:
+    lost = float(account(records, scenario.full_platform.size).total[Use.LOST])
+    return TrialOutcome(end, lost, tuple(map(str, audit(iter(records)))))
+
+
+# --- the command ------------------------------------------------------------------------------
+
+Found = Sequence[tuple[InjectedRun, TrialOutcome]]
+
+
+def chaos(
+    file: ScenarioFile,
+    seed: Annotated[
+        int | None,
+        option(natural, "SEED", "default: the scenario's"),
+    ] = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    length: Annotated[
+        float | None,
+        option(
+            duration,
+            "TIME",
+            "how long a failed worker stays away; default: faults.downtime, or a tenth of the run",
+        ),
+    ] = None,
+    most: Annotated[
+        int, option(positive_int, "N", "number of runs: if more failures are possible, N are drawn")
+    ] = 2000,
+) -> int:
+    """Repeat a scenario with injected failures, one in each run.
+
+    In each run one worker goes DOWN or is RECLAIMED once: at an event of the baseline run, or
+    between two events. Each run must end, pass the audit, and recover from all that its protection
+    had saved. A run that does not is printed with the command that repeats it.
+    """
+    asked = load(file, changes or (), seed)
+    length = in_unit(length, "--length", lambda: asked.times.value)
+    with naming(file):
+        baseline = undisturbed(asked, file.parent)
+    length = length or usual_length(asked, baseline)
+    runs = trials(asked, file.parent, baseline, length, most)
+    unit, workers = asked.times.value, asked.full_platform.size
+    every = 2 * workers * len(baseline.instants)
+    drawn = f"{len(runs):,} of {every:,}, drawn at random"
+    which = f"all {every:,}" if len(runs) == every else drawn
+    show(
+        f"{asked.name}: {counted(workers, 'worker')}, {counted(len(baseline.instants), 'moment')}, "
+        f"baseline makespan {baseline.makespan:g} {unit}; "
+        f"each injected failure lasts {length:g} {unit}; {which}"
+    )
+    found = list(tracked(run_many(attempt, runs), runs, "injected failures"))
+    _show_costs(baseline, found)
+    wrong = [(trial, verdict) for trial, verdict in found if verdict.problems]
+    for problem in baseline.problems[:SHOWN]:
+        show(f"baseline: {problem}")
+    for trial, verdict in wrong[:SHOWN]:
+        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
+        show(verdict.problems[0], f"  {line}")
+    if wrong or baseline.problems:
+        return 1
+    show("every run ends, obeys every law, and keeps what was saved")
+    return 0
+
+
+def _show_costs(baseline: TrialOutcome, found: Found) -> None:
+    by = {it: [verdict for trial, verdict in found if trial.injection is it] for it in Injection}
+    rows = ((it.value, *_row(baseline, verdicts)) for it, verdicts in by.items() if verdicts)
+    heads = ("runs", "sound", "makespan: mean", "most", "more work lost: mean", "most")
+    show_table(grid(("injected failure",), heads, rows))
+    show(f"what cost most (baseline: {baseline.makespan:g})")
+    for trial, verdict in sorted(found, key=_cost)[:WORST]:
+        where = f"{trial.injection.value} worker {trial.worker} at {trial.time:g}"
+        show(f"  {where}: makespan {verdict.makespan:g}, lost {verdict.lost:g}")
+
+
+def _row(baseline: TrialOutcome, verdicts: Sequence[TrialOutcome]) -> tuple[str, ...]:
+    count, sound = len(verdicts), sum(not verdict.problems for verdict in verdicts)
+    spans = [it.makespan / baseline.makespan if baseline.makespan else 1 for it in verdicts]
+    lost = [it.lost - baseline.lost for it in verdicts]
+    times = f"x {mean(spans):.3f}", f"x {max(spans):.3f}"
+    return f"{count:,}", f"{sound:,}", *times, f"{mean(lost):.4g}", f"{max(lost):.4g}"
+
+
+def _cost(pair: tuple[InjectedRun, TrialOutcome]) -> tuple[float, float, float, int]:
+    trial, verdict = pair
+    return -verdict.makespan, -verdict.lost, trial.time, trial.worker

@@ -1,0 +1,224 @@
+"""From a scenario to the actors that live it: its scheduler, its master, its workers, and what
+befalls them.
+
+Deciders are imported where they are asked for: no run waits for what others need.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from math import isinf
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from attrs import astuple
+
+from actors.events import (
+    DeciderKind,
+    FaultsFitted,
+    LinkDescribed,
+    PlatformDescribed,
+    RunStarted,
+    WorkerPriced,
+    WorkerRented,
+)
+from actors.hazards import Hazard, PaperFaults
+from actors.limit import Cap
+from actors.pool import Pool, compact, lowest
+from actors.runtime import System
+from actors.scheduler import Decider, Scheduler
+from actors.job import Source
+from actors.worker import Worker, WorkerRegistry
+from actors.worker_messages import Fail
+from sims.errors import InputError
+from sims.scenario.build import queue
+from sims.scenario.build.jobs import plain, spawn_jobs, with_mtbf
+from sims.scenario.faults import AnyFault, NoFaults, Struck
+from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
+from sims.scenario.scenario import MeasuresSection, Scenario
+from sims.scenario.workload import Workload, asked_of, workload
+
+if TYPE_CHECKING:
+    from actors.deciders.pack import PackDecider
+    from actors.master import Master
+
+
+def populate(scenario: Scenario, system: System, folder: Path) -> int:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
+    jobs will come.
+
+    Raises InputError for what cannot be run.
+    """
+    platform = scenario.full_platform
+    if scenario.measures is not None:
+        scenario.measures.tell(system, scenario.times)
+    if not platform.size:
+        accepted = "[platform], [[workers]] or [random_workers]"
+        raise InputError("scenario", "platform.workers", "there are 0", accepted)
+    if not platform.plain:
+        platform.refuse_mixed(folder)
+        scenario = with_mtbf(scenario, folder)
+    if scenario.decider is DeciderKind.COPIES:
+        from sims.scenario.build import copies
+
+        decider, count, coming = copies.prepared(scenario, system, folder)
+        pool = Pool(platform.size, numbered=True, changing=True)
+        scheduler = _spawn_platform(scenario, system, folder, pool, decider, count)
+        system.spawn(Source(SOURCE, coming(scheduler)))
+        return count
+    jobs = workload(scenario, system, folder)
+    _warn_of_copies(jobs, platform.size)
+    jobs.tell(system)
+    _describe_platform(scenario, system)
+    decider, count = _decider(scenario, system, folder, jobs), len(jobs.submissions)
+    pool = _pool(scenario, system, jobs)
+    scheduler = _spawn_platform(scenario, system, folder, pool, decider, count)
+    pool.take = queue.take(scenario, jobs, scheduler, folder) or pool.take
+    spawn_jobs(scenario, system, jobs, scheduler)
+    return count
+
+
+def _decider(scenario: Scenario, system: System, folder: Path, jobs: Workload) -> Decider:
+    match scenario.decider:
+        case DeciderKind.PACK:
+            from sims.scenario.build import pack
+
+            return pack.decider(scenario, jobs, system, folder)
+        case DeciderKind.ENROLMENT:
+            from sims.scenario.build import enrolment
+
+            return enrolment.decider(scenario, jobs, folder)
+        case DeciderKind.DEADLINE:
+            from sims.scenario.build import deadline
+
+            return deadline.decider(scenario, jobs, folder)
+    return queue.decider(scenario, jobs, folder)
+
+
+def _warn_of_copies(jobs: Workload, workers: int) -> None:
+    """One line for jobs of which no two copies fit."""
+    asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
+    wide = [(name, width) for name, width in asked if 2 * width > workers]
+    if wide:
+        (name, width), more = wide[0], f", and so for {len(wide) - 1:,} more" if wide[1:] else ""
+        text = f"protection.copies has no effect for {name}: a second copy of a job that is "
+        warnings.warn(f"{text}{width} wide never fits on {workers} workers{more}", stacklevel=2)
+
+
+# --- the platform ---------------------------------------------------------------------------------
+
+
+def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
+    """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
+    platform, placement = scenario.full_platform, scenario.policy.placement
+    able, spares = platform.able, platform.size - platform.able
+    if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
+        return Pool(able, numbered=True, changing=True, spares=spares, named=True)
+    changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
+    whole = all(plain(scenario, it) for it in jobs.submissions)
+    placed = placement not in queue.ANY
+    numbered = changing or placed or not whole or system.journal.wants(RunStarted)
+    return Pool(able, numbered, changing, compact if placement == "compact" else lowest, spares)
+
+
+def _describe_platform(scenario: Scenario, system: System) -> None:
+    """What the log says of nodes, spares and detection, where there are any."""
+    platform = scenario.full_platform
+    spares, detections = (
+        platform.size - platform.able,
+        tuple(law.detection for law in scenario.faults.laws),
+    )
+    told = detections if any(detections) else ()
+    if platform.node > 1 or spares or told:
+        system.describe(PlatformDescribed, platform.node, spares, told)
+
+
+def _spawn_platform(
+    scenario: Scenario, system: System, folder: Path, pool: Pool, decider: Decider, jobs: int
+) -> Scheduler:
+    """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
+    them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
+    platform = scenario.full_platform
+    scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
+    master = _master(scenario, system)
+    make = _maker(scenario, system, folder, scheduler, master)
+    registry = WorkerRegistry(system, make)
+    scheduler.workers, scheduler.linked = registry, master is not None
+    if platform.varies:
+        pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+    _rent(scenario, system)
+    if master or not platform.plain:
+        for worker in range(platform.size):
+            if master or platform.alive(worker):
+                registry(worker)
+    for number, law in enumerate(scenario.faults.laws):
+        if law.fit is not None:
+            system.describe(FaultsFitted, number, *astuple(law.fit))
+        system.spawn(_hazard(scenario, system, law, number, scheduler, registry))
+    if not isinf(scenario.cap):
+        system.spawn(Cap(CAP, scenario.cap, scheduler))
+    return scheduler
+
+
+def _hazard(
+    scenario: Scenario,
+    system: System,
+    law: AnyFault,
+    number: int,
+    scheduler: Scheduler,
+    registry: WorkerRegistry,
+) -> Hazard:
+    """The first one's stream is called as if it were the only one."""
+    platform, own = scenario.full_platform, f"/{number}" if number else ""
+    nodes = platform.nodes if law.of is Struck.NODES else None
+    faults = law.faults(system.stream(f"faults{own}"), len(nodes) if nodes else platform.size)
+    about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
+    pack = scenario.decider is DeciderKind.PACK
+    if pack and not cast("PackDecider", scheduler.decider).fatal:
+        return PaperFaults(*about, scheduler=scheduler)
+    return Hazard(*about)
+
+
+def _master(scenario: Scenario, system: System) -> Master | None:
+    section = scenario.master
+    if section is None:
+        return None
+    system.describe(LinkDescribed, section.channels, section.served)
+    order = section.service(scenario.full_platform, scenario.cap)
+    from actors.master import Master
+
+    return system.spawn(Master(MASTER, section.channels, order))
+
+
+def _maker(
+    scenario: Scenario, system: System, folder: Path, scheduler: Scheduler, master: Master | None
+) -> Callable[[int], Worker]:
+    """Makes a worker's actor."""
+    platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
+
+    def make(index: int) -> Worker:
+        section, name = platform[index], platform.name(index)
+        called = name if platform.own else f"worker {index}"  # a pool's have numbers only
+        worker = Worker(called, index, scheduler, master, reports)
+        if platform.alive(index):
+            owner, stream = section.availability, f"availability/{name}"
+            worker.owner = platform.changes(index, system.stream(stream), folder)
+            if owner.notice:
+                worker.notices = owner.notices(system.stream(stream), folder)
+            if section.price is None and (priced := owner.priced(index, folder)):
+                system.describe(WorkerPriced, *astuple(priced))
+        if section.varies:
+            worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
+        return worker
+
+    return make
+
+
+def _rent(scenario: Scenario, system: System) -> None:
+    platform, measures = scenario.full_platform, scenario.measures or MeasuresSection()
+    if any(section.price is not None for section in platform.sections):
+        hour = measures.hours(scenario.times, needed=True)
+        for worker, section in enumerate(platform):
+            if section.price is not None and hour:
+                system.describe(WorkerRented, worker, section.price / hour)

@@ -1,0 +1,204 @@
+"""The copies' decider: which policy, which jobs, and who carries their copies (redundancy17)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from math import isinf
+from pathlib import Path
+from typing import cast
+
+from attrs import evolve
+
+from actors.deciders.copies import (
+    CopyRuns,
+    PlacementRule,
+    PreemptibleJob,
+    VectorisedCopies,
+    VectorisedJob,
+)
+from actors.job import Job
+from actors.protection import ProtectionKind, Rules
+from actors.runtime import System
+from actors.scheduler import Decider, Scheduler
+from policies.copies import Laps, LapsR, ProcessorSharing, named
+from policies.interface import RedundancyPolicy
+from policies.interface.queue import BatchJob
+from policies.maths.gains import Gain
+from policies.maths.speedup import Rigid
+from sims.errors import InputError
+from sims.scenario.build.jobs import error_density, errors_of, job_of_runs
+from sims.scenario.faults import NoFaults
+from sims.scenario.jobs import AnyJob, RigidJob
+from sims.scenario.jobs import RigidSection
+from sims.scenario.jobs.sources import arrivals
+from sims.scenario.policy import load_policy
+from sims.scenario.scenario import Scenario
+from sims.scenario.workers import PlatformSection, gain_of, process_of
+from sims.scenario.workload import Workload, workload
+
+ACCEPTED = "platform.gain left out"
+SHARING = (Laps, LapsR, ProcessorSharing)
+"""redundancy17's policies that give a worker to several copies at once, where there are many
+jobs."""
+
+
+Coming = Callable[[Scheduler], Iterator[tuple[float, Job]]]
+"""The jobs by time of submission, once there is a scheduler."""
+
+
+def prepared(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+    """The decider, how many jobs will come, and these; files are looked for from `folder`.
+
+    Raises InputError for what cannot be run.
+    """
+    prepare = _columns if _in_columns(scenario) else _runs
+    return prepare(scenario, system, folder)
+
+
+def _in_columns(scenario: Scenario) -> bool:
+    """Whether nothing befalls workers but their speed, and nothing but work takes time: then
+    arrays can carry all copies."""
+    job, own = scenario.job, scenario.protection
+    if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
+        return False
+    bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
+    listed = all(map(_bare, job.jobs))
+    return bare and listed and not any(_happenings(scenario).values())
+
+
+def _bare(job: AnyJob) -> bool:
+    """A listed job of one worker that is nothing but work."""
+    said = job.protection or job.verdicts or job.verification or job.estimate
+    return isinstance(job, RigidJob) and job.processors == 1 and not said
+
+
+def _happenings(scenario: Scenario) -> dict[str, bool]:
+    """What there may be beside speeds, by section."""
+    return {
+        "faults": not isinstance(scenario.faults, NoFaults),
+        "errors": any(scenario.errors.given.values()),
+        "master": scenario.master is not None,
+        "platform.availability": scenario.full_platform.owned,
+        "job.cap": not isinf(scenario.cap),
+    }
+
+
+def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
+    """It, and whether its copies go on from the furthest one's state. Raises InputError where there
+    is none of that name."""
+    found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
+    return found, bool(getattr(found, "cloning", True))
+
+
+def _rule(scenario: Scenario) -> PlacementRule:
+    name = scenario.policy.placement or PlacementRule.UNIFORM.value
+    known = {rule.value: rule for rule in PlacementRule}
+    if name not in known:
+        raise InputError("scenario", "policy.placement", f"{name!r}", " or ".join(known))
+    return known[name]
+
+
+# --- arrays ---------------------------------------------------------------------------------------
+
+
+def _columns(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+    size, pool = scenario.full_platform.size, scenario.platform or PlatformSection()
+    decides, cloning = _policy(scenario, folder)
+    decider = VectorisedCopies(
+        decides,
+        _rule(scenario),
+        multitasking=pool.multitasking,
+        gain=_gain(scenario, system, folder, cloning),
+        augmentation=pool.augmentation,
+    )
+    jobs, count = _listed(scenario, system, folder)
+
+    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
+        for it in jobs:
+            yield it.submitted, VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning)
+
+    return decider, count, coming
+
+
+def _listed(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
+    """By time of submission; those of a stream are drawn as they come."""
+    job = cast(RigidSection, scenario.job)
+    if job.stream is None or job.jobs:
+        listed = [it.job for it in workload(scenario, system, folder).submissions]
+        return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
+    return arrivals(job.stream, scenario.full_platform.size, system, folder)
+
+
+def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:
+    """g(r, t) under mean semantics; None: every copy progresses as its worker does."""
+    pool = scenario.platform
+    if pool is None or pool.gain is None:
+        return None
+    if not cloning:
+        problem = "g(r, t) is the furthest of copies that start from one state, by cloning"
+        raise InputError("scenario", "policy.name", problem, ACCEPTED)
+    if scenario.full_platform.own:
+        problem = "g(r, t) is of workers that are all alike"
+        raise InputError("scenario", "workers", problem, ACCEPTED)
+    return gain_of(pool.gain, process_of(pool.speed, folder), system.stream("gain"))
+
+
+# --- runs -----------------------------------------------------------------------------------------
+
+
+def _runs(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+    decides, cloning = _policy(scenario, folder)
+    jobs = workload(scenario, system, folder)
+    _refuse_mean(scenario)
+    _refuse_sharing(scenario, decides)
+    _refuse_wide(jobs)
+    jobs.tell(system)
+    copies = scenario.full_platform.size
+    rules = {
+        it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
+        for it in jobs.submissions
+    }
+    afresh = scenario.master is None and all(map(_free, rules.values()))
+    decider = CopyRuns(decides, _rule(scenario), afresh=afresh, cloning=cloning)
+
+    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
+        density = error_density(scenario, jobs)
+        for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
+            made = PreemptibleJob, rules[it.job.index], errors_of(scenario, system, it, density)
+            yield it.job.submitted, job_of_runs(scenario, it, scheduler, *made)
+
+    return decider, len(rules), coming
+
+
+def _free(rules: Rules) -> bool:
+    """Whether ending a run at any time, and going on elsewhere, costs nothing."""
+    return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
+
+
+def _refuse_mean(scenario: Scenario) -> None:
+    pool = scenario.platform
+    if pool is None or pool.gain is None:
+        return
+    own = [key for key, there in _happenings(scenario).items() if there]
+    key = next(iter(own), "protection")
+    problem = "under a mean gain no worker and no copy has a life of its own"
+    raise InputError("scenario", key, problem, ACCEPTED)
+
+
+def _refuse_sharing(scenario: Scenario, policy: RedundancyPolicy) -> None:
+    if isinstance(policy, SHARING):
+        problem = (
+            f"{scenario.policy.name!r} lets workers run several copies at once, and one that can "
+            "be lost, or has something to fetch or to save, holds one run"
+        )
+        accepted = "SRPT+R, say; or workers to which nothing happens but their speed"
+        raise InputError("scenario", "policy.name", problem, accepted)
+
+
+def _refuse_wide(jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        job = submission.job
+        if not isinstance(job.profile, Rigid) or job.profile.processors != 1:
+            problem = f"{job.name} is {job.kind}, and not of one worker, as each copy has to be"
+            accepted = "rigid jobs of one processor, or a queue's policy with protection.copies"
+            raise InputError("scenario", "job.jobs", problem, accepted)

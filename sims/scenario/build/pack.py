@@ -1,0 +1,190 @@
+"""The pack's decider: its policies, and what each size means for each application (malleable17)."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from math import inf
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from attrs import astuple
+
+from actors.deciders.pack import PackDecider
+from actors.events import ApplicationDescribed, PackDescribed, PeriodRule
+from actors.protection import ProtectionKind
+from actors.runtime import System
+from policies.interface.pack import AllocationPolicy, RedistributionPolicy
+from policies.maths.cosched import Checkpointing, Costs
+from policies.pack import named, named_allocation
+from sims.errors import InputError
+from sims.scenario.jobs import MalleableSection
+from sims.scenario.jobs.speedups import (
+    Application,
+    Synthetic,
+    Times,
+    checkpointing,
+    costs_of,
+    words,
+)
+from sims.scenario.policy import load_part, load_policy
+from sims.scenario.protection import FREE, Fatal, ProtectionSection
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload
+
+LONGEST = 100
+"""Times between faults that a period may last: none of e^100 periods would end without a fault."""
+PAIR = 2
+"""Workers in a group, where the section of the jobs does not say."""
+
+
+def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) -> PackDecider:
+    """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
+    pack, section = described(scenario), scenario.named_policy
+    _check(scenario, jobs, pack)
+    system.describe(PackDescribed, *astuple(pack))
+    papers = partial(named, look=section.look)
+    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
+    allocation = "allocation", "Opt-NoRedistrib", named_allocation
+    first: AllocationPolicy = load_part(section, *allocation, folder, AllocationPolicy)
+    return PackDecider(
+        *(first, policy),
+        dict(enumerate(application_costs(scenario, jobs, pack))),
+        pack.pair,
+        pack.fatal,
+        bool(pack.releases),
+        jobs.copies,
+    )
+
+
+# --- what its log tells -------------------------------------------------------------------------
+
+
+def described(scenario: Scenario) -> PackDescribed:
+    """Of the pack."""
+    job, link, said = scenario.job, scenario.link, scenario.protection
+    alone = _alone(scenario)
+    # malleable17's own rule is its own combination's default.
+    every = not alone if said.fatal is None else said.fatal is Fatal.POSSIBLE
+    errs = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
+    return PackDescribed(
+        job.pair if isinstance(job, MalleableSection) else PAIR,
+        *(every, scenario.faults.downtime, _mtbf(scenario)),
+        *(link.unit, link.latency, link.startup),
+        # A run that an error spoils does not end when it said, and whom it has promised goes
+        # without.
+        alone and not every and not errs,
+    )
+
+
+def _alone(scenario: Scenario) -> bool:
+    """Whether there is only what malleable17 has: buddies, and nothing but faults."""
+    own = (job.protection for job in scenario.job.jobs if job.protection is not None)
+    buddies = all(
+        it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own)
+    )
+    return buddies and scenario.full_platform.plain and scenario.master is None
+
+
+def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
+    """Of an application."""
+    job, section = submission.job, submission.protection
+    asked = cast(Application, job.profile)
+    table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
+    mtbf = scenario.faults.mtbf if section.mtbf is None else section.mtbf
+    rule = _rule(section, mtbf)
+    own = rule is not PeriodRule.NONE and mtbf != (_mtbf(scenario) or inf)
+    return ApplicationDescribed(
+        *(job.name, asked.footprint, job.index, words(asked.speedup), table),
+        *(rule, float(section.period) if rule is PeriodRule.FIXED else None),
+        *(mtbf if own and mtbf < inf else None, own and mtbf == inf),
+    )
+
+
+def _mtbf(scenario: Scenario) -> float | None:
+    """mu of one worker, s; None: no fault is expected."""
+    section, mtbf = scenario.protection, scenario.protection.mtbf or scenario.faults.mtbf
+    return mtbf if section.kind is not ProtectionKind.NONE and mtbf < inf else None
+
+
+def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
+    period = section.period
+    if section.kind is ProtectionKind.NONE or period == inf:
+        return PeriodRule.NONE
+    if not isinstance(period, str):
+        return PeriodRule.FIXED
+    return PeriodRule(period) if mtbf < inf else PeriodRule.NONE
+
+
+# --- what each size means -----------------------------------------------------------------------
+
+
+def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
+    """By application. Raises InputError for checkpoints that make no sense."""
+    found, size = [], scenario.full_platform.size
+    for it in jobs.submissions:
+        told, section = application(scenario, it), it.protection
+        protection = checkpointing(pack, told, section.kind, section.cost, it.image)
+        if protection is not None:
+            _check_period(section, protection, told.footprint, pack.pair, size)
+        found.append(costs_of(pack, told, protection, size))
+    return found
+
+
+# --- what cannot be -----------------------------------------------------------------------------
+
+
+def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
+    for submission in jobs.submissions:
+        if submission.job.kind != "malleable":
+            problem = f"{submission.job.name} is {submission.job.kind}: it cannot be resized"
+            accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
+            raise InputError("scenario", "job.kind", problem, accepted)
+        _check_application(submission, pack.pair)
+    size, least = scenario.full_platform.size, f"at least {pack.pair}"
+    if size < pack.pair:
+        problem = f"{size} are too few for a group of {pack.pair}"
+        raise InputError("scenario", "platform.workers", problem, least)
+    buddies = scenario.protection.kind is ProtectionKind.BUDDIES
+    if buddies and pack.fatal and pack.pair == 1:
+        text = "with pair = 1 a worker has no buddy: whenever one goes DOWN, all is lost"
+        warnings.warn(text, stacklevel=2)
+
+
+def _check_application(submission: Submission, pair: int) -> None:
+    asked, own = cast(Application, submission.job.profile), submission.own is not None
+    listed = f"job.jobs.{submission.job.index}." if own else "job."
+    speedup, footprint = asked.speedup, asked.footprint
+    if isinstance(speedup, Times):
+        if len(speedup.times) < pair:
+            problem = f"{len(speedup.times)} times: too few for a group"
+            key = f"{listed}speedup.times"
+            raise InputError("scenario", key, problem, f"at least {pair} times")
+    elif footprint <= 1 and (isinstance(speedup, Synthetic) or speedup.work is None):
+        problem = f"a footprint of {footprint!r} has no work"
+        key = f"{listed}footprint{'' if own else 's'}"
+        raise InputError("scenario", key, problem, "more than 1 data unit")
+
+
+def _check_period(
+    section: ProtectionSection, protection: Checkpointing, footprint: float, pair: int, size: int
+) -> None:
+    """Formulas are for checkpoints that take something, and far less than passes between faults."""
+    if not isinstance(section.period, str):
+        return
+    sizes = np.array([pair, max(size - size % pair, pair)], dtype=np.float64)
+    cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
+    if not cost.all():
+        linked = section.kind is ProtectionKind.BUDDIES and section.cost is None
+        key = "link.unit" if linked else "protection.period"
+        accepted = "a cost above 0, or a number as protection.period"
+        raise InputError("scenario", key, f"{section.period!r}: {FREE}", accepted)
+    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
+        key = "faults.mtbf" if section.mtbf is None else "protection.mtbf"
+        problem = (
+            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
+            f"and {pair} workers fail every {mtbf[0]:.3g}"
+        )
+        accepted = "more time, smaller footprints, a cheaper link, or a number as the period"
+        raise InputError("scenario", key, problem, accepted)

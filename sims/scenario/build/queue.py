@@ -1,0 +1,156 @@
+"""The queue's decider: allocation, order and strategy; and which workers a run gets."""
+
+from __future__ import annotations
+
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from actors.deciders.queue import QueueDecider
+from actors.deciders.queue.placement import ByCriterion, ByNode, Programmed
+from actors.pool import Take
+from actors.protection import ProtectionKind
+from actors.runtime import stream
+from actors.scheduler import Scheduler
+from policies.interface import Enrolment
+from policies.interface.queue import (
+    Allocation,
+    BatchAllocation,
+    BatchPolicy,
+    Order,
+    Strategy,
+    TimedOrder,
+)
+from policies.maths.markov import Belief
+from policies.maths.speedup import Asking
+from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
+from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
+from policies.queue.names import allocation_named, default_order, order_named, strategy_named
+from sims.errors import InputError
+from sims.scenario.policy import Believed, Noise, PolicySection, load_part, load_policy
+from sims.scenario.scenario import Scenario
+from sims.scenario.workload import Submission, Workload, iterative
+
+Rule = Allocation | BatchAllocation
+ANY = (None, "lowest", "compact")
+"""Placements for which workers do not differ."""
+CRITERIA = ("IP", "IE", "IY", "IAY")
+"""volatile13's, of which a placement can be one."""
+
+
+def decider(scenario: Scenario, jobs: Workload, folder: Path) -> QueueDecider:
+    """Raises InputError for a policy that there is not, or a job that asks for no workers."""
+    _refuse_without_processors(jobs)
+    images = frozenset(
+        it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
+    )
+    policy = _policy(scenario, jobs, folder)
+    return QueueDecider(policy, jobs.copies, _estimates(scenario), images)
+
+
+def _estimates(scenario: Scenario) -> Estimates | None:
+    section = scenario.policy
+    if section.estimates is Believed.USER:
+        return None
+    if section.estimates is Believed.EXACT:
+        return ExactEstimates()
+    if section.estimates is Believed.RECENT:
+        return Recent()
+    rng, spread = stream(scenario.seed, "estimates"), section.spread
+    if section.noise is Noise.LOGNORMAL:
+        return Noisy(lambda: float(rng.lognormal(0, spread)))
+    return Noisy(lambda: float(rng.uniform(1, 1 + spread)))
+
+
+def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
+    section = scenario.policy
+    named = scenario.named_policy
+    papers = partial(strategy_named, reading=section.reading)
+    strategy: Strategy = load_policy(named, papers, folder, Strategy)
+    first = min(it.job.submitted for it in jobs.submissions)
+    orders = partial(order_named, first=first)
+    name = section.order or default_order(named.name)
+    order: Order = load_part(section, "order", name, orders, folder, Order, TimedOrder)
+    if section.preemption:
+        from policies.queue.preemption import Preemptive
+
+        strategy = Preemptive(strategy)
+    rule = _allocation(section, jobs, folder)
+    return BatchPolicy(order, strategy, rule, named.name)
+
+
+def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
+    asking = [isinstance(it.job.profile, Asking) for it in jobs.submissions]
+    if section.allocation is None and all(asking):
+        return requested
+    papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
+    rule: Any = load_part(
+        *(section, "allocation", "LPA", papers, folder), Allocation, BatchAllocation
+    )
+    if not any(asking):
+        return rule  # type: ignore[no-any-return]
+    return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
+
+
+def _refuse_without_processors(jobs: Workload) -> None:
+    for submission in jobs.submissions:
+        if submission.job.kind == "iterative" and iterative(submission).processors is None:
+            problem = f"missing: {submission.job.name} does not say how many workers it wants"
+            accepted = "a number, or an enrolment policy (IE, say), which chooses itself"
+            raise InputError("scenario", "job.processors", problem, accepted)
+
+
+# --- which workers a run gets -------------------------------------------------------------------
+
+
+def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path) -> Take | None:
+    """Which free workers a run gets, where they differ; None: where numbers alone say it.
+
+    Raises InputError for a placement that there is not.
+    """
+    name = scenario.policy.placement
+    platform = scenario.full_platform
+    if name in ANY:
+        return None
+    if name == "nodes":
+        return ByNode(platform.node, platform.able)
+    labels = {it.job.index: it.label for it in jobs.submissions}
+    if name == "programmed":
+        return Programmed(scheduler, labels)
+    if name not in CRITERIA:
+        accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
+        raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
+    from policies.enrolment import named as enrolment_named
+
+    believed = platform.belief(scenario.policy.expectation, folder)
+    submissions = {it.job.index: it for it in jobs.submissions}
+
+    def size(index: int, members: int) -> Enrolment:
+        return _as_enrolment(scenario, submissions[index], members, believed)
+
+    return ByCriterion(scheduler, enrolment_named(name), labels, size)
+
+
+def _as_enrolment(
+    scenario: Scenario, submission: Submission, members: int, belief: Belief
+) -> Enrolment:
+    """One task for each member, which takes it the run's time; in whole units, rounded up."""
+    job, platform, master = submission.job, scenario.full_platform, scenario.master
+    if job.kind == "iterative":
+        share = -(-iterative(submission).tasks // members)
+        own = iterative(submission).times(job.index, platform)
+        times = [share * time for time in own]
+    else:
+        share, times = 1, [job.profile.time(members)] * platform.size
+    needs = submission.needs
+    program, data = (needs.program, share * needs.data) if needs else (0.0, 0.0)
+    return Enrolment(
+        speeds=tuple(max(1, ceil(time)) for time in times),
+        bounds=(1,) * platform.size,
+        tasks=members,
+        channels=master.channels if master else 1,
+        program=ceil(program),
+        data=ceil(data),
+        belief=belief,
+    )

@@ -1,1 +1,0 @@
-"""From a scenario to its decider; a file per way of deciding."""

@@ -1,0 +1,191 @@
+"""Where jobs come from: files of real logs; streams of arrivals, with their sizes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+from numpy.random import Generator
+
+from actors.runtime import System
+from policies.interface.queue import BatchJob
+from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
+from policies.maths.speedup import Rigid
+from sims.errors import InputError
+from sims.tables.fields import NOT_EMPTY, Accepts, Count, Duration, Positive, Time
+from sims.tables.section import Held, OneOf, Section
+
+BLOCK = 256
+"""Draws at a time."""
+
+Numbered = tuple[int, tuple[float, float]]
+"""A job's number, its time of arrival, its size."""
+
+
+class WorkloadFile(Section):
+    """`[job.swf]` or `[job.batsim]`: jobs of a real log, arriving as they did."""
+
+    file: str
+    """From the scenario's folder; plain or compressed."""
+    estimates: bool = True
+    """Whether reservations believe the users' requested times; else what the jobs take."""
+
+
+def _is_zone(name: str) -> bool:
+    from sims.readers.sacct import zone
+
+    return zone(name) is not None
+
+
+class SacctFile(WorkloadFile):
+    """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them."""
+
+    timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
+    """Whose local time the file tells: sacct prints no offset."""
+    partition_limit: Duration | None = None
+    """What the limit `Partition_Limit` means."""
+
+
+class PoissonArrivals(Section):
+    """`{kind = "poisson", load = 0.7}`: independent exponential times between arrivals."""
+
+    kind: Literal["poisson"] = "poisson"
+    load: Positive
+    """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
+
+    def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
+        """Arrival times of jobs of mean size `mean`; endless."""
+        time, gap = 0.0, mean / (self.load * workers)
+        while True:
+            for step in rng.exponential(gap, BLOCK).tolist():
+                time += step
+                yield time
+
+
+class ListedArrivals(Section):
+    """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
+
+    kind: Literal["list"] = "list"
+    times: Annotated[tuple[Time, ...], NOT_EMPTY]
+    """a_j of job j, time units."""
+
+    load: ClassVar[float | None] = None
+
+    def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
+        """Times, and no sizes."""
+        return self.times, ()
+
+
+class FileArrivals(Section):
+    """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
+
+    kind: Literal["file"] = "file"
+    path: str
+    """From the scenario's folder; may be compressed."""
+    load: Positive | None = None
+    """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
+
+    def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
+        """Submit times, seconds from the first one, and run times. Raises InputError."""
+        from sims.readers.job_logs import read_swf
+
+        path = folder / self.path
+        jobs = read_swf(path).jobs
+        if not jobs:
+            raise InputError(str(path), "", "no usable job", "a log with at least one")
+        return [it.submitted - jobs[0].submitted for it in jobs], [it.run for it in jobs]
+
+
+SizeLaw = Deterministic | Exponential | BoundedPareto | Hyperexponential
+ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneOf()]
+
+
+class ListedSizes(Section):
+    """`{kind = "list", sizes = [3, 1, 2]}`."""
+
+    kind: Literal["list"] = "list"
+    sizes: Annotated[tuple[Duration, ...], NOT_EMPTY]
+    """p_j of job j, time on a worker of unit speed."""
+
+
+SizeSection = Annotated[
+    Annotated[Deterministic, Held("deterministic", "mean")]
+    | Annotated[Exponential, Held("exponential", "mean")]
+    | Annotated[BoundedPareto, Held("bounded-pareto", "low", "high")]
+    | Annotated[Hyperexponential, Held("hyperexponential")]
+    | ListedSizes,
+    OneOf(),
+]
+
+
+class StreamSection(Section):
+    """`[job.stream]`: jobs of one worker each, arriving over time (redundancy17, section III)."""
+
+    count: Count | None = None
+    """How many jobs come; default: all that are listed."""
+    arrivals: ArrivalSection
+    """`poisson`, `list` or `file`."""
+    sizes: SizeSection | None = None
+    """`deterministic`, `exponential`, `bounded-pareto`, `hyperexponential` or `list`; default:
+    the run times of the arrivals' file, otherwise exponential of mean 1."""
+
+
+def arrivals(
+    job: StreamSection, workers: int, system: System, folder: Path, verification: float = 0.0
+) -> tuple[Iterator[BatchJob], int]:
+    """The jobs of `[job.stream]` by time, of equal times the lower number first, and how many; they
+    are drawn from the streams `arrivals` and `sizes`.
+
+    Raises InputError where lists are too short, or no number of jobs is given.
+    """
+    source, law = job.arrivals, job.sizes or Exponential()
+    if isinstance(law, ListedSizes):
+        sizes, mean = iter(law.sizes), sum(law.sizes) / len(law.sizes)
+    else:
+        sizes, mean = _drawn(law, system.stream("sizes")), law.mean
+    if isinstance(source, PoissonArrivals):
+        times, number = source.draw(system.stream("arrivals"), workers, mean), _number(job)
+        coming: Iterable[Numbered] = islice(enumerate(zip(times, sizes, strict=False)), number)
+    else:
+        read, own = source.read(folder)
+        listed = read[: job.count]
+        own = _taken(iter(own) if own and job.sizes is None else sizes, len(listed))
+        if source.load is not None and (last := max(listed)):
+            factor = sum(own) / (source.load * workers * last)
+            listed = [time * factor for time in listed]
+        coming = sorted(enumerate(zip(listed, own, strict=True)), key=lambda it: it[1][0])
+        number = len(own)
+    jobs = (
+        BatchJob(index, f"job-{k}", Rigid(1, size), verification, None, time)
+        for index, (k, (time, size)) in enumerate(coming)
+    )
+    return jobs, number
+
+
+def _drawn(law: SizeLaw, rng: Generator) -> Iterator[float]:
+    while True:
+        yield from law.draw(rng, BLOCK).tolist()
+
+
+def _number(job: StreamSection) -> int:
+    most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
+    number = job.count if job.count is not None else most
+    if number is None or not 1 <= number <= (sys.maxsize if most is None else most):
+        accepted = f"1 to {most}" if most is not None else "a whole number above 0"
+        raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
+    return number
+
+
+def _taken(sizes: Iterator[float], jobs: int) -> list[float]:
+    """So many of them. Raises InputError."""
+    taken = list(islice(sizes, jobs))
+    if len(taken) < jobs:
+        problem = f"{len(taken)} sizes for {jobs} jobs"
+        raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
+    if min(taken) <= 0:
+        problem = f"a size of {min(taken)}, below the least number above 0"
+        raise InputError("scenario", "job.stream.sizes", problem, "a law of larger sizes")
+    return taken
