@@ -15,8 +15,7 @@ from actors.runtime import Event, Record
 from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
 
 INSTANT = NEGLIGIBLE = 1e-12
-"""Times that differ by less, relative to them, are one instant; less than this part of a whole is
-nothing (WORLD.md, One instant)."""
+"""Of a time, that it is one instant; of a whole, that it is nothing (WORLD.md, One instant)."""
 LATER = 1 << 40
 """More than there are runs."""
 DONE = object()
