@@ -19,11 +19,11 @@ from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
-from sims.scenario.build import populate
+from sims.scenario import Scenario
+from sims.scenario.builders import populate
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
-from sims.scenario.scenario import Scenario
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Told how many jobs will come, and what tells the virtual time."""

@@ -37,10 +37,10 @@ from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.campaign.store import Store
 from sims.log_writer import LogWriter
-from sims.scenario.build import populate
+from sims.scenario import Scenario
+from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, put, read
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 

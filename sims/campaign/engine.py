@@ -18,7 +18,7 @@ from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results
 from sims.campaign.store import Store
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
 from sims.world import run, time_limit
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.comparisons import draw_panels
-from sims.scenario.build.jobs import period_by
+from sims.scenario.builders.jobs import period_by
 from sims.telling import units
 
 VARIANT = "variant"

@@ -21,9 +21,9 @@ from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
+from sims.scenario import SEEDS, Scenario
 from sims.scenario.loader import parse, put, read
 from sims.scenario.own_code import imported, running
-from sims.scenario.scenario import SEEDS, Scenario
 from sims.world import with_given
 
 LOOKED_AT = 256

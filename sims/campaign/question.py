@@ -22,8 +22,8 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
+from sims.scenario import SEEDS
 from sims.scenario.loader import parse, put, read
-from sims.scenario.scenario import SEEDS
 from sims.world import FaultLaw
 
 

@@ -30,6 +30,7 @@ from sims.options import (
     option,
     positive_int,
 )
+from sims.scenario import Scenario, Unit
 from sims.scenario.faults import (
     AnyFaults,
     ExponentialFaults,
@@ -39,7 +40,6 @@ from sims.scenario.faults import (
     Weibull,
 )
 from sims.scenario.loader import load
-from sims.scenario.scenario import Scenario, Unit
 from sims.telling import counted, grid, show_table
 from sims.world import run
 

@@ -27,9 +27,9 @@ from sims.options import (
     option,
     positive_int,
 )
+from sims.scenario import SEEDS, Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection, load_policy
-from sims.scenario.scenario import SEEDS, Scenario
 from sims.summary import Summary
 from sims.telling import counted
 from sims.world import run as simulate

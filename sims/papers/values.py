@@ -20,7 +20,7 @@ from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.campaign.tables import rounded
 from sims.plots.comparisons import draw_panels
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
 from sims.telling import grid
 
 Place = tuple[tuple[str, Any], ...]

@@ -16,7 +16,7 @@ from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.durations import YEAR
 from sims.errors import InputError
-from sims.scenario.build.jobs import period_by
+from sims.scenario.builders.jobs import period_by
 from sims.scenario.loader import read
 from tests.sims.kinds import recorded
 
