@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import insort
 from collections.abc import Callable, Generator
 from contextlib import suppress
@@ -116,9 +117,9 @@ class Turns:
     lateness: float = 0
     """How late what takes real time may end."""
 
+    @abstractmethod
     def teller_of(self, event: Any) -> Teller | None:
         """Whose turn it would be to tell this."""
-        raise NotImplementedError
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
         """Hold the line against what must come. Raises Broken."""
