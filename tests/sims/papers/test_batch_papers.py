@@ -10,10 +10,10 @@ from sims.campaign.plan import Cells
 from sims.papers import item
 from sims.papers.silent import rigid
 from sims.papers.values import Value
+from sims.scenario import Scenario
 from sims.scenario.jobs import RigidSection
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 from tests.case_files import listed
