@@ -40,6 +40,11 @@ class InputError(Exception):
         return visible(f"{line}; accepted: {self.accepted}" if self.accepted else line)
 
 
+def unfit(key: str, problem: str, accepted: str = "") -> InputError:
+    """The error of a scenario's own checks, which do not know where it came from: `naming` does."""
+    return InputError("scenario", key, problem, accepted)
+
+
 def visible(line: str) -> str:
     """The line as a terminal may show it: what is no letter of it is escaped, so that a name that a
     file brings cannot steer the terminal, or pass for a line of ours."""

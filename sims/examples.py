@@ -114,7 +114,7 @@ HEAD = """\
 def scenario_file(what: str, seed: int = 0) -> str:
     """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
     from sims.scenario.jobs import KINDS
-    from sims.scenario.schema import FILE, LINE
+    from sims.scenario.keys import FILE, LINE
 
     try:
         plain = cell_file(CELLS.get(what, what), seed)
@@ -139,7 +139,8 @@ def policy_file(point: str) -> str:
 def _explained(file: dict[str, Any]) -> Iterator[str]:
     """Its lines; where a table comes first, what each of its keys means, and the keys that are not
     set."""
-    from sims.scenario.keys import sections, tables, toml
+    from sims.scenario.keys import tables
+    from sims.scenario.loader import sections, toml
 
     listed, job = tables(), file["job"]["kind"]
     places, seen = {it.place for it in listed}, set()

@@ -25,7 +25,7 @@ from sims.log_writer import LogWriter
 from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
 from sims.summary import Summary
 from sims.trace.read import Trace, find_life
 

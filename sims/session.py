@@ -21,12 +21,11 @@ from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
-from sims.scenario.build import populate
-from sims.scenario.keys import sections, toml
-from sims.scenario.loader import files_of, parse, put, read
+from sims.scenario import Scenario
+from sims.scenario.builders import populate
+from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.policy import given
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.telling import counted
 from sims.world import FaultLaw, with_given

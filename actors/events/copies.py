@@ -106,6 +106,3 @@ def _runs(
     for job, start, count, value in zip(jobs, first, copies, values, strict=True):
         for run in range(start, start + count):
             yield job, run, value
-
-
-VOCABULARY: tuple[type[Event], ...] = (GainDescribed, CopiesPlaced, CopiesSettled)

@@ -1,4 +1,5 @@
-"""A job's life: submitted, its iterations, completed or killed."""
+"""A job's life: submitted, its iterations, completed or killed; what it is, and what its enrolment
+policy believes (volatile13)."""
 
 from __future__ import annotations
 
@@ -14,8 +15,10 @@ from actors.events.quantities import (
     JobName,
     Quantity,
     RunCount,
+    TaskCount,
     Time,
     Work,
+    WorkerSet,
 )
 from actors.runtime import Event
 
@@ -186,18 +189,38 @@ class WorkloadEnded(Event):
     runs: RunCount
 
 
-VOCABULARY: tuple[type[Event], ...] = (
-    JobSubmitted,
-    JobDescribed,
-    DeadlineDescribed,
-    ProtectionDescribed,
-    MessagesDescribed,
-    JobCompleted,
-    JobKilled,
-    IterationStarted,
-    IterationCompleted,
-    JobsLeftOut,
-    JobsChanged,
-    LogReplayed,
-    WorkloadEnded,
-)
+TaskTime = Annotated[float, Quantity("time per task")]
+Probability = Annotated[float, Quantity("probability")]
+Row = tuple[Probability, Probability, Probability]
+Chain = tuple[Row, Row, Row]
+
+
+@frozen
+class TasksDescribed(Event):
+    """An iterative job: its iterations, and the time of a task on each worker."""
+
+    job: JobName
+    tasks: TaskCount
+    """m: tasks of an iteration."""
+    iterations: Annotated[int, Quantity("iterations")]
+    """How many it has."""
+    times: tuple[tuple[WorkerSet, TaskTime], ...]
+    """(workers, w_q): the time that a task takes each of them at speed 1."""
+
+
+@frozen
+class BoundsDescribed(Event):
+    """How many tasks of a job an enrolment may give its workers."""
+
+    job: JobName
+    bounds: tuple[tuple[WorkerSet, TaskCount], ...]
+    """(workers, mu_q): the most tasks that each of them holds at once."""
+
+
+@frozen
+class ChainsBelieved(Event):
+    """What the enrolment policy believes of workers' availability, true or not; once."""
+
+    chains: tuple[tuple[WorkerSet, Chain], ...]
+    """(workers, P_q): transition probabilities from slot to slot, rows and columns UP, RECLAIMED,
+    DOWN."""

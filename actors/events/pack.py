@@ -174,15 +174,3 @@ class FaultIgnored(Event):
     job: JobName | None
     why: WhyIgnored
     """Why."""
-
-
-VOCABULARY: tuple[type[Event], ...] = (
-    PackDescribed,
-    ApplicationDescribed,
-    EndExpected,
-    RedistributionDecided,
-    RedistributionPlanned,
-    MembersChanged,
-    MembersPromised,
-    FaultIgnored,
-)

@@ -48,11 +48,3 @@ class BatchOpened(Event):
     jobs: JobCount
     attempts: RunCount
     """The most attempts that one of its jobs may make in it."""
-
-
-VOCABULARY: tuple[type[Event], ...] = (
-    ReservationMade,
-    ReservationDropped,
-    ShelfOpened,
-    BatchOpened,
-)

@@ -1,4 +1,5 @@
-"""Runs: one execution each of (part of) a job's work on the members that it holds (WORLD.md, R).
+"""Runs: one execution each of (part of) a job's work on the members that it holds (WORLD.md, R),
+and their checkpoints: begun, taken, stored, lost and given up (WORLD.md, P).
 
 A run's identity is (job, run), runs counting from 0 within their job in the order of their starts.
 """
@@ -18,6 +19,7 @@ from actors.events.quantities import (
     RunNumber,
     Share,
     TaskCount,
+    Time,
     Work,
     WorkerNumber,
     WorkerSet,
@@ -178,14 +180,75 @@ class TasksDealt(Event):
     """Why the enrolment policy was asked; None where a queue dealt them round."""
 
 
-VOCABULARY: tuple[type[Event], ...] = (
-    RunStarted,
-    StageStarted,
-    RateChanged,
-    VerificationEnded,
-    RunEnded,
-    MembersReleased,
-    MemberReplaced,
-    MembersJoined,
-    TasksDealt,
-)
+@frozen
+class CheckpointingDescribed(Event):
+    """How a job takes its checkpoints and replaces members, where that is more than
+    `ProtectionDescribed` says."""
+
+    job: JobName
+    on_notice: bool
+    """Whether a run checkpoints when an owner announces that it takes a member away."""
+    blocking: bool
+    """Whether a checkpoint takes the run's time; if not, work goes on meanwhile."""
+    slowdown: Annotated[float, Quantity("part of the rate")]
+    """What work and the final verification lose of their rate while a checkpoint that does not
+    block is under way."""
+    images_every: Annotated[int, Quantity("checkpoints")] | None
+    """k: each k-th checkpoint of a copy among buddies is stored as images too; None: none is."""
+    image_cost: Time
+    """Time of that without a master, all members together."""
+    replace_after: Time | None
+    """How long after it went DOWN a kept member is replaced; None: never."""
+
+
+@frozen
+class CheckpointStarted(Event):
+    """A checkpoint that does not block its run begins, or of one that buddies have the images begin
+    to be sent: work goes on until that is complete."""
+
+    job: JobName
+    run: RunNumber
+    done: Work
+    """Work that it will save."""
+
+
+@frozen
+class CheckpointTaken(Event):
+    """A checkpoint of a run is complete: with its buddies, or at the master."""
+
+    job: JobName
+    run: RunNumber
+    done: Work
+    """Work that it saves."""
+
+
+@frozen
+class CheckpointStored(Event):
+    """A checkpoint that buddies keep is complete on shared storage too, as images."""
+
+    job: JobName
+    run: RunNumber
+    done: Work
+    """Work that it saves."""
+
+
+@frozen
+class CheckpointLost(Event):
+    """Two members of one group of buddies went DOWN before a recovery was over, or one that has no
+    buddy: what the copy had saved is gone."""
+
+    job: JobName
+    run: RunNumber
+    """The run that is, or was last, on these members."""
+    workers: tuple[WorkerNumber, ...]
+    """Members that went DOWN since the last recovery ended."""
+
+
+@frozen
+class RestartedFromScratch(Event):
+    """All saved work of a job (or of one copy under buddies) is given up."""
+
+    job: JobName
+    run: RunNumber
+    lost: Work
+    """Work that had been saved, in the count of the run that saved it."""

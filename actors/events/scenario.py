@@ -130,11 +130,3 @@ class StaleMessage(Event):
     """The actor that the message was for."""
     message: str
     """Its kind."""
-
-
-VOCABULARY: tuple[type[Event], ...] = (
-    ScenarioStarted,
-    MeasuresDescribed,
-    ScenarioEnded,
-    StaleMessage,
-)

@@ -4,7 +4,7 @@ The rest of the project uses these names and knows nothing of asyncio's insides.
 """
 
 from actors.runtime.actor import Actor, Home, handles, message
-from actors.runtime.entries import NOTHING, Timer
+from actors.runtime.entries import NOTHING, Phase, Timer
 from actors.runtime.errors import (
     ActorFailed,
     Deadlock,
@@ -16,9 +16,7 @@ from actors.runtime.errors import (
 )
 from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
 from actors.runtime.loop import VirtualTimeLoop
-from actors.runtime.phases import Phase
-from actors.runtime.streams import stream
-from actors.runtime.system import System, rare_collections
+from actors.runtime.system import System, rare_collections, stream
 
 __all__ = [
     "NOTHING",

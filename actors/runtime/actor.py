@@ -23,9 +23,8 @@ from typing import (
 import attrs
 from attrs import define, field
 
-from actors.runtime.entries import Timer
+from actors.runtime.entries import Phase, Timer
 from actors.runtime.errors import IllegalTransition, UnexpectedMessage
-from actors.runtime.phases import Phase
 
 if TYPE_CHECKING:
     from numpy.random import Generator

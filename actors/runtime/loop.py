@@ -13,34 +13,35 @@ order its heap has; here they are first-in-first-out.
 from __future__ import annotations
 
 import asyncio
-import itertools
-import math
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context
 from heapq import heapify, heappop, heappush
+from math import inf
 from typing import Any, TypeVar, TypeVarTuple
 from weakref import WeakKeyDictionary
 
-from actors.runtime.entries import CALLBACKS, DUE, NOTHING, Receiver, Timer, TimerHandle
-from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
-from actors.runtime.phases import (
+from actors.runtime.entries import (
+    CALLBACKS,
+    DUE,
     INSTANT,
-    PHASE_SHIFT,
+    NOTHING,
     Phase,
+    Receiver,
+    Timer,
+    TimerHandle,
     after_instant,
     end_of_instant,
     end_of_phase,
+    orders,
 )
+from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 WORK_ENDS = Phase.WORK_ENDS
-FOREVER = math.inf
-"""Due time of what never comes: `asyncio.sleep(inf)` waits for a cancellation."""
-
 MOST_AT_ONCE = 1_000_000
 """Timers of one instant after which time is taken to stand still."""
 
@@ -63,7 +64,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
-        self._orders = tuple(itertools.count(phase << PHASE_SHIFT) for phase in Phase)
+        self._orders = orders()
         self._later: list[tuple[int, Receiver, object, int]] = []
         """(order, target, message, cause): what comes in a later phase of this instant."""
         self._cancelled = 0
@@ -80,19 +81,19 @@ class VirtualTimeLoop(NoOutsideWorld):
         """Deliver `message` with its `cause` at time `when`, in `phase`; the entry can be
         cancelled.
 
-        At infinity it never comes. Raises ValueError where `when` lies in the past or is not a
-        number.
+        At infinity it never comes (`sleep(inf)` waits for a cancellation). Raises ValueError where
+        `when` lies in the past or is not a number.
         """
         now = self.now
         entry = [when, next(self._orders[phase]), target, message, cause]
-        if now < when < FOREVER:
+        if now < when < inf:
             heappush(self._heap, entry)
         elif when == now:
             if phase is WORK_ENDS:
                 self._queue.append((DUE, entry, cause))
             else:
                 heappush(self._heap, entry)
-        elif when != FOREVER:
+        elif when != inf:
             raise ValueError(f"nothing can come at {when!r}: it is {now!r} now")
         return entry
 

@@ -6,17 +6,29 @@ import asyncio
 import gc
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from hashlib import blake2b
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar
 
-from numpy.random import Generator
+import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
 
 from actors.runtime.actor import STOPPED, Actor
 from actors.runtime.entries import NOTHING
 from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Event, Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
-from actors.runtime.streams import stream
+
+
+def stream(seed: int, name: str) -> Generator:
+    """The generator of the source `name` in a run with `seed`.
+
+    Streams are independent of each other and of the order in which they are asked for: what a
+    policy draws never shifts a worker's failures, so policies meet the same ones. The name goes in
+    through a cryptographic hash, because Python's own differs from process to process.
+    """
+    words = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
+    return Generator(PCG64(SeedSequence(seed, spawn_key=tuple(int(word) for word in words))))
 
 
 @contextmanager
@@ -98,7 +110,7 @@ class System:
         self._watch: asyncio.Task[None] | None = None
 
     def stream(self, name: str) -> Generator:
-        """The generator of the source `name` in this run; see `streams.stream`."""
+        """The generator of the source `name` in this run; see `stream`."""
         return stream(self.seed, name)
 
     def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:

@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from heapq import heappush
 from typing import Protocol
 
-from actors.runtime.entries import Receiver, Timer
+from actors.runtime.entries import Phase, Receiver, Timer, end_of_instant
 from actors.runtime.loop import VirtualTimeLoop
-from actors.runtime.phases import Phase, end_of_instant
 
 Injected = tuple[Phase, Receiver, object, int]
 """A message from outside, as `schedule` takes it."""

@@ -35,12 +35,12 @@ from sims.campaign.cells import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cells
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.log_writer import LogWriter
-from sims.scenario.build import populate
+from sims.scenario import Scenario
+from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
 from sims.scenario.loader import load, parse, put, read
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 

@@ -10,11 +10,10 @@ from attrs import frozen
 
 from actors.decisions import name_of
 from sims.errors import COMMAND_LINE, InputError
-from sims.scenario.keys import toml
-from sims.scenario.loader import split_override, value_of
+from sims.scenario.loader import split_override, toml, value_of
+from sims.tables import Section
 from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
-from sims.tables.section import Section
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"

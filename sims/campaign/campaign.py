@@ -18,8 +18,9 @@ from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
+from sims.scenario import Name, Seed
 from sims.scenario.loader import parse
-from sims.scenario.scenario import Name, Seed
+from sims.tables import Section
 from sims.tables.fields import (
     NOT_EMPTY,
     AboveOne,
@@ -29,7 +30,6 @@ from sims.tables.fields import (
     Unacceptable,
 )
 from sims.tables.refusals import not_accepted, section_of
-from sims.tables.section import Section
 
 LOOKS = 1000
 """At whether intervals are narrow enough."""

@@ -24,8 +24,8 @@ from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
+from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
-from sims.scenario.scenario import MeasuresSection, Scenario
 from sims.summary import Summary
 from sims.telling import units
 from sims.world import run

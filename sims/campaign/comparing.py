@@ -1,7 +1,7 @@
 """Which variant is better in a cell, by how much, and how sure that is.
 
 Every variant is run with the same seeds, and what failures, arrivals, speeds and policies draw
-comes from streams of their own (actors/runtime/streams.py): a variant's run is compared with the
+comes from streams of their own (actors/runtime/system.py): a variant's run is compared with the
 baseline's of the same seed, which met the same platform. A run that did not complete has no
 value that could be compared; its seed is left out where it would be paired. Runs of different sets
 of jobs are not compared at all; runs in which no seed makes a difference count once.

@@ -27,9 +27,9 @@ import actors
 import policies
 import sims
 from sims.errors import InputError
+from sims.scenario import Scenario
 from sims.scenario.loader import words
 from sims.scenario.own_code import places
-from sims.scenario.scenario import Scenario
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 """`package.module:Name`, as files name what is their user's."""

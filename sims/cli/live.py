@@ -30,8 +30,8 @@ from sims.options import (
     picture,
     positive_int,
 )
+from sims.scenario import Scenario
 from sims.scenario.loader import load
-from sims.scenario.scenario import Scenario
 from sims.telling import counted
 
 if TYPE_CHECKING:

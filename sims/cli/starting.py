@@ -81,7 +81,7 @@ def new(
         raise InputError(str(output), "", "is there already", "a new file")
     _write(output, text)
     if begun:
-        from sims.scenario.schema import FILE, schema
+        from sims.scenario.keys import FILE, schema
 
         path, told = output.parent / FILE, json.dumps(schema(), indent=1)
         if not path.exists() or path.read_text(encoding="utf-8") != told:
@@ -205,7 +205,7 @@ def keys(
 ) -> None:
     """List the keys of scenario files: type, default and meaning."""
     if as_schema:
-        from sims.scenario.schema import schema
+        from sims.scenario.keys import schema
 
         print(json.dumps(schema(), indent=1))
         return

@@ -28,10 +28,10 @@ from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, hashed
 from sims.live.processes import Processes
+from sims.scenario import Scenario
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
-from sims.scenario.scenario import Scenario
 from sims.world import Ending, run
 
 NAMES = count()

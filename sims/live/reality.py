@@ -20,7 +20,7 @@ from sims.ledger.accountant import account
 from sims.live.live import live, playable
 from sims.live.processes import Processes
 from sims.log_writer import LogWriter
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
 from sims.telling import counted
 from sims.world import run
 

@@ -15,9 +15,9 @@ from actors.runtime import Record, stream
 from policies.availability import WorkerState
 from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
 from sims.errors import InputError
+from sims.scenario import Scenario
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import IterativeSection
-from sims.scenario.scenario import Scenario
 from sims.telling import SLOT, counted
 from sims.world import run
 

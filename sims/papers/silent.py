@@ -32,9 +32,9 @@ from sims.papers.values import (
     spread,
     without,
 )
+from sims.scenario import Scenario
 from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs import JobSection, MoldableSection, RigidJob, RigidSection
-from sims.scenario.scenario import Scenario
 
 SEEDS = 10_000
 """Of failures, for each set of jobs."""

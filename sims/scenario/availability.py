@@ -18,8 +18,8 @@ from actors.hazards import Change, markov_changes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from sims.errors import InputError
+from sims.tables import Section
 from sims.tables.fields import Accepts, Time, Unacceptable
-from sims.tables.section import Section
 
 if TYPE_CHECKING:
     from sims.readers.timeline import Timeline

@@ -16,10 +16,10 @@ from pydantic import Field, PrivateAttr, SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
-from sims.durations import YEAR
-from sims.errors import InputError
+from sims.errors import InputError, unfit
+from sims.tables import OneOf, Section
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
-from sims.tables.section import OneOf, Section
+from sims.telling import YEAR
 
 if TYPE_CHECKING:
     from sims.readers.fits import FittedLaw
@@ -83,9 +83,11 @@ class FaultFields(Section):
         strikes: Strikes = getattr(self, "strikes", ())
         for time, worker in strikes:
             if worker >= workers:
-                problem = f"[{time!r}, {worker!r}] is not accepted"
-                accepted = f"a time from 0 on, a worker from 0 to {workers - 1}"
-                raise InputError("scenario", "faults.strikes", problem, accepted)
+                raise unfit(
+                    "faults.strikes",
+                    f"[{time!r}, {worker!r}] is not accepted",
+                    f"a time from 0 on, a worker from 0 to {workers - 1}",
+                )
         return _merged(self._drawn(rng, workers), sorted(strikes, key=lambda fault: fault[0]))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
@@ -185,8 +187,11 @@ class FittedFaults(FaultFields):
 
     def faults(self, rng: Generator, workers: int) -> Faults:
         """Raises InputError: it is not fitted yet."""
-        problem = "is fitted where a scenario file is read, or a table"
-        raise InputError("scenario", "faults.kind", problem, "holdfast.run of a file, or a table")
+        raise unfit(
+            "faults.kind",
+            "is fitted where a scenario file is read, or a table",
+            "holdfast.run of a file, or a table",
+        )
 
 
 AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults

@@ -1,28 +1,103 @@
-"""What a scenario file may say, in its user's words: read off its JSON Schema."""
+"""What a scenario file may say: as JSON Schema, for editors, and in its user's words."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
+from math import inf
 from typing import Any
 
 import attrs
 from attrs import frozen
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema as core
 
-from sims.durations import TIME
 from sims.errors import InputError
+from sims.scenario import Scenario
 from sims.scenario.jobs import KINDS
-from sims.scenario.schema import schema_of, whole
-from sims.tables.fields import Json
-from sims.tables.section import TAG
+from sims.scenario.loader import toml
+from sims.tables import TAG
+from sims.tables.fields import Json, attribute_docs
+from sims.telling import TIME
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+"""The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""
+
+FILE = "holdfast.schema.json"
+"""What `holdfast new` calls it."""
+LINE = f"#:schema ./{FILE}"
+"""First line of a file that editors then complete and check."""
+
+
+class _OfToml(GenerateJsonSchema):
+    """Draft 7, without null, which TOML does not have; the members of an enum with what its source
+    says of each."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+    def nullable_schema(self, schema: core.NullableSchema) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def default_schema(self, schema: core.WithDefaultSchema) -> JsonSchemaValue:
+        if schema.get("default", inf) is None:
+            return self.generate_inner(schema["schema"])
+        return super().default_schema(schema)
+
+    def tuple_schema(self, schema: core.TupleSchema) -> JsonSchemaValue:
+        found = super().tuple_schema(schema)
+        return {"items" if key == "prefixItems" else key: it for key, it in found.items()}
+
+    def enum_schema(self, schema: core.EnumSchema) -> JsonSchemaValue:
+        docs = attribute_docs(schema["cls"])
+        told = [
+            {"const": it.value} | ({"description": docs[it.name]} if it.name in docs else {})
+            for it in schema["members"]
+        ]
+        return {"oneOf": told}
+
+    def dict_schema(self, schema: core.DictSchema) -> JsonSchemaValue:
+        found = super().dict_schema(schema)
+        if schema.get("keys_schema", {}).get("type") == "int":
+            of = found.pop("additionalProperties")
+            # TOML has a key that is a number as a text.
+            found |= {"patternProperties": {"^-?[0-9]+$": of}, "additionalProperties": False}
+        return found
+
+
+def schema() -> Json:
+    """Of a whole scenario file. What it refuses the loader refuses, too; not always vice versa:
+    what only several keys together make wrong, `holdfast check` tells."""
+    found: Json = json.loads(json.dumps(_schema_of(Scenario)), object_pairs_hook=_finite)
+    return {"$schema": DRAFT, "title": "A scenario of Holdfast", **found}
+
+
+def _finite(pairs: list[tuple[str, Any]]) -> Json:
+    """Without infinite defaults, which JSON cannot say."""
+    return {key: it for key, it in pairs if key != "default" or "Infinity" not in json.dumps(it)}
+
+
+@cache
+def _schema_of(kind: Any) -> Json:
+    """Of all values of a type, with all defaults."""
+    reference = "#/definitions/{model}"
+    found = TypeAdapter(kind).json_schema(ref_template=reference, schema_generator=_OfToml)
+    definitions = found.pop("$defs", {})
+    for named in (found, *definitions.values()):
+        named.pop("title", None)
+    return {**found, "definitions": definitions}
+
+
+# --- its tables, in words -------------------------------------------------------------------------
 
 HEADING = re.compile(r"`\[[^:]*: ")
 """How the docstring of a section begins that stands in one place only."""
 KIND_OF_NUMBER = re.compile(r"^a (finite |whole )?number,? ?")
 
-PLAIN: Mapping[str, str] = {
+PLAIN = {
     "integer": "whole number",
     "number": "number",
     "string": "text",
@@ -44,7 +119,7 @@ class Key:
     default: str | None
     """As TOML; None: left out."""
     meaning: str
-    choices: tuple[tuple[str, str], ...] = ()
+    choices: tuple[tuple[str, str], ...]
     """(value, what it means) of each value that says so."""
 
 
@@ -78,18 +153,13 @@ class KeyTable:
 @cache
 def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     """The tables of a scenario file, each before those within it: all of them, those of one
-    section, or those of `[job]` for one kind of job.
-
-    Raises InputError where `about` is neither.
-    """
-    file = _resolved(whole(), whole()["definitions"])
-    found = _below("", file, False, None)
-    for job in _tables(file["properties"]["job"]):
-        if about is not None and _tag(job) == about:
-            found = _below("job", job, False, about)
+    section, or those of `[job]` for one kind of job. Raises InputError where `about` is neither."""
+    file = _resolved(_schema_of(Scenario))
+    jobs = {_tag(it): it for it in _tables(file["properties"]["job"])}
+    place = ("job", jobs[about], False, about) if about in jobs else ("", file, False, None)
     # What several tables may hold is told once.
-    listed = tuple({(t.place, t.section, t.kind): t for t in found}.values())
-    if about is None or about in KINDS:
+    listed = tuple({(t.place, t.section, t.kind): t for t in _below(*place)}.values())
+    if about is None or about in jobs:
         return listed
     chosen = tuple(it for it in listed if it.place.partition(".")[0] == about)
     if not chosen:
@@ -99,15 +169,14 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     return chosen
 
 
-def _resolved(node: Any, definitions: Json) -> Any:
+def _resolved(node: Any, definitions: Json | None = None) -> Any:
     """With what its references refer to in their place, the names as titles."""
+    known = node["definitions"] if definitions is None else definitions
     if isinstance(node, list):
-        return [_resolved(each, definitions) for each in node]
-    if not isinstance(node, dict):
-        return node
-    if name := str(node.get("$ref", "")).rpartition("/")[2]:
-        return {"allOf": [{**_resolved(definitions[name], definitions), "title": name}]}
-    return {key: _resolved(it, definitions) for key, it in node.items()}
+        return [_resolved(each, known) for each in node]
+    if isinstance(node, dict) and (name := str(node.get("$ref", "")).rpartition("/")[2]):
+        return {"allOf": [{**_resolved(known[name], known), "title": name}]}
+    return {k: _resolved(it, known) for k, it in node.items()} if isinstance(node, dict) else node
 
 
 def _below(place: str, table: Json, repeated: bool, kind: str | None) -> Iterator[KeyTable]:
@@ -118,38 +187,34 @@ def _below(place: str, table: Json, repeated: bool, kind: str | None) -> Iterato
     yield KeyTable(place, repeated, kind, _about(table), keys, table.get("title", "Scenario"))
     for key, it in properties:
         inner = f"{place}.{key}" if place else key
-        found = list(_tables(it))
+        found = _tables(it)
         for section in found:
             picked = _tag(section) if len(found) > 1 else kind
             yield from _below(inner, section, "items" in it, picked)
 
 
-def _tables(node: Json) -> Iterator[Json]:
+def _within(node: Json) -> Iterator[Json]:
+    """A value's schema and those of which it is made, but those of a table's keys."""
+    yield node
+    for each in _parts(node) if "properties" not in node else ():
+        yield from _within(each)
+
+
+def _tables(node: Json) -> list[Json]:
     """The tables that a value can be, or hold, however deep."""
-    if "properties" in node:
-        yield node
-        return
-    for each in _parts(node):
-        yield from _tables(each)
+    return [it for it in _within(node) if "properties" in it]
 
 
 def _key(name: str, node: Json, required: bool, kind: str | None) -> Key:
-    meaning, implied = node.get("description", ""), "Picks these keys."
-    if "const" not in node:
-        implied = " ".join(map(_about, _tables(node)))
+    picks = "Picks these keys." if "const" in node else " ".join(map(_about, _tables(node)))
+    meaning = node.get("description", "")
     # Of several kinds one has to be named.
     needed = required or (kind is not None and name == TAG and not meaning)
     default = None if needed or "default" not in node else toml(node["default"])
     accepted = tuple(KIND_OF_NUMBER.sub("", it) for it in _accepted(node))
-    choices = tuple(dict(_choices(node)).items())
-    return Key(name, _words(node), accepted, needed, default, meaning or implied, choices)
-
-
-def _choices(node: Json) -> Iterator[tuple[str, str]]:
-    for each in _parts(node) if "properties" not in node else ():
-        if "const" in each and "description" in each:
-            yield str(each["const"]), each["description"]
-        yield from _choices(each)
+    told = (it for it in _within(node) if it is not node and {"const", "description"} <= {*it})
+    choices = tuple({str(it["const"]): it["description"] for it in told}.items())
+    return Key(name, _words(node), accepted, needed, default, meaning or picks, choices)
 
 
 # --- types in words -------------------------------------------------------------------------------
@@ -157,8 +222,7 @@ def _choices(node: Json) -> Iterator[tuple[str, str]]:
 
 def type_words(kind: Any) -> str:
     """What a value of some type is. Raises TypeError for a type that no section has had so far."""
-    node = schema_of(kind)
-    return _words(_resolved(node, node["definitions"]))
+    return _words(_resolved(_schema_of(kind)))
 
 
 def _words(node: Json) -> str:
@@ -191,12 +255,10 @@ def _one_of(options: list[Json]) -> str:
 
 
 def _list(items: Json | list[Json]) -> str:
-    if isinstance(items, dict):
-        return f"list of {_many(_words(items))}"
-    words = [_words(it) for it in items]
+    words = [_words(it) for it in (items if isinstance(items, list) else [items])]
     if len(set(words)) > 1:
         return f"[{', '.join(words)}]"
-    return f"list of {len(words)} {_many(words[0])}"
+    return f"list of {f'{len(words)} ' if isinstance(items, list) else ''}{_many(words[0])}"
 
 
 def _parts(node: Json) -> Iterator[Json]:
@@ -217,9 +279,8 @@ def _accepted(node: Json) -> Iterator[str]:
         yield from _accepted(each)
 
 
-def _tag(table: Json) -> str | None:
-    kind: str | None = table["properties"].get(TAG, {}).get("const")
-    return kind
+def _tag(table: Json) -> Any:
+    return table["properties"].get(TAG, {}).get("const")
 
 
 def _about(table: Json) -> str:
@@ -231,40 +292,3 @@ def _about(table: Json) -> str:
 def _many(words: str) -> str:
     head, of, rest = words.partition(" of ")
     return words if words.startswith("[") else f"{head}s{of}{rest}"
-
-
-def toml(value: object) -> str:
-    """A value as a file has it."""
-    if isinstance(value, str | bool):
-        return json.dumps(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml, value))}]"
-    if isinstance(value, dict):
-        inner = ", ".join(f"{_bare(key)} = {toml(it)}" for key, it in value.items())
-        return f"{{ {inner} }}" if inner else "{}"
-    return repr(value)
-
-
-def _bare(key: str) -> str:
-    """A key as TOML wants it."""
-    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
-
-
-def sections(
-    file: Mapping[str, Any], place: str = "", heading: str = ""
-) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(place, heading, keys) of each table that has a heading where people write a file; the keys
-    above the first one too."""
-    inner = {
-        key: it
-        for key, it in file.items()
-        if (isinstance(it, dict) and not place)
-        or (isinstance(it, list) and it and all(isinstance(each, dict) for each in it))
-    }
-    yield place, heading, {key: it for key, it in file.items() if key not in inner}
-    for key, it in inner.items():
-        below = f"{place}.{key}" if place else key
-        for table in it if isinstance(it, list) else [it]:
-            yield from sections(
-                table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
-            )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.errors import InputError
+from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
-from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 
@@ -70,8 +71,12 @@ def _with_law(scenario: Scenario, folder: Path, source: str) -> Scenario:
     if law == scenario.faults:
         return scenario
     if scenario.times is Unit.SLOT:
-        problem = "a log of failures is in seconds, and the unit is a slot"
-        raise InputError(source, "faults.kind", problem, 'unit = "s", or a law with an mtbf')
+        raise InputError(
+            source,
+            "faults.kind",
+            "a log of failures is in seconds, and the unit is a slot",
+            'unit = "s", or a law with an mtbf',
+        )
     return scenario.model_copy(update={"faults": law})
 
 
@@ -85,8 +90,12 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
 
     workers = machine_of(folder / log.file)
     if not workers:
-        problem = f"missing, and {log.file} does not say MaxProcs"
-        raise InputError(source, "platform.workers", problem, "a whole number above 0")
+        raise InputError(
+            source,
+            "platform.workers",
+            f"missing, and {log.file} does not say MaxProcs",
+            "a whole number above 0",
+        )
     return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
 
 
@@ -100,9 +109,12 @@ def _refuse_wide(table: Mapping[str, Any], source: str) -> None:
 
 def _refuse_seconds(table: Mapping[str, Any], time: str, source: str) -> None:
     """Raises InputError for a time in seconds where the file's unit is a slot."""
-    key = next(key for key, value in _leaves(table) if value is time)
-    problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
-    raise InputError(source, key, problem, "a number of slots")
+    raise InputError(
+        source,
+        next(key for key, value in _leaves(table) if value is time),
+        f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts",
+        "a number of slots",
+    )
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
@@ -128,8 +140,12 @@ def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _parsed(path: Path) -> dict[str, Any]:
     if path == Path():  # which is what an empty name comes down to
-        problem = "no file is named: '' and '.' are a directory, the current one"
-        raise InputError("command line", "FILE", problem, "a scenario file")
+        raise InputError(
+            "command line",
+            "FILE",
+            "no file is named: '' and '.' are a directory, the current one",
+            "a scenario file",
+        )
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -206,3 +222,43 @@ def words(table: Mapping[str, Any]) -> Iterator[str]:
 def _short(path: str) -> bool:
     """Whether it can be looked for: with longer names, systems raise."""
     return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME
+
+
+# --- values as a file has them --------------------------------------------------------------------
+
+
+def toml(value: object) -> str:
+    """A value as a file has it."""
+    if isinstance(value, str | bool):
+        return json.dumps(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, dict):
+        inner = ", ".join(f"{_bare(key)} = {toml(it)}" for key, it in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    return repr(value)
+
+
+def _bare(key: str) -> str:
+    """A key as TOML wants it."""
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
+
+
+def sections(
+    file: Mapping[str, Any], place: str = "", heading: str = ""
+) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(place, heading, keys) of each table that has a heading where people write a file; the keys
+    above the first one too."""
+    inner = {
+        key: it
+        for key, it in file.items()
+        if (isinstance(it, dict) and not place)
+        or (isinstance(it, list) and it and all(isinstance(each, dict) for each in it))
+    }
+    yield place, heading, {key: it for key, it in file.items() if key not in inner}
+    for key, it in inner.items():
+        below = f"{place}.{key}" if place else key
+        for table in it if isinstance(it, list) else [it]:
+            yield from sections(
+                table, below, f"[[{below}]]" if isinstance(it, list) else f"[{below}]"
+            )

@@ -19,8 +19,8 @@ from typing import Any
 import attrs
 from typing_extensions import get_protocol_members
 
-from sims.errors import InputError
-from sims.tables.section import arguments_of
+from sims.errors import unfit
+from sims.tables import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
@@ -52,15 +52,18 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
             for each in serves
             for method, arguments in _methods(each).items()
         )
-        accepted = f"a class or function: {'; '.join(methods)}"
-        raise InputError("scenario", place, f"{name!r} cannot serve here", accepted)
+        raise unfit(
+            place,
+            f"{name!r} cannot serve here",
+            f"a class or function: {'; '.join(methods)}",
+        )
     if isinstance(found, type):
         if attrs.has(found):
             parameters = arguments_of(found, parameters, "scenario", key)
         with running(key, found.__name__, f"parameters of {found.__name__}"):
             return found(**parameters)
     if parameters:
-        raise InputError("scenario", key, f"{name} is a function", "none")
+        raise unfit(key, f"{name} is a function", "none")
     return found
 
 
@@ -95,12 +98,12 @@ def located(name: str, folder: Path, key: str) -> Path | None:
     """
     module, _, _ = name.partition(":")
     if not FORM.fullmatch(name):
-        raise InputError("scenario", key, f"{name!r} names no code", OWN)
+        raise unfit(key, f"{name!r} names no code", OWN)
     file = next(filter(None, (_file_in(place, module) for place in places(folder))), None)
     if file is None and not _declared(module):
         accepted = f"{OWN}, in the scenario's folder, in that of --policies, or of an installed "
         accepted += f"package with an entry point {GROUP!r}"
-        raise InputError("scenario", key, f"{name!r}: no such module there", accepted)
+        raise unfit(key, f"{name!r}: no such module there", accepted)
     return file
 
 
@@ -126,8 +129,11 @@ def imported(name: str, folder: Path, key: str) -> Any:
         del sys.path[: len(paths)]
     if file is not None and _installed(found):
         where = getattr(found, "__file__", "built in")
-        problem = f"{name!r}: {module} is an installed module, {where}"
-        raise InputError("scenario", key, problem, "another name for yours")
+        raise unfit(
+            key,
+            f"{name!r}: {module} is an installed module, {where}",
+            "another name for yours",
+        )
     return value
 
 
@@ -139,8 +145,7 @@ def running(key: str, name: str, accepted: str) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        problem = f"{name}: {type(error).__name__}: {error}"
-        raise InputError("scenario", key, problem, accepted) from None
+        raise unfit(key, f"{name}: {type(error).__name__}: {error}", accepted) from None
 
 
 def _file_in(folder: Path, module: str) -> Path | None:
@@ -185,9 +190,10 @@ def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> Non
         added = str(folder) in ours
         theirs = _file_in(folder, rest)
         if theirs and hides and not added and str(folder) != ours[0]:
-            problem = f"{name!r}: Holdfast has a module {module} of its own"
-            raise InputError(
-                "scenario", key, problem, "another name for your module, or its folder"
+            raise unfit(
+                key,
+                f"{name!r}: Holdfast has a module {module} of its own",
+                "another name for your module, or its folder",
             )
         if theirs and not added:
             ours.append(str(folder))

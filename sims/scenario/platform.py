@@ -21,12 +21,12 @@ from actors.worker_messages import Needs
 from policies.availability import WorkerState
 from policies.interface import ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario.availability import Trace, cut
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
+from sims.tables import Section
 from sims.tables.fields import Count, Time
-from sims.tables.section import Section
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
@@ -63,9 +63,11 @@ class Platform:
         spans = defaultdict[int, list[tuple[float, float]]](list)
         for start, end, worker in reclaims:
             if not 0 <= worker < bare.size:
-                problem = f"there is no worker {worker!r}"
-                accepted = f"a worker from 0 to {bare.size - 1}"
-                raise InputError("scenario", "reclaims", problem, accepted)
+                raise unfit(
+                    "reclaims",
+                    f"there is no worker {worker!r}",
+                    f"a worker from 0 to {bare.size - 1}",
+                )
             spans[worker].append((start, end))
         return evolve(bare, reclaims=dict(spans))
 
@@ -156,11 +158,11 @@ class Platform:
         files = (it.availability for it in self.sections)
         lengths = dict.fromkeys(it.seconds(folder) for it in files if isinstance(it, TraceFile))
         if len(lengths) > 1:
-            problem = f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario"
-            accepted = (
-                f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled"
+            raise unfit(
+                "workers.availability.slot",
+                f"slots of {' and '.join(f'{it:g} s' for it in lengths)} in one scenario",
+                f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled",
             )
-            raise InputError("scenario", "workers.availability.slot", problem, accepted)
 
     def mtbf(self, folder: Path) -> float:
         """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
@@ -179,9 +181,11 @@ class Platform:
         try:
             return (section.belief or section.availability).chain(folder)
         except ValueError as error:
-            problem = f"{self.name(worker)}: {error}"
-            accepted = "a worker that is UP at times, or one with a belief"
-            raise InputError("scenario", "workers.availability", problem, accepted) from None
+            raise unfit(
+                "workers.availability",
+                f"{self.name(worker)}: {error}",
+                "a worker that is UP at times, or one with a belief",
+            ) from None
 
 
 def _taken_back(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
@@ -266,13 +270,19 @@ class MasterSection(Section):
         if not self.timetable:
             return LongestFirst() if self.order is Service.LONGEST_FIRST else StartedFirst()
         if cap == inf:
-            problem = "inf, with a timetable: nobody is served after its end"
-            raise InputError("scenario", "job.cap", problem, "a number of slots")
+            raise unfit(
+                "job.cap",
+                "inf, with a timetable: nobody is served after its end",
+                "a number of slots",
+            )
         index = platform.index
         unknown = [name for slot in self.timetable for name in slot if name not in index]
         if unknown:
-            problem = f"there is no worker {unknown[0]!r}"
-            raise InputError("scenario", "master.timetable", problem, ", ".join(index))
+            raise unfit(
+                "master.timetable",
+                f"there is no worker {unknown[0]!r}",
+                ", ".join(index),
+            )
         return Timetable(tuple(tuple(index[name] for name in slot) for slot in self.timetable))
 
 

@@ -16,10 +16,10 @@ from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
 from policies.queue.names import AllotmentRule, default_order, is_strategy
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario.own_code import OWN, own
+from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
-from sims.tables.section import Section
 
 Parameters = dict[str, Any]
 """A TOML table; what may stand in it, the policy's own class says."""
@@ -220,8 +220,11 @@ def load_policy(
     Raises InputError.
     """
     if section.parameters and not (given(section, "name") or ":" in section.name):
-        problem = f"{section.name} takes none, not {', '.join(section.parameters)}"
-        raise InputError("scenario", "policy.parameters", problem, "no parameters")
+        raise unfit(
+            "policy.parameters",
+            f"{section.name} takes none, not {', '.join(section.parameters)}",
+            "no parameters",
+        )
     return load_part(section, "name", "", named, folder, *serves)
 
 
@@ -245,8 +248,11 @@ def load_part(
         return named(name)
     except ValueError as error:
         problem, _, accepted = str(error).partition("; accepted: ")
-        known = ", ".join(filter(None, (accepted.rstrip("."), "" if OWN in accepted else OWN)))
-        raise InputError("scenario", place, problem, known) from None
+        raise unfit(
+            place,
+            problem,
+            ", ".join(filter(None, (accepted.rstrip("."), "" if OWN in accepted else OWN))),
+        ) from None
 
 
 # --- as a log tells it ----------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from attrs import evolve
 from actors.protection import ProtectionKind, Rules
 from actors.protection.rules import BySize
 from policies.maths.checkpoint import daly_work, young_work
-from sims.errors import InputError
+from sims.errors import unfit
+from sims.tables import Section
 from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
-from sims.tables.section import Section
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Costs
@@ -173,12 +173,13 @@ class ProtectionSection(Section):
         if not isinstance(period, str):
             return lambda members: period
         if mu == inf:
-            problem = f"{period!r} needs to know how often workers fail"
-            accepted = "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN"
-            raise InputError("scenario", "protection.period", problem, accepted)
+            raise unfit(
+                "protection.period",
+                f"{period!r} needs to know how often workers fail",
+                "a number, or protection.mtbf, faults with an mtbf, or traces that go DOWN",
+            )
         if not cost:
-            problem, accepted = f"{period!r}: {FREE}", "a number, or a cost"
-            raise InputError("scenario", "protection.period", problem, accepted)
+            raise unfit("protection.period", f"{period!r}: {FREE}", "a number, or a cost")
         formula = FORMULAS[period]
         return lambda members: formula(mu / members, cost)
 

@@ -15,11 +15,11 @@ from pydantic import Field, PrivateAttr
 from actors.events import WorkerPriced
 from actors.hazards import Change
 from policies.availability import WorkerState
-from sims.errors import InputError
+from sims.errors import InputError, unfit
 from sims.readers.traces import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
+from sims.tables import Held, OneOf
 from sims.tables.fields import Accepts, Duration, Time
-from sims.tables.section import Held, OneOf
 from sims.telling import in_units
 
 if TYPE_CHECKING:
@@ -55,8 +55,11 @@ class TraceFile(Trace):
         if in_seconds and self.slot not in (None, 1):
             problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
             problem += f"{self.slot!r} times too fast"
-            accepted = 'slot left out (the file says how long its ticks are), or unit = "slot"'
-            raise InputError("scenario", "workers.availability.slot", problem, accepted)
+            raise unfit(
+                "workers.availability.slot",
+                problem,
+                'slot left out (the file says how long its ticks are), or unit = "slot"',
+            )
         placed = self.model_copy(update={"slot": 1} if in_seconds else {})
         placed._share = share
         return placed
@@ -72,8 +75,11 @@ class TraceFile(Trace):
     def seconds(self, folder: Path) -> float:
         """In a slot. Raises InputError where nothing says it."""
         if self.slot is None:
-            problem = "missing: the unit is a slot, and the trace has no tick"
-            raise InputError("scenario", "workers.availability.slot", problem, "seconds per slot")
+            raise unfit(
+                "workers.availability.slot",
+                "missing: the unit is a slot, and the trace has no tick",
+                "seconds per slot",
+            )
         return self.slot
 
     def timeline(self, folder: Path) -> Timeline:
@@ -81,8 +87,12 @@ class TraceFile(Trace):
         try:
             return self.read(folder).slotted(self.seconds(folder))
         except (ValueError, OverflowError) as error:
-            accepted = "a slot that divides the period, or a few of them"
-            raise InputError(str(self.path(folder)), "slot", str(error), accepted) from None
+            raise InputError(
+                str(self.path(folder)),
+                "slot",
+                str(error),
+                "a slot that divides the period, or a few of them",
+            ) from None
 
     def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
         """(slot, state) from slot 0 on."""
@@ -100,8 +110,11 @@ class TraceFile(Trace):
         end = timeline.end or timeline.period or timeline.changes[-1][0] + 1
         start = int(self._share * end) if isinstance(self.start, str) else int(self.start)
         if start >= end and timeline.period is None:
-            problem = f"{self.start!r} is not accepted: the trace ends at {end:g}"
-            raise InputError("scenario", "workers.availability.start", problem, "an earlier time")
+            raise unfit(
+                "workers.availability.start",
+                f"{self.start!r} is not accepted: the trace ends at {end:g}",
+                "an earlier time",
+            )
         return start
 
     def _refused_after(
@@ -113,9 +126,12 @@ class TraceFile(Trace):
         yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
         slot = self.seconds(folder)
         since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
-        problem = f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on"
-        accepted = 'availability.after = "repeat" or "up", or a shorter run'
-        raise InputError(str(self.path(folder)), "", problem, accepted)
+        raise InputError(
+            str(self.path(folder)),
+            "",
+            f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on",
+            'availability.after = "repeat" or "up", or a shorter run',
+        )
 
 
 class SpotFile(TraceFile):
@@ -174,8 +190,12 @@ class FtaFile(TraceFile):
             if (node.platform, node.node) == (self.platform, self.node):
                 return timeline
         known = ", ".join(f"{node.platform}/{node.node}" for node in nodes)
-        missing = f"no node {self.node} on platform {self.platform}"
-        raise InputError(str(path), "node_id", missing, f"platform/node: {known}")
+        raise InputError(
+            str(path),
+            "node_id",
+            f"no node {self.node} on platform {self.platform}",
+            f"platform/node: {known}",
+        )
 
 
 class SimGridFile(TraceFile):
@@ -207,8 +227,7 @@ class IntervalFile(TraceFile):
         path = self.path(folder)
         workers = read_intervals(path, self.gap)
         if self.worker not in workers:
-            problem = f"no worker {self.worker!r}"
-            raise InputError(str(path), "worker", problem, ", ".join(workers))
+            raise InputError(str(path), "worker", f"no worker {self.worker!r}", ", ".join(workers))
         return workers[self.worker]
 
 

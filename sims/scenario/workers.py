@@ -29,8 +29,8 @@ from policies.maths.speeds import (
 from sims.scenario.availability import AlwaysUp, Markov
 from sims.scenario.own_code import own, running
 from sims.scenario.trace_files import Availability
+from sims.tables import Held, OneOf, Section
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive, Timed
-from sims.tables.section import Held, OneOf, Section
 
 MOST = 2**53
 """Workers: allotments are worked out in doubles, which count no further."""
@@ -164,6 +164,13 @@ def gain_of(section: GainSection, process: SpeedProcess, rng: Generator) -> Gain
 
 # --- workers --------------------------------------------------------------------------------------
 
+Span = Annotated[
+    tuple[Annotated[float, Timed()], Annotated[float, Timed()], int],
+    Accepts(
+        "a time from 0 on, a later finite one, and a worker",
+        check=lambda it: 0 <= it[0] < it[1] < inf and it[2] >= 0,
+    ),
+]
 Stay = Annotated[
     tuple[float, float],
     Accepts("two numbers from 0 to 1, the lower first", check=lambda it: 0 <= it[0] <= it[1] <= 1),

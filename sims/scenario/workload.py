@@ -16,8 +16,9 @@ from actors.runtime import System
 from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table
-from sims.errors import InputError
+from sims.errors import InputError, unfit
 from sims.readers import JobLog
+from sims.scenario import Scenario
 from sims.scenario.faults import Struck
 from sims.scenario.jobs import (
     RESERVED,
@@ -30,7 +31,6 @@ from sims.scenario.jobs.sources import arrivals
 from sims.scenario.jobs.speedups import Application
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.scenario import Scenario
 
 Described = tuple[BatchJob, AnyJob | None]
 """A job, and what the scenario says of it alone."""
@@ -110,8 +110,11 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
     section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog(()))
     given = [key for key, source in section.sources.items() if source]
     if len(given) != 1:
-        accepted = f"exactly one of {', '.join(section.sources)}"
-        raise InputError("scenario", "job", "no jobs, or several sources of them", accepted)
+        raise unfit(
+            "job",
+            "no jobs, or several sources of them",
+            f"exactly one of {', '.join(section.sources)}",
+        )
     if isinstance(section, RigidSection) and (section.log or section.lublin):
         log = _replay(section, platform.size, system, folder)
         described: Iterable[Described] = _of_log(section, log)
@@ -169,8 +172,11 @@ def _refuse_changes(section: RigidSection) -> None:
     """Raises InputError for what is asked of a log where there is none."""
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection()):
-            accepted = "`swf`, `batsim`, `sacct` or `lublin`"
-            raise InputError("scenario", f"job.{key}", "these jobs are of no log", accepted)
+            raise unfit(
+                f"job.{key}",
+                "these jobs are of no log",
+                "`swf`, `batsim`, `sacct` or `lublin`",
+            )
 
 
 def _replay(section: RigidSection, workers: int, system: System, folder: Path) -> Replay:
@@ -178,8 +184,12 @@ def _replay(section: RigidSection, workers: int, system: System, folder: Path) -
     try:
         log = Replay.of(_log(section, system, folder, workers))
     except OverflowError:
-        file = section.log.file if section.log else "scenario"
-        raise InputError(file, "", "a whole number beyond 64 bits", "numbers of a log") from None
+        raise InputError(
+            section.log.file if section.log else "scenario",
+            "",
+            "a whole number beyond 64 bits",
+            "numbers of a log",
+        ) from None
     log = section.select.apply(log)
     if section.resample:
         log = section.resample.apply(log, system.stream("workload/resample"))
@@ -224,11 +234,14 @@ def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
     """Raises InputError where two actors have one name: logs could not tell them apart."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise InputError("scenario", "job.jobs", f"two jobs are called {name!r}", "other names")
+            raise unfit("job.jobs", f"two jobs are called {name!r}", "other names")
     for name, count in Counter((*RESERVED, *set(names), *platform.names)).items():
         if count > 1:
-            problem = f"two of workers, jobs, {', '.join(RESERVED)} are called {name!r}"
-            raise InputError("scenario", "workers.name", problem, "another name")
+            raise unfit(
+                "workers.name",
+                f"two of workers, jobs, {', '.join(RESERVED)} are called {name!r}",
+                "another name",
+            )
 
 
 def _nothing_left(
@@ -236,12 +249,17 @@ def _nothing_left(
 ) -> InputError:
     if found:
         least = min(asked_of(it.job) for it in found)
-        problem = f"{workers} are too few for every job"
-        accepted = f"at least {least}, which the narrowest job needs"
-        return InputError("scenario", "platform.workers", problem, accepted)
+        return unfit(
+            "platform.workers",
+            f"{workers} are too few for every job",
+            f"at least {least}, which the narrowest job needs",
+        )
     reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
-    problem = f"no job is left to schedule ({reasons or 'none is listed'})"
-    return InputError("scenario", "job", problem, "at least one job")
+    return unfit(
+        "job",
+        f"no job is left to schedule ({reasons or 'none is listed'})",
+        "at least one job",
+    )
 
 
 def asked_of(job: BatchJob) -> int:

@@ -51,8 +51,12 @@ def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -
         refusal, place = _refusal(first, table), first["loc"]
         if place[-1:] == ("[key]",):  # of a table whose keys are numbers
             place = place[:-2]
-        where = ".".join(filter(None, (key, *map(str, place), refusal.key)))
-        raise InputError(source, where, refusal.problem, refusal.accepted) from None
+        raise InputError(
+            source,
+            ".".join(filter(None, (key, *map(str, place), refusal.key))),
+            refusal.problem,
+            refusal.accepted,
+        ) from None
 
 
 def _refusal(error: ErrorDetails, table: object) -> InputError:

@@ -14,8 +14,8 @@ from typing import Any
 from attrs import frozen
 
 from sims.log_writer import LogWriter
+from sims.scenario.keys import schema
 from sims.scenario.loader import load
-from sims.scenario.schema import schema
 from sims.world import run
 
 HERE = Path(__file__).parent

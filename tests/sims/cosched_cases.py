@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from policies.interface.pack import LookAhead
+from sims.scenario import Scenario
 from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.case_files import case_file
 from tests.sims.malleable_story import Story

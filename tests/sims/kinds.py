@@ -10,8 +10,8 @@ from pathlib import Path
 
 from actors.runtime import Record
 from sims.examples import cell_file
+from sims.scenario import Scenario
 from sims.scenario.loader import load, read
-from sims.scenario.scenario import Scenario
 from sims.world import run
 from tests.parts import parted
 from tests.sims.anything import pack, shares

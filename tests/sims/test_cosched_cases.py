@@ -11,7 +11,7 @@ import pytest
 from actors.runtime import System
 from policies.interface.pack import LookAhead
 from policies.maths.cosched import Checkpointing, Link, costs, synthetic_times
-from sims.scenario.build.pack import application_costs, described
+from sims.scenario.builders.pack import application_costs, described
 from sims.scenario.workload import workload
 from tests.sims.cosched_cases import Case, load, play, scenario_of
 from tests.sims.malleable_story import Story

@@ -12,7 +12,6 @@ import pytest
 from attrs import frozen
 from numpy.random import Generator
 
-import sims.scenario as sections
 from actors.decisions import BadDecision
 from actors.events import (
     End,
@@ -26,6 +25,7 @@ from policies.interface import BatchPolicy, Cause, Configuration, Resize
 from policies.queue.allocation import requested
 from policies.queue.lists import RList
 from policies.queue.orders import first_come
+from sims import scenario as sections
 from sims.errors import InputError
 from sims.examples import example
 from sims.session import load, run

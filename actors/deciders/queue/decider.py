@@ -18,7 +18,7 @@ from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
-from actors.runtime.phases import after_instant
+from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
 from policies.interface.queue import (

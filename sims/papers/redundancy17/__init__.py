@@ -30,8 +30,8 @@ from sims.campaign.results import Results
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same
+from sims.scenario import Scenario
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import process_of
 from sims.scenario.workload import workload
 from sims.world import run

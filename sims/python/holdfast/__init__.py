@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from sims.plots.figure import Framing
     from sims.plots.pictures import Picture
     from sims.result import Result
-    from sims.scenario.scenario import Scenario
-    from sims.scenario.schema import schema
+    from sims.scenario import Scenario
+    from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
     from sims.world import FaultLaw
 
@@ -104,7 +104,7 @@ HOMES = {
     "InputError": "sims.errors",
     "Picture": "sims.plots.pictures",
     "Result": "sims.result",
-    "Scenario": "sims.scenario.scenario",
+    "Scenario": "sims.scenario",
     "Table": "sims.campaign.tables",
     "campaign": "sims.campaign.question",
     "check": "sims.session",
@@ -114,7 +114,7 @@ HOMES = {
     "exponential_faults": "actors.hazards",
     "load": "sims.session",
     "run": "sims.session",
-    "schema": "sims.scenario.schema",
+    "schema": "sims.scenario.keys",
     "weibull_faults": "actors.hazards",
 }
 """Name -> the module that has it, where that is not INTERFACE."""

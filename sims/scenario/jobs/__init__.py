@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario.faults import Failures
 from sims.scenario.jobs.drawn import DrawnApplications, Lublin, SyntheticJobs, UniformJobs
 from sims.scenario.jobs.logs import Resample, Scale, Selection
@@ -17,6 +17,7 @@ from sims.scenario.jobs.sources import SacctFile, StreamSection, WorkloadFile
 from sims.scenario.jobs.speedups import AnySpeedup, Application, MoldableSpeedup, Synthetic
 from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
+from sims.tables import OneOf, Section
 from sims.tables.fields import (
     Accepts,
     Count,
@@ -28,7 +29,6 @@ from sims.tables.fields import (
     Time,
     Unacceptable,
 )
-from sims.tables.section import OneOf, Section
 
 RESERVED = SCHEDULER, HAZARD, MASTER, CAP, SOURCE = "scheduler", "hazard", "master", "cap", "source"
 """Actors that no job can be called like."""
@@ -153,9 +153,11 @@ class IterativeEntry(ListedJob):
     def times(self, index: int, platform: Platform) -> tuple[float, ...]:
         """w_q, by worker. Raises InputError where a list is not of the platform's length."""
         if len(self.task_times) not in (0, platform.size):
-            problem, key = f"{len(self.task_times)} times", f"job.jobs.{index}.task_times"
-            accepted = f"one for each of {platform.size} workers"
-            raise InputError("scenario", key, problem, accepted)
+            raise unfit(
+                f"job.jobs.{index}.task_times",
+                f"{len(self.task_times)} times",
+                f"one for each of {platform.size} workers",
+            )
         return self.task_times or tuple(worker.task_time for worker in platform)
 
     def profile(self, index: int, platform: Platform) -> Profile:

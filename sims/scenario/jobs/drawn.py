@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from actors.runtime import stream
 from policies.maths.speedup import Rigid, Speedup, amdahl, communication, mix, power, roofline
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.readers import JobLog, LoggedJob
+from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
     Accepts,
@@ -29,7 +30,6 @@ from sims.tables.fields import (
     TimeRange,
     Unacceptable,
 )
-from sims.tables.section import Section
 
 LARGEST = 2.0**63
 """Footprints are drawn as 64-bit integers."""
@@ -127,8 +127,9 @@ class DrawnApplications(Section):
         if not self.largest < LARGEST:
             raise Unacceptable("largest", self.largest, "a number below 2^63, about 9.2e18")
         if not int(self.smallest) <= int(self.largest):
-            accepted = f"a number up to largest, {self.largest!r}"
-            raise Unacceptable("smallest", self.smallest, accepted)
+            raise Unacceptable(
+                "smallest", self.smallest, f"a number up to largest, {self.largest!r}"
+            )
 
     def footprints(self) -> tuple[float, ...]:
         """Whole numbers of data units, uniform between the two."""
@@ -222,8 +223,11 @@ class Lublin(Section):
         Raises InputError where the least job is larger than the machine."""
         most = log2(max(2, self.machine or workers))
         if self.smallest > most:
-            problem = f"{self.smallest:g}, and the machine's size is 2^{most:.3g}"
-            raise InputError("scenario", "job.lublin.smallest", problem, f"up to {most:.3g}")
+            raise unfit(
+                "job.lublin.smallest",
+                f"{self.smallest:g}, and the machine's size is 2^{most:.3g}",
+                f"up to {most:.3g}",
+            )
         sizes = self._sizes(rng, most)
         # Whole seconds, as logs have them.
         submitted, times = np.floor(self._arrivals(rng)), self._times(rng, sizes)

@@ -13,8 +13,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.readers import JobLog
+from sims.tables import Section
 from sims.tables.fields import (
     RANGE,
     Accepts,
@@ -25,7 +26,6 @@ from sims.tables.fields import (
     TimeRange,
     Unacceptable,
 )
-from sims.tables.section import Section
 from sims.telling import apart
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
@@ -239,8 +239,11 @@ class Scale(Section):
         InputError where no load is defined."""
         before = log.load(workers, cut)
         if self.load is not None and not np.isfinite(before):
-            problem = "the jobs that fit the platform are submitted at once: they have no load"
-            raise InputError("scenario", "job.scale.load", problem, "`factor`")
+            raise unfit(
+                "job.scale.load",
+                "the jobs that fit the platform are submitted at once: they have no load",
+                "`factor`",
+            )
         factor = self.factor if self.load is None else self.load / before
         assert factor is not None
         scaled = log.change("", 0, **self._scaled(log, factor))
@@ -257,9 +260,6 @@ class Scale(Section):
                 return {key: log[key] * factor for key in ("times", "estimates")}
 
 
-WEEK = 604_800
-
-
 class Resample(Section):
     """`[job.resample]`: blocks of the log drawn with replacement, one after the other, as the
     run's seed says: the day of a week and the hour stay, and so does what hangs together within a
@@ -267,7 +267,7 @@ class Resample(Section):
 
     blocks: Count
     """How many are drawn."""
-    length: Duration = WEEK
+    length: Duration = 604_800
     """Of a block: time units; a week of seconds. The log's last block, which it does not fill, is
     never drawn."""
 
@@ -279,8 +279,11 @@ class Resample(Section):
         """
         whole = int(log["submitted"].max() // self.length) if len(log) else 0
         if not whole:
-            problem = f"the log is shorter than a block of {self.length:g}"
-            raise InputError("scenario", "job.resample.length", problem, "less")
+            raise unfit(
+                "job.resample.length",
+                f"the log is shorter than a block of {self.length:g}",
+                "less",
+            )
         drawn = rng.integers(0, whole, size=self.blocks)
         bounds = np.searchsorted(log["submitted"], np.arange(whole + 1) * self.length)
         blocks = [log.rows[bounds[block] : bounds[block + 1]] for block in drawn]

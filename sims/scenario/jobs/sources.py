@@ -14,9 +14,9 @@ from actors.runtime import System
 from policies.interface.queue import BatchJob
 from policies.maths.sizes import BoundedPareto, Deterministic, Exponential, Hyperexponential
 from policies.maths.speedup import Rigid
-from sims.errors import InputError
+from sims.errors import InputError, unfit
+from sims.tables import Held, OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Accepts, Count, Duration, Positive, Time
-from sims.tables.section import Held, OneOf, Section
 
 BLOCK = 256
 """Draws at a time."""
@@ -174,8 +174,11 @@ def _number(job: StreamSection) -> int:
     most = len(job.sizes.sizes) if isinstance(job.sizes, ListedSizes) else None
     number = job.count if job.count is not None else most
     if number is None or not 1 <= number <= (sys.maxsize if most is None else most):
-        accepted = f"1 to {most}" if most is not None else "a whole number above 0"
-        raise InputError("scenario", "job.stream.count", f"{job.count} jobs", accepted)
+        raise unfit(
+            "job.stream.count",
+            f"{job.count} jobs",
+            f"1 to {most}" if most is not None else "a whole number above 0",
+        )
     return number
 
 
@@ -183,9 +186,15 @@ def _taken(sizes: Iterator[float], jobs: int) -> list[float]:
     """So many of them. Raises InputError."""
     taken = list(islice(sizes, jobs))
     if len(taken) < jobs:
-        problem = f"{len(taken)} sizes for {jobs} jobs"
-        raise InputError("scenario", "job.stream.sizes", problem, "one size per job")
+        raise unfit(
+            "job.stream.sizes",
+            f"{len(taken)} sizes for {jobs} jobs",
+            "one size per job",
+        )
     if min(taken) <= 0:
-        problem = f"a size of {min(taken)}, below the least number above 0"
-        raise InputError("scenario", "job.stream.sizes", problem, "a law of larger sizes")
+        raise unfit(
+            "job.stream.sizes",
+            f"a size of {min(taken)}, below the least number above 0",
+            "a law of larger sizes",
+        )
     return taken

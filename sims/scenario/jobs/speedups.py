@@ -16,10 +16,10 @@ from pydantic import TypeAdapter
 from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
 from policies.maths.checkpoint import daly_work, young_period
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario.policy import value_of
+from sims.tables import OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Count, Duration, Probability, Time, Unacceptable
-from sims.tables.section import OneOf, Section
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Checkpointing, Costs
@@ -49,10 +49,13 @@ class Formula(Section):
         if self.work is not None:
             return self.work
         if footprint is None:
-            raise InputError("scenario", "speedup.work", "missing", "the time on one worker")
+            raise unfit("speedup.work", "missing", "the time on one worker")
         if footprint <= 1:
-            problem = f"a footprint of {footprint!r} has no work"
-            raise InputError("scenario", "job.footprints", problem, "more than 1 data unit")
+            raise unfit(
+                "job.footprints",
+                f"a footprint of {footprint!r} has no work",
+                "more than 1 data unit",
+            )
         return 2 * footprint * math.log2(footprint)
 
     def profile(self, footprint: float | None = None) -> Profile:

@@ -11,7 +11,7 @@ import pytest
 from attrs import field, frozen
 
 import policies
-from sims.tables.section import arguments_of
+from sims.tables import arguments_of
 from tests.case_files import listed
 from tests.sims.cli.commands import FEW, ROOT, TINY, Said, Shell
 

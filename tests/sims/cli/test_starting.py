@@ -11,9 +11,8 @@ import pytest
 
 from sims.examples import AXES, CAMPAIGNS, CELLS, FOLDER, campaigns, cells, examples, scenario_file
 from sims.kit import Point
-from sims.scenario.keys import tables
+from sims.scenario.keys import FILE, schema, tables
 from sims.scenario.loader import load, parse, read
-from sims.scenario.schema import FILE, schema
 from tests.case_files import listed
 from tests.sims.cli.commands import TINY, Shell
 

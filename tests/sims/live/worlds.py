@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from sims.scenario import Scenario
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 
 RIGID = {"kind": "rigid", "jobs": [{"processors": 3, "time": 10}, {"processors": 1, "time": 8}]}
 STRIKES = {"kind": "list", "downtime": 4, "strikes": [[6.1, 0], [7.3, 1]]}

@@ -22,10 +22,10 @@ from sims.papers.redundancy17 import bounded, concave, drain, guarantee
 from sims.papers.silent import rigid
 from sims.papers.values import Value
 from sims.papers.volatile13 import Makespans, scores
+from sims.scenario import Scenario
 from sims.scenario.jobs import RigidSection
 from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 from sims.summary import Summary
 from sims.world import run
 from tests.case_files import listed

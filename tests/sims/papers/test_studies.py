@@ -20,9 +20,9 @@ from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
 from sims.readers.job_logs import read_swf
 from sims.report import Report
+from sims.scenario import Scenario
 from sims.scenario.jobs import RigidJob, RigidSection
 from sims.scenario.loader import read
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import PlatformSection
 from sims.summary import Summary
 from sims.world import run

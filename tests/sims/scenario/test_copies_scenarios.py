@@ -16,7 +16,7 @@ from actors.runtime import System
 from policies.maths.speeds import Change
 from sims.errors import InputError
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
-from sims.scenario.build import populate
+from sims.scenario.builders import populate
 from sims.scenario.loader import read
 from tests.case_files import listed
 

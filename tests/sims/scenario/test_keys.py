@@ -13,11 +13,12 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from sims.errors import InputError
-from sims.scenario.keys import KeyTable, tables, toml, type_words
-from sims.scenario.scenario import Scenario
+from sims.scenario import Scenario
+from sims.scenario.keys import KeyTable, tables, type_words
+from sims.scenario.loader import toml
+from sims.tables import Held, Section, table_of
 from sims.tables.fields import AsInToml
 from sims.tables.refusals import section_of
-from sims.tables.section import Held, Section, table_of
 from tests.sims.kinds import SCENARIOS
 
 STRANGE = "no_section_has_this_key"

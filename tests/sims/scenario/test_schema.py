@@ -13,9 +13,8 @@ import pytest
 
 from sims.errors import InputError
 from sims.examples import cell_file, cells, example, examples
-from sims.scenario.keys import tables
+from sims.scenario.keys import schema, tables
 from sims.scenario.loader import read
-from sims.scenario.schema import schema
 from tests.case_files import listed
 from tests.golden.regenerate import ACCEPTED, accepted
 from tests.sims.anything import TABLES

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sims.errors import InputError
+from sims.scenario import Scenario
 from sims.scenario.loader import load, read
-from sims.scenario.scenario import Scenario
 from tests.case_files import listed
 from tests.sims.kinds import SCENARIOS
 

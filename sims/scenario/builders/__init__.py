@@ -24,19 +24,19 @@ from actors.events import (
     WorkerRented,
 )
 from actors.hazards import Hazard, PaperFaults
+from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
-from actors.job import Source
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
-from sims.errors import InputError
-from sims.scenario.build import queue
-from sims.scenario.build.jobs import plain, spawn_jobs, with_mtbf
+from sims.errors import unfit
+from sims.scenario import MeasuresSection, Scenario
+from sims.scenario.builders import queue
+from sims.scenario.builders.jobs import plain, spawn_jobs, with_mtbf
 from sims.scenario.faults import AnyFault, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
-from sims.scenario.scenario import MeasuresSection, Scenario
 from sims.scenario.workload import Workload, asked_of, workload
 
 if TYPE_CHECKING:
@@ -54,13 +54,16 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
     if not platform.size:
-        accepted = "[platform], [[workers]] or [random_workers]"
-        raise InputError("scenario", "platform.workers", "there are 0", accepted)
+        raise unfit(
+            "platform.workers",
+            "there are 0",
+            "[platform], [[workers]] or [random_workers]",
+        )
     if not platform.plain:
         platform.refuse_mixed(folder)
         scenario = with_mtbf(scenario, folder)
     if scenario.decider is DeciderKind.COPIES:
-        from sims.scenario.build import copies
+        from sims.scenario.builders import copies
 
         decider, count, coming = copies.prepared(scenario, system, folder)
         pool = Pool(platform.size, numbered=True, changing=True)
@@ -82,15 +85,15 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 def _decider(scenario: Scenario, system: System, folder: Path, jobs: Workload) -> Decider:
     match scenario.decider:
         case DeciderKind.PACK:
-            from sims.scenario.build import pack
+            from sims.scenario.builders import pack
 
             return pack.decider(scenario, jobs, system, folder)
         case DeciderKind.ENROLMENT:
-            from sims.scenario.build import enrolment
+            from sims.scenario.builders import enrolment
 
             return enrolment.decider(scenario, jobs, folder)
         case DeciderKind.DEADLINE:
-            from sims.scenario.build import deadline
+            from sims.scenario.builders import deadline
 
             return deadline.decider(scenario, jobs, folder)
     return queue.decider(scenario, jobs, folder)

@@ -21,10 +21,10 @@ from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
-from sims.errors import InputError
+from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.jobs import Overrun
 from sims.scenario.protection import ProtectionSection
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _of_kind(
     job = submission.job
     if scenario.decider is DeciderKind.PACK:
         from actors.malleable_job import MalleableJob
-        from sims.scenario.build.pack import application
+        from sims.scenario.builders.pack import application
 
         pack = cast("PackDecider", scheduler.decider)
         costs, told = pack.costs[job.index], application(scenario, submission)
@@ -195,12 +195,12 @@ def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
     for job, probability in zip(described, probabilities, strict=True):
         if probability >= 1:
             [(key, value)] = errors.given.items()
-            problem = (
+            raise unfit(
+                f"errors.{key}",
                 f"at {value!r} every run of {job.name}, whose work is "
-                f"{job.profile.work!r}, fails: the probability rounds to 1"
+                f"{job.profile.work!r}, fails: the probability rounds to 1",
+                "a lower value, or less work",
             )
-            accepted = "a lower value, or less work"
-            raise InputError("scenario", f"errors.{key}", problem, accepted)
     drawn = draw_failures(probabilities, system.stream("failures"))
     own = [it.own.count if it.own else None for it in jobs.submissions]
     counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
@@ -214,15 +214,19 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
     for job, count in zip(jobs, failures, strict=True):
         total += (job.profile.work + job.verification) * (count + 1) + job.submitted
         if not isfinite(total):
-            problem = f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf"
-            raise InputError("scenario", "job", problem, "jobs whose work sums to a finite number")
+            raise unfit(
+                "job",
+                f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf",
+                "jobs whose work sums to a finite number",
+            )
 
 
 def _refuse_hopeless(scenario: Scenario, job: BatchJob) -> None:
     mtbf = scenario.faults.mtbf
     if job.profile.work >= LONGEST * mtbf:
-        problem = (
+        raise unfit(
+            "faults.mtbf",
             f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "
-            f"on one worker, would end without a fault"
+            f"on one worker, would end without a fault",
+            "more time, or less work",
         )
-        raise InputError("scenario", "faults.mtbf", problem, "more time, or less work")

@@ -9,11 +9,11 @@ from actors.deciders.enrolment import EnrolmentDecider
 from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import Enrolment, EnrolmentPolicy, Wake
 from policies.maths.markov import Belief
-from sims.errors import InputError
-from sims.scenario.platform import MasterSection, Platform
+from sims.errors import unfit
+from sims.scenario import Scenario, Unit
 from sims.scenario.own_code import OWN
+from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import FIXED, PolicySection, load_policy
-from sims.scenario.scenario import Scenario, Unit
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 
@@ -34,17 +34,22 @@ def decider(scenario: Scenario, jobs: Workload, folder: Path) -> EnrolmentDecide
 def _refuse_others(jobs: Workload) -> None:
     for submission in jobs.submissions:
         if submission.job.kind != "iterative":
-            problem = f"{submission.job.name} is {submission.job.kind}: it has no tasks to deal"
-            accepted = "iterative jobs, or a queue's policy with policy.placement = IE, say"
-            raise InputError("scenario", "job.kind", problem, accepted)
+            raise unfit(
+                "job.kind",
+                f"{submission.job.name} is {submission.job.kind}: it has no tasks to deal",
+                "iterative jobs, or a queue's policy with policy.placement = IE, say",
+            )
 
 
 def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> Enrolment:
     platform, own, master = scenario.full_platform, iterative(submission), scenario.master or FREE
     bounds = tuple(own.tasks if w.memory is None else w.memory for w in platform)
     if sum(bounds) < own.tasks:
-        problem = f"the workers hold {sum(bounds)} tasks at once, an iteration has {own.tasks}"
-        raise InputError("scenario", "workers.memory", problem, "memory summing to job.tasks")
+        raise unfit(
+            "workers.memory",
+            f"the workers hold {sum(bounds)} tasks at once, an iteration has {own.tasks}",
+            "memory summing to job.tasks",
+        )
     program, data = (it.program, it.data) if (it := submission.needs) else (0, 0)
     times = own.times(submission.job.index, platform)
     if scenario.times is Unit.SLOT:
@@ -62,17 +67,22 @@ def _refuse_short(master: MasterSection, needed: float) -> None:
     """A timetable in which not even one worker gets what an iteration takes."""
     served = sum(map(len, master.timetable))
     if master.timetable and served < needed:
-        problem = f"serves {counted(served, 'slot')} in all: no iteration could begin to compute"
-        least = f"at least {needed:g}, for a program and an iteration's data"
-        raise InputError("scenario", "master.timetable", problem, least)
+        raise unfit(
+            "master.timetable",
+            f"serves {counted(served, 'slot')} in all: no iteration could begin to compute",
+            f"at least {needed:g}, for a program and an iteration's data",
+        )
 
 
 def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
     for key, values in times.items():
         for value in values:
             if value != int(value):
-                problem = f"{key} = {value!r} is no whole number of slots"
-                raise InputError("scenario", "unit", problem, 'whole numbers, or unit = "s"')
+                raise unfit(
+                    "unit",
+                    f"{key} = {value!r} is no whole number of slots",
+                    'whole numbers, or unit = "s"',
+                )
 
 
 def _policy(scenario: Scenario, tasks: int, folder: Path) -> EnrolmentPolicy:
@@ -84,8 +94,11 @@ def _policy(scenario: Scenario, tasks: int, folder: Path) -> EnrolmentPolicy:
     policy: EnrolmentPolicy = load_policy(section, _named, folder, EnrolmentPolicy)
     wake = getattr(policy, "wake", Wake.NEVER)
     if not isinstance(wake, Wake):
-        problem = f"{section.name!r} wants to wake {wake!r}"
-        raise InputError("scenario", "policy.name", problem, ", ".join(map(str, Wake)))
+        raise unfit(
+            "policy.name",
+            f"{section.name!r} wants to wake {wake!r}",
+            ", ".join(map(str, Wake)),
+        )
     return policy
 
 
@@ -101,16 +114,23 @@ def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfi
     """What `members`, a table of worker names and their tasks, says."""
     members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
-        problem = f"FIXED is given {', '.join(section.parameters) or 'nothing'}"
-        accepted = "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}"
-        raise InputError("scenario", "policy.parameters", problem, accepted)
+        raise unfit(
+            "policy.parameters",
+            f"FIXED is given {', '.join(section.parameters) or 'nothing'}",
+            "a table of worker names and their tasks, such as {P2 = 2, P3 = 1}",
+        )
     for name, own in members.items():
         if name not in index or type(own) is not int or own < 1:
             problem, accepted = f"{own!r} tasks for {name!r} cannot be", "whole tasks for "
-            key = f"policy.parameters.members.{name}"
-            raise InputError("scenario", key, problem, accepted + ", ".join(index))
+            raise unfit(
+                f"policy.parameters.members.{name}",
+                problem,
+                accepted + ", ".join(index),
+            )
     if sum(members.values()) != tasks:
-        problem = f"{sum(members.values())} tasks in all, an iteration has {tasks}"
-        accepted = "tasks summing to job.tasks"
-        raise InputError("scenario", "policy.parameters.members", problem, accepted)
+        raise unfit(
+            "policy.parameters.members",
+            f"{sum(members.values())} tasks in all, an iteration has {tasks}",
+            "tasks summing to job.tasks",
+        )
     return FixedConfiguration(tuple((index[name], tasks) for name, tasks in members.items()))

@@ -27,9 +27,9 @@ from policies.maths.speedup import Asking
 from policies.queue.allocation import BatchWhereAsked, WhereAsked, requested
 from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
-from sims.errors import InputError
+from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.policy import Believed, Noise, PolicySection, load_part, load_policy
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
@@ -96,9 +96,11 @@ def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
 def _refuse_without_processors(jobs: Workload) -> None:
     for submission in jobs.submissions:
         if submission.job.kind == "iterative" and iterative(submission).processors is None:
-            problem = f"missing: {submission.job.name} does not say how many workers it wants"
-            accepted = "a number, or an enrolment policy (IE, say), which chooses itself"
-            raise InputError("scenario", "job.processors", problem, accepted)
+            raise unfit(
+                "job.processors",
+                f"missing: {submission.job.name} does not say how many workers it wants",
+                "a number, or an enrolment policy (IE, say), which chooses itself",
+            )
 
 
 # --- which workers a run gets -------------------------------------------------------------------
@@ -119,8 +121,11 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
     if name == "programmed":
         return Programmed(scheduler, labels)
     if name not in CRITERIA:
-        accepted = f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}"
-        raise InputError("scenario", "policy.placement", f"{name!r} is none", accepted)
+        raise unfit(
+            "policy.placement",
+            f"{name!r} is none",
+            f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}",
+        )
     from policies.enrolment import named as enrolment_named
 
     believed = platform.belief(scenario.policy.expectation, folder)

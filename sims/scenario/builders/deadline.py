@@ -14,11 +14,11 @@ from actors.decisions import answer, refusal
 from policies.deadline import NAMED, ON_DEMAND
 from policies.interface import DueJob, KindPolicy, Offer
 from policies.maths.speedup import Asking
-from sims.errors import InputError
+from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.platform import Platform
-from sims.scenario.workers import WorkerSection
 from sims.scenario.policy import load_policy
-from sims.scenario.scenario import Scenario
+from sims.scenario.workers import WorkerSection
 from sims.scenario.workload import Submission, Workload
 
 POOL = "pool"
@@ -75,14 +75,23 @@ def _deadline(submission: Submission) -> float:
     """Raises InputError for a job that this decider cannot move."""
     job, own = submission.job, submission.own
     if job.kind != "rigid":
-        problem = f"{job.name} is {job.kind}"
-        raise InputError("scenario", "job.kind", problem, "rigid jobs, where they have deadlines")
+        raise unfit(
+            "job.kind",
+            f"{job.name} is {job.kind}",
+            "rigid jobs, where they have deadlines",
+        )
     if submission.protection.copies > 1:
-        problem = f"{job.name} has several copies, and moves from kind to kind"
-        raise InputError("scenario", "protection.copies", problem, "1")
+        raise unfit(
+            "protection.copies",
+            f"{job.name} has several copies, and moves from kind to kind",
+            "1",
+        )
     if own is None or own.deadline is None:
-        problem = f"missing: {job.name} has none"
-        raise InputError("scenario", "job.jobs.deadline", problem, "a time from its release")
+        raise unfit(
+            "job.jobs.deadline",
+            f"missing: {job.name} has none",
+            "a time from its release",
+        )
     return own.deadline
 
 
@@ -94,6 +103,9 @@ def _kinds(platform: Platform) -> dict[str, tuple[Offer, tuple[int, ...]]]:
         offer, others = found.get(kind, (Offer(kind, own.price or 0), ()))
         found[kind] = offer, (*others, worker)
     if ON_DEMAND not in found:
-        problem = f"none is called {ON_DEMAND}: there are {', '.join(found)}"
-        raise InputError("scenario", "workers.name", problem, f"{ON_DEMAND}, of some")
+        raise unfit(
+            "workers.name",
+            f"none is called {ON_DEMAND}: there are {', '.join(found)}",
+            f"{ON_DEMAND}, of some",
+        )
     return dict(sorted(found.items(), key=lambda it: it[1][0].price))

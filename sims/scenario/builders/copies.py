@@ -25,14 +25,13 @@ from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob
 from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
-from sims.errors import InputError
-from sims.scenario.build.jobs import error_density, errors_of, job_of_runs
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.builders.jobs import error_density, errors_of, job_of_runs
 from sims.scenario.faults import NoFaults
-from sims.scenario.jobs import AnyJob, RigidJob
-from sims.scenario.jobs import RigidSection
+from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
 from sims.scenario.policy import load_policy
-from sims.scenario.scenario import Scenario
 from sims.scenario.workers import PlatformSection, gain_of, process_of
 from sims.scenario.workload import Workload, workload
 
@@ -94,7 +93,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
     name = scenario.policy.placement or PlacementRule.UNIFORM.value
     known = {rule.value: rule for rule in PlacementRule}
     if name not in known:
-        raise InputError("scenario", "policy.placement", f"{name!r}", " or ".join(known))
+        raise unfit("policy.placement", f"{name!r}", " or ".join(known))
     return known[name]
 
 
@@ -135,11 +134,13 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
     if pool is None or pool.gain is None:
         return None
     if not cloning:
-        problem = "g(r, t) is the furthest of copies that start from one state, by cloning"
-        raise InputError("scenario", "policy.name", problem, ACCEPTED)
+        raise unfit(
+            "policy.name",
+            "g(r, t) is the furthest of copies that start from one state, by cloning",
+            ACCEPTED,
+        )
     if scenario.full_platform.own:
-        problem = "g(r, t) is of workers that are all alike"
-        raise InputError("scenario", "workers", problem, ACCEPTED)
+        raise unfit("workers", "g(r, t) is of workers that are all alike", ACCEPTED)
     return gain_of(pool.gain, process_of(pool.speed, folder), system.stream("gain"))
 
 
@@ -180,25 +181,29 @@ def _refuse_mean(scenario: Scenario) -> None:
     if pool is None or pool.gain is None:
         return
     own = [key for key, there in _happenings(scenario).items() if there]
-    key = next(iter(own), "protection")
-    problem = "under a mean gain no worker and no copy has a life of its own"
-    raise InputError("scenario", key, problem, ACCEPTED)
+    raise unfit(
+        next(iter(own), "protection"),
+        "under a mean gain no worker and no copy has a life of its own",
+        ACCEPTED,
+    )
 
 
 def _refuse_sharing(scenario: Scenario, policy: RedundancyPolicy) -> None:
     if isinstance(policy, SHARING):
-        problem = (
+        raise unfit(
+            "policy.name",
             f"{scenario.policy.name!r} lets workers run several copies at once, and one that can "
-            "be lost, or has something to fetch or to save, holds one run"
+            "be lost, or has something to fetch or to save, holds one run",
+            "SRPT+R, say; or workers to which nothing happens but their speed",
         )
-        accepted = "SRPT+R, say; or workers to which nothing happens but their speed"
-        raise InputError("scenario", "policy.name", problem, accepted)
 
 
 def _refuse_wide(jobs: Workload) -> None:
     for submission in jobs.submissions:
         job = submission.job
         if not isinstance(job.profile, Rigid) or job.profile.processors != 1:
-            problem = f"{job.name} is {job.kind}, and not of one worker, as each copy has to be"
-            accepted = "rigid jobs of one processor, or a queue's policy with protection.copies"
-            raise InputError("scenario", "job.jobs", problem, accepted)
+            raise unfit(
+                "job.jobs",
+                f"{job.name} is {job.kind}, and not of one worker, as each copy has to be",
+                "rigid jobs of one processor, or a queue's policy with protection.copies",
+            )

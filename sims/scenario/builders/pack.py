@@ -18,7 +18,8 @@ from actors.runtime import System
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
-from sims.errors import InputError
+from sims.errors import unfit
+from sims.scenario import Scenario
 from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
@@ -30,7 +31,6 @@ from sims.scenario.jobs.speedups import (
 )
 from sims.scenario.policy import load_part, load_policy
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
-from sims.scenario.scenario import Scenario
 from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100
@@ -138,14 +138,15 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
     for submission in jobs.submissions:
         if submission.job.kind != "malleable":
-            problem = f"{submission.job.name} is {submission.job.kind}: it cannot be resized"
-            accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
-            raise InputError("scenario", "job.kind", problem, accepted)
+            raise unfit(
+                "job.kind",
+                f"{submission.job.name} is {submission.job.kind}: it cannot be resized",
+                "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds",
+            )
         _check_application(submission, pack.pair)
     size, least = scenario.full_platform.size, f"at least {pack.pair}"
     if size < pack.pair:
-        problem = f"{size} are too few for a group of {pack.pair}"
-        raise InputError("scenario", "platform.workers", problem, least)
+        raise unfit("platform.workers", f"{size} are too few for a group of {pack.pair}", least)
     buddies = scenario.protection.kind is ProtectionKind.BUDDIES
     if buddies and pack.fatal and pack.pair == 1:
         text = "with pair = 1 a worker has no buddy: whenever one goes DOWN, all is lost"
@@ -158,13 +159,17 @@ def _check_application(submission: Submission, pair: int) -> None:
     speedup, footprint = asked.speedup, asked.footprint
     if isinstance(speedup, Times):
         if len(speedup.times) < pair:
-            problem = f"{len(speedup.times)} times: too few for a group"
-            key = f"{listed}speedup.times"
-            raise InputError("scenario", key, problem, f"at least {pair} times")
+            raise unfit(
+                f"{listed}speedup.times",
+                f"{len(speedup.times)} times: too few for a group",
+                f"at least {pair} times",
+            )
     elif footprint <= 1 and (isinstance(speedup, Synthetic) or speedup.work is None):
-        problem = f"a footprint of {footprint!r} has no work"
-        key = f"{listed}footprint{'' if own else 's'}"
-        raise InputError("scenario", key, problem, "more than 1 data unit")
+        raise unfit(
+            f"{listed}footprint{'' if own else 's'}",
+            f"a footprint of {footprint!r} has no work",
+            "more than 1 data unit",
+        )
 
 
 def _check_period(
@@ -177,14 +182,15 @@ def _check_period(
     cost, mtbf = protection.checkpoint(footprint, sizes), protection.mtbf / sizes
     if not cost.all():
         linked = section.kind is ProtectionKind.BUDDIES and section.cost is None
-        key = "link.unit" if linked else "protection.period"
-        accepted = "a cost above 0, or a number as protection.period"
-        raise InputError("scenario", key, f"{section.period!r}: {FREE}", accepted)
-    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
-        key = "faults.mtbf" if section.mtbf is None else "protection.mtbf"
-        problem = (
-            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
-            f"and {pair} workers fail every {mtbf[0]:.3g}"
+        raise unfit(
+            "link.unit" if linked else "protection.period",
+            f"{section.period!r}: {FREE}",
+            "a cost above 0, or a number as protection.period",
         )
-        accepted = "more time, smaller footprints, a cheaper link, or a number as the period"
-        raise InputError("scenario", key, problem, accepted)
+    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
+        raise unfit(
+            "faults.mtbf" if section.mtbf is None else "protection.mtbf",
+            f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
+            f"and {pair} workers fail every {mtbf[0]:.3g}",
+            "more time, smaller footprints, a cheaper link, or a number as the period",
+        )
