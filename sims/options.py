@@ -18,7 +18,6 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
-from sims.durations import FORMS, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
@@ -28,6 +27,7 @@ from sims.errors import (
     InputError,
     note,
 )
+from sims.telling import FORMS, seconds
 
 T = TypeVar("T")
 

@@ -223,7 +223,10 @@ def _in_child(tree: Path, limit: int, ask: Callable[[], int]) -> int:
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        os._exit(ask())
+        try:
+            os._exit(ask())
+        finally:  # a mutant that fails as it is imported would tidy up its parent's files
+            os._exit(1)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from sims.cli import main
 from sims.cli.commands import COMMANDS
-from sims.docs.blocks import (
+from sims.docs.hooks import (
     PAGES,
     PICTURE,
     ROOT,

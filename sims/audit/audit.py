@@ -1,85 +1,60 @@
-"""The audit of a log: the world is derived from its inputs and decisions, and held against it."""
+"""The audit of a log: the world is derived from its inputs and decisions, and held against it.
+
+What comes from outside of the world is here: the log's head, jobs as they are submitted, and its
+end. What workers do is `copies.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from actors import events as e
-from actors.events import DeciderKind, ScenarioStarted
+from actors.events import DeciderKind
 from actors.runtime import Event, Record, rare_collections
-from sims.audit import copies, inputs, practice, runs, service
+from policies import deadline, enrolment, pack
+from policies.copies import named
+from policies.queue.names import is_strategy
+from sims.audit import copies, link, practice, runs
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
-from sims.audit.law import Broken, Law, Violation, framed, told
+from sims.audit.facts import Job
+from sims.audit.law import (
+    Broken,
+    Law,
+    Violation,
+    amounts,
+    comes,
+    follows,
+    framed,
+    possible,
+    same,
+    told,
+)
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
 from sims.audit.turns import Script
+from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
 from sims.log import Misfit
 
 
-def telling(name: str) -> Handler:
-    """The handler of a line that one kind of decider tells."""
-
-    def handle(w: World, event: Any, seq: int) -> Script:
-        make = getattr(w.decider, name, None)
-        if make is None:
-            raise Broken(Law.FOLLOWS, "that is not told by this decider")
-        return make(event, seq)  # type: ignore[no-any-return]
-
-    return handle
+def _of_copies(name: str) -> bool:
+    with suppress(ValueError):
+        return bool(named(name))
+    return False
 
 
-DESCRIBED = (
-    *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.WorkerPriced),
-    *(e.WorkerRented, e.DeadlineDescribed, e.ChainsBelieved, e.LinkDescribed, e.PackDescribed),
-    *(e.PlatformDescribed, e.FaultsFitted),
-)
-"""Lines of the head."""
-TOLD: dict[type[Event], str] = {
-    e.ReservationMade: "promise",
-    e.ReservationDropped: "withdraw",
-    e.ShelfOpened: "open_shelf",
-    e.BatchOpened: "open_batch",
-    e.GainDescribed: "describe_gain",
-    e.CopiesPlaced: "place",
-    e.CopiesSettled: "settle",
-    e.EndExpected: "expect",
-    e.RedistributionDecided: "decide",
-    e.MembersPromised: "promise",
-    e.MembersJoined: "join",
-    e.FaultIgnored: "ignore",
+DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = {
+    DeciderKind.QUEUE: (Queue, is_strategy, ""),
+    DeciderKind.ENROLMENT: (Enrolment, {*enrolment.CATALOGUE, "FIXED"}.__contains__, "iterative"),
+    DeciderKind.PACK: (Pack, pack.CATALOGUE.__contains__, "malleable"),
+    DeciderKind.COPIES: (Columns, _of_copies, "rigid"),
+    DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, "rigid"),
 }
-"""By kind of line that a decider tells, its method."""
-HANDLERS: dict[type[Event], Handler] = {
-    e.ScenarioStarted: inputs.begin,
-    **dict.fromkeys(DESCRIBED, inputs.describe),
-    e.CheckpointingDescribed: practice.describe_checkpoints,
-    e.NoticeGiven: practice.notice,
-    e.FaultDetected: practice.detect,
-    e.MemberReplaced: practice.replace,
-    e.CheckpointStarted: runs.learn,
-    e.JobSubmitted: inputs.submit,
-    e.WorkerChanged: copies.change,
-    e.WorkerSpeedChanged: copies.speed,
-    e.WorkloadEnded: inputs.end_workload,
-    e.ScenarioEnded: inputs.end,
-    e.StaleMessage: inputs.off,
-    e.RunStarted: copies.start,
-    e.RunEnded: copies.cancel,
-    e.MembersReleased: copies.cancel,
-    e.StageStarted: runs.learn,
-    e.CheckpointTaken: runs.learn,
-    e.VerificationEnded: runs.learn,
-    e.TransferStarted: service.pass_channels,
-    e.TransferSuspended: service.pass_channels,
-    e.TransferDropped: service.forgotten,
-    **{kind: telling(name) for kind, name in TOLD.items()},
-}
-"""Lines that nothing but themselves decides, and what makes their scripts."""
-
-
+"""By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
+queue: all kinds)."""
 MEANINGLESS = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError),
     *(StopIteration, TypeError, ValueError),
@@ -87,39 +62,14 @@ MEANINGLESS = (
 """What comes of computing with values that no world has."""
 
 
-def choose(w: World, event: ScenarioStarted) -> None:
-    """Who decides, by the first line."""
-    said = dict(setting.partition("=")[::2] for setting in event.settings)
-    if event.decider is DeciderKind.QUEUE:
-        shelves = "SHELF" in event.policy and ":" not in event.policy
-        w.decider = Queue(
-            w,
-            placement=said.get("placement", "lowest"),
-            believes="estimates" not in said,
-            shelves=shelves,
-        )
-    elif event.decider is DeciderKind.ENROLMENT:
-        w.decider, w.reuses = Enrolment(w), said.get("reuse") != "False"
-    elif event.decider is DeciderKind.PACK:
-        w.decider = Pack(w)
-    elif event.decider is DeciderKind.DEADLINE:
-        w.decider, w.changeover = Decider(w), float(said.get("changeover", 0))
-    else:
-        w.decider = Columns(w)
-    w.copies_decide = event.decider is DeciderKind.COPIES
-    w.after.extend((w.untold.clear, lambda: service.close(w), w.decider.close))
-    w.after.append(lambda: practice.close(w))
-
-
-def world() -> World:
-    """One that reads a log from its first line on."""
-    return World(HANDLERS, choice=choose, course=runs.course)
-
-
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
     """The first line that cannot be, if there is one; nothing for a run of this simulator. After
     it nothing is known of the world: what follows is not looked at."""
     w = world()
+
+    def seq() -> int:
+        return w.line.seq if w.line is not None else -1
+
     with rare_collections():
         try:
             for record in records:
@@ -127,10 +77,191 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             ended = w.started is None or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
-            line = told(w.line) if w.line is not None else "the log"
-            yield Violation(broken.law, (w.reading,), f"{line}: {broken.why}")
+            line = told(w.line.event) if w.line is not None else "the log"
+            yield Violation(broken.law, (seq(),), f"{line}: {broken.why}")
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
-            yield Violation(Law.SCHEMA, (w.reading + 1,), why)
+            yield Violation(Law.SCHEMA, (seq() + 1,), why)
         except MEANINGLESS as wrong:
-            yield Violation(Law.INPUT, (w.reading,), f"this means nothing here: {wrong!r}")
+            yield Violation(Law.INPUT, (seq(),), f"this means nothing here: {wrong!r}")
+
+
+# --- the head -------------------------------------------------------------------------------------
+
+
+def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
+    """The first line, which names the decider."""
+    framed(w.started is None, "the scenario starts a second time")
+    sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
+    framed(sound and w.now == 0 and event.schema == e.SCHEMA)
+    decider, knows, kind = DECIDERS[event.decider]
+    known = ":" in event.policy or knows(event.policy)
+    framed(known, "{} is no policy of its decider", event.policy)
+    framed(not kind or event.kinds == (kind,), "its decider has other jobs")
+    each = not event.workers or len(event.workers) == event.processors
+    framed(each, "each worker has a name, or none")
+    w.started, w.lateness = event, event.late or 0
+    w.free, w.able = Free((0, event.processors), event.processors), event.processors
+    said = dict(setting.partition("=")[::2] for setting in event.settings)
+    w.reuses = decider is Enrolment and said.get("reuse") != "False"
+    w.changeover = float(said.get("changeover", 0)) if decider is Decider else 0
+    w.decider = decider(w, said)
+    w.handlers = HANDLERS | w.decider.tells()
+    w.after = [lambda: link.close(w), w.decider.close, lambda: practice.close(w), w.decider.clear]
+    yield event, (None,)
+
+
+def describe(w: World, event: Event, seq: int) -> Script:
+    """What the head tells, some of it once, before any job."""
+    early = not w.now and not w.jobs and type(event) not in w.heads
+    framed(early, "it comes too late")
+    amounts(event)
+    match event:
+        case e.ChainsBelieved(chains=chains):
+            by_worker(w.head.processors, chains)
+        case e.LinkDescribed(channels=channels, order=order):
+            possible(channels >= 1, "{} channels", channels)
+            w.service = Service(channels, order)
+        case e.PlatformDescribed():
+            practice.platform(w, event)
+        case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
+            framed(isinstance(w.decider, Pack), "no pack decides")
+            possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
+            w.pack = event
+    if isinstance(event, ONCE):
+        w.heads.add(type(event))
+    yield event, 0
+
+
+# --- jobs -----------------------------------------------------------------------------------------
+
+
+def submit(w: World, event: e.JobSubmitted, seq: int) -> Script:
+    """A job, and all that describes it, at once."""
+    name = event.job
+    known = name in w.jobs or name in w.gone
+    possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
+    possible((event.recorded_wait or 0) >= 0)
+    yield event, 0
+    it = yield None
+    comes(isinstance(it, e.JobDescribed), "the description of {} must come", name)
+    sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
+    if it.limit is not None:
+        sound = sound and it.estimate is not None and same(it.limit, it.estimate + it.verification)
+    possible(sound, "{}; there are {}", it, w.head.kinds)
+    yield _of(it, name), seq
+    w.kinds.add(it.kind)
+    job, since = Job(name, seq, it, wanted=seq), seq
+    if it.failures is None:
+        yield from _more(w, job, seq)
+        if it.kind == "iterative":
+            since = yield e.IterationStarted(name, 0), seq
+            job.iteration = 0
+    w.jobs[name] = job
+    w.decider.submitted(job, since)
+
+
+def _more(w: World, job: Job, seq: int) -> Script:
+    kinds: dict[type[Event], bool] = {
+        e.ProtectionDescribed: True,
+        e.MessagesDescribed: w.service is not None,
+        e.TasksDescribed: job.described.kind == "iterative",
+        e.ApplicationDescribed: w.pack is not None,
+    }
+    for kind in [kind for kind, there in kinds.items() if there]:
+        event = yield None
+        if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
+            yield practice.manner(w, job, event, w.seq), seq
+            event = yield None
+        comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job.name)
+        _learn(w, job, event)
+        yield _of(event, job.name), seq
+
+
+def _of(event: Any, name: str) -> Any:
+    """The line as it is, of that job."""
+    amounts(event)
+    possible(event.job == name, "it describes no {}", name)
+    return event
+
+
+def _learn(w: World, job: Job, event: Event) -> None:
+    match event:
+        case e.ProtectionDescribed(copies=most):
+            possible(most >= 1)
+            job.rules = event
+        case e.MessagesDescribed():
+            job.messages = event
+        case e.TasksDescribed(times=times):
+            possible(event.tasks >= 1 and event.iterations >= 1)
+            job.tasks, job.times = event, by_worker(w.head.processors, times)
+            possible(all(it >= 0 for it in job.times.values()))
+        case e.ApplicationDescribed():
+            job.application = event
+            w.decider.describe(job)
+
+
+# --- the end --------------------------------------------------------------------------------------
+
+
+def end_workload(w: World, event: e.WorkloadEnded, seq: int) -> Script:
+    """The last job is over."""
+    follows(not w.jobs, "{} jobs are not over", len(w.jobs))
+    framed(w.closed is None, "the workload ends twice")
+    yield e.WorkloadEnded(*w.counts), w.last_end
+    w.closed = seq
+
+
+def end(w: World, event: e.ScenarioEnded, seq: int) -> Script:
+    """The last line."""
+    completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
+    framed(completed is (w.closed is not None), "the workload says else")
+    framed(w.capped is None or capped, "runs were cut")
+    if completed:
+        pack = isinstance(w.decider, Pack) and w.pack is None
+        enrols = isinstance(w.decider, Enrolment) is (e.ChainsBelieved in w.heads)
+        whole = enrols and not pack and w.kinds == set(w.head.kinds)
+        framed(whole, "not all that the head names has been told")
+        yield event, w.closed
+    else:
+        yield event, 0 if capped else range(seq)
+    w.ended = True
+
+
+def off(w: World, event: Event, seq: int) -> Script:
+    """What says nothing of the world."""
+    yield event, range(seq)
+
+
+ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
+DESCRIBED = (
+    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.FaultsFitted),
+    *(e.WorkerPriced, e.WorkerRented, e.DeadlineDescribed),
+)
+"""Lines of the head."""
+HANDLERS: dict[type[Event], Handler] = {
+    e.ScenarioStarted: begin,
+    **dict.fromkeys(DESCRIBED, describe),
+    **dict.fromkeys((e.CheckpointTaken, e.StageStarted, e.VerificationEnded), runs.learn),
+    **dict.fromkeys((e.RunEnded, e.MembersReleased), copies.cancel),
+    **dict.fromkeys((e.TransferStarted, e.TransferSuspended), link.pass_channels),
+    e.TransferDropped: link.forgotten,
+    e.CheckpointingDescribed: practice.describe_checkpoints,
+    e.CheckpointStarted: runs.learn,
+    e.NoticeGiven: practice.notice,
+    e.FaultDetected: practice.detect,
+    e.MemberReplaced: practice.replace,
+    e.JobSubmitted: submit,
+    e.WorkerChanged: copies.change,
+    e.WorkerSpeedChanged: copies.speed,
+    e.RunStarted: copies.start,
+    e.WorkloadEnded: end_workload,
+    e.ScenarioEnded: end,
+    e.StaleMessage: off,
+}
+"""Lines that nothing but themselves decides, and what makes their scripts; so do the decider's."""
+
+
+def world() -> World:
+    """One that reads a log from its first line on."""
+    return World(HANDLERS, course=runs.course)

@@ -3,10 +3,10 @@ their workers each (redundancy17, section III)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from itertools import accumulate, pairwise
-from math import inf, ulp
+from itertools import accumulate, count
+from math import inf, isclose, ulp
+from operator import neg
 
 import numpy as np
 from attrs import Factory, define, evolve, field
@@ -20,13 +20,14 @@ from actors.events import (
     ProtectionKind,
     RunStarted,
 )
-from sims.audit import ends, rules
+from actors.runtime import Event
+from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.law import allowed, comes, follows, framed, possible, readable
-from sims.audit.turns import INSTANT, Phase, Script, Teller, Timer
-from sims.audit.worker import Worker
-from sims.audit.world import World
+from sims.audit.law import Phase, allowed, comes, follows, framed, possible, readable
+from sims.audit.turns import INSTANT, Script, Teller, Timer
+from sims.audit.workers import Worker
+from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
 """Policies that serve the jobs with the least work left."""
@@ -34,6 +35,7 @@ ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
 Numbers = NDArray[np.float64]
+Ints = NDArray[np.intp]
 State = tuple[float, int]
 """Work done, negative, and the run that did it: the furthest first."""
 
@@ -43,15 +45,16 @@ class Placed:
     """What runs between two checkpoints."""
 
     event: CopiesPlaced
-    seq: int
     since: float
-    owners: list[int]
-    """Of each copy: place of its job in the columns."""
     firsts: list[int]
     """Of each job: place of its first copy; then how many copies there are."""
-    needs: Numbers
-    """Service that each worker must give until the first of its copies is over; of all together,
-    where copies go round them."""
+    workers: Ints
+    sizes: Numbers
+    """Work of each copy's job."""
+
+    def serving(self, each: Numbers) -> Numbers:
+        """Of those who serve each copy: its worker, or all together, where copies go round them."""
+        return each.sum(keepdims=True) if self.event.width > 1 else each[self.workers]
 
 
 @define(eq=False)
@@ -65,7 +68,6 @@ class Columns(Decider):
     service: Numbers = field(init=False)
     """What each worker has given since the checkpoint, until `times`."""
     times: Numbers = field(init=False)
-    ends: Numbers = field(init=False)
     placed: Placed | None = None
     timer: Timer | None = None
     aimed: int = -1
@@ -76,15 +78,20 @@ class Columns(Decider):
 
     def __attrs_post_init__(self) -> None:
         size = self.w.head.processors
-        self.rates, self.service = np.ones(size), np.zeros(size)
-        self.times, self.ends = np.zeros(size), np.full(size, inf)
+        self.rates, self.service, self.times = np.ones(size), np.zeros(size), np.zeros(size)
+
+    def tells(self) -> dict[type[Event], Handler]:
+        return {
+            GainDescribed: self.describe_gain,
+            CopiesPlaced: self.place,
+            CopiesSettled: self.settle,
+        }
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         allowed(self.placed is None and not self.gains, "it is among columns")
         alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
         allowed(alone, "a copy is on one worker, and there may be one on each")
         if self.w.head.policy in SHORTEST:
-            self.renew()
             self._in_order(_left(self.w, copy.job))
 
     def _in_order(self, left: float) -> None:
@@ -93,9 +100,9 @@ class Columns(Decider):
         allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
         self.least = left
 
-    def describe_gain(self, event: GainDescribed, seq: int) -> Script:
+    def describe_gain(self, w: World, event: GainDescribed, seq: int) -> Script:
         """Jobs progress by g(r, t)."""
-        framed(not self.w.jobs and not self.w.now, "it comes too late")
+        framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
         yield event, 0
 
@@ -103,40 +110,31 @@ class Columns(Decider):
         n, now = worker.number, self.w.now
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
-        if self.placed is not None and not self.gains and not self._due():
-            end = self._rotated() if self.placed.event.width > 1 else self._end(n)
-            if self.timer is None or end != self.timer.due:
-                self._aim(end, seq)
-
-    def _due(self) -> bool:
-        return self.timer is not None and self.timer.due <= self.w.end
-
-    def _end(self, n: int) -> float:
-        assert self.placed is not None
-        need, rate = float(self.placed.needs[n]), float(self.rates[n])
-        left = need - float(self.service[n]) if need < inf else inf
-        over = left <= need * INSTANT and need < inf
-        self.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
-        return float(self.ends.min())
-
-    def _rotated(self) -> float:
-        assert self.placed is not None
-        rate, left = float(self.rates.sum()), float(self.placed.needs[0] - self._given().sum())
-        return self.w.now + max(left, 0) / rate if rate else inf
+        if self.timer is not None and self.timer.due > self.w.end:
+            self._aim(seq)
 
     def _given(self) -> Numbers:
-        given: Numbers = self.service + self.rates * (self.w.now - self.times)
-        return given
+        return self.service + self.rates * (self.w.now - self.times)
 
-    def _aim(self, end: float, seq: int) -> None:
+    def _aim(self, seq: int) -> None:
+        """All copies end as the first does: at another time than before, because of `seq`."""
+        placed, due = self.placed, inf
+        assert placed is not None
+        if not self.gains:
+            needs = (placed.sizes - placed.event.begun) / placed.event.share
+            left = needs - placed.serving(self._given())
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lasts = left / placed.serving(self.rates)
+            due = self.w.now + float(np.where(left <= needs * INSTANT, 0, lasts).min())
         if self.timer is not None:
+            if isclose(due, self.timer.due, rel_tol=INSTANT):
+                return
             self.timer.live = False
         self.aimed = seq
-        self.timer = self.w.at(end, Phase.DECISION, self.teller, 0, self._settled)
+        self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
 
-    def settle(self, event: CopiesSettled, seq: int) -> Script:
+    def settle(self, w: World, event: CopiesSettled, seq: int) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
-        self.renew()
         called = self.news or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
@@ -145,67 +143,54 @@ class Columns(Decider):
         event = yield None
         placed, w = self.placed, self.w
         assert placed is not None
-        self.renew()
         comes(isinstance(event, CopiesSettled), "the end of all copies must come")
-        was = placed.event
-        done = event.done
-        readable(len(done) == len(placed.owners), "{} copies have ended", len(done))
-        over = self._measure(placed, event)
-        due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=over)
+        was, done, firsts = placed.event, event.done, placed.firsts
+        readable(len(done) == firsts[-1], "{} copies have ended", len(done))
+        over = self._over(placed, event)
+        due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=tuple(over))
         cause = yield due, self.news[0] if self.news else self.aimed
         if self.timer is not None:
             self.timer.live = False
         self.placed, self.timer = None, None
         w.counts[2] += len(done)
         for at, name in enumerate(was.jobs):
-            first, last = placed.firsts[at : at + 2]
-            reached = [(-done[k], was.runs[at] + k - first) for k in range(first, last)]
-            job, known = w.jobs[name], self.states.get(name, [])
+            job, copies = w.jobs[name], done[firsts[at] : firsts[at + 1]]
+            reached = zip(map(neg, copies), count(was.runs[at]), strict=False)
             if job.rules.cloning:
                 self.states[name] = [min(reached)]
             else:
-                self.states[name] = sorted([*reached, *known[last - first :]])
+                known = self.states.get(name, [])
+                self.states[name] = sorted([*reached, *known[len(copies) :]])
             if over[at] is not None:
                 del self.states[name]
                 w.push(job, Phase.DECISION, 0, partial(_completed, w, job, cause))
         if len(w.jobs) > sum(it is not None for it in over):
             yield from self._placed(cause)
 
-    def _measure(self, placed: Placed, event: CopiesSettled) -> tuple[int | None, ...]:
-        """How far each copy has come; the runs that complete their jobs."""
-        was, given, reached = placed.event, self._given(), list[float]()
-        served = [float(given.sum())] if was.width > 1 else given.tolist()
+    def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
+        """The runs that complete their jobs, by how far each copy has come."""
+        was, sizes, found, firsts = placed.event, placed.sizes, event.done, placed.firsts
+        due = np.array(was.begun) + was.share * placed.serving(self._given())
+        if self.gains:
+            due = np.minimum(np.maximum(found, was.begun), sizes)
         rounded = ROUNDINGS * ulp(self.w.now) * max(float(self.rates.max()), 1)
-        for k, at in enumerate(placed.owners):
-            size, begun, found = was.sizes[at], was.begun[k], event.done[k]
-            due = begun + was.share * served[was.workers[k]]
-            if self.gains:
-                due = min(max(found, begun), size)
-            slack = ROUNDING * size + rounded
-            near = abs(min(due, size) - found) <= slack and due <= size + slack
-            follows(near, "copy {} of {} has done {!r}", k, was.jobs[at], due)
-            reached.append(size if size - due <= slack else due)
-        return tuple(self._winners(placed, reached, event))
+        slack = ROUNDING * sizes + rounded
+        near = (abs(np.minimum(due, sizes) - found) <= slack) & (due <= sizes + slack)
+        first = int(near.argmin())
+        follows(near[first], "copy {} has done {!r}", first, float(due[first]))
+        reached = np.where(sizes - due <= slack, sizes, due)
+        best = np.maximum.reduceat(reached, firsts[:-1])
+        over: list[int | None] = [None] * len(was.jobs)
+        for at in np.flatnonzero(best >= was.sizes).tolist():
+            told = event.completed[at] if at < len(event.completed) else None
+            own = told is not None and reached[firsts[at] + told - was.runs[at]] == best[at]
+            ahead = int(reached[firsts[at] : firsts[at + 1]].argmax())
+            over[at] = told if own else was.runs[at] + ahead
+        return over
 
-    def _winners(
-        self, placed: Placed, reached: list[float], event: CopiesSettled
-    ) -> Iterator[int | None]:
-        was = placed.event
-        for at, (first, last) in enumerate(pairwise(placed.firsts)):
-            size, best = was.sizes[at], max(reached[first:last])
-            told_ = event.completed[at] if at < len(event.completed) else None
-            if best < size:
-                yield None
-            elif told_ is not None and reached[first + told_ - was.runs[at]] == best:
-                yield told_
-            else:
-                yield was.runs[at] + reached[first:last].index(best)
-
-    def place(self, event: CopiesPlaced, seq: int) -> Script:
+    def place(self, w: World, event: CopiesPlaced, seq: int) -> Script:
         """All jobs that are served begin."""
-        self.renew()
-        free = self.placed is None and self.news
-        follows(free, "nothing leads to this now")
+        follows(self.placed is None and self.news, "nothing leads to this now")
         return self._placed(self.news[0])
 
     def _placed(self, cause: int) -> Script:
@@ -213,70 +198,57 @@ class Columns(Decider):
         w = self.w
         comes(isinstance(event, CopiesPlaced), "all jobs must be placed")
         firsts = [0, *accumulate(event.copies)]
-        owners = [at for at, count in enumerate(event.copies) for _ in range(count)]
         size, columns = w.head.processors, (event.runs, event.copies, event.sizes)
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
-        whole = whole and all(len(it) == len(owners) for it in each) and min(event.copies) > 0
+        whole = whole and all(len(it) == firsts[-1] for it in each) and min(event.copies) > 0
         readable(whole and event.width in (1, size), "columns do not fit")
         allowed(len(set(event.jobs)) == len(event.jobs), "one twice")
-        runs, sizes = [], []
-        for name, count in zip(event.jobs, event.copies, strict=True):
+        runs, sizes = list[int](), list[float]()
+        begun, sources = list[float](), list[int | None]()
+        for name, copies in zip(event.jobs, event.copies, strict=True):
             job = self._served(name)
             runs.append(job.next_run)
-            job.next_run += count
+            job.next_run += copies
             sizes.append(job.described.work)
-        self._share(event, owners)
-        begun, sources = self._begun(event)
-        due = evolve(event, runs=tuple(runs), sizes=tuple(sizes), begun=begun, sources=sources)
-        seq = yield due, cause
-        left = np.array([sizes[at] for at in owners]) - np.array(event.begun)
-        needs = np.full(size, inf)
-        np.minimum.at(needs, np.array(event.workers), left / event.share)
-        self.placed = Placed(event, seq, w.now, owners, firsts, needs)
+            # The furthest state, or each its own.
+            known = self.states.get(name, [])
+            known = known * copies if job.rules.cloning else known
+            known = [*known[:copies], *[(0.0, 0)] * (copies - len(known))]
+            begun += [-done for done, _ in known]
+            sources += [run if done else None for done, run in known]
+        owners = np.repeat(np.arange(len(runs)), event.copies)
+        workers = np.array(event.workers)
+        self._share(event, owners * size + workers, workers)
+        found = tuple(runs), tuple(sizes), tuple(begun), tuple(sources)
+        names = "runs", "sizes", "begun", "sources"
+        seq = yield evolve(event, **dict(zip(names, found, strict=True))), cause
+        self.placed = Placed(event, w.now, firsts, workers, np.array(sizes)[owners])
         self.service[:], self.times[:] = 0, w.now
-        if self.gains:
-            self.aimed = seq
-        elif event.width > 1:
-            self._aim(self._rotated(), seq)
-        else:
-            with np.errstate(divide="ignore"):
-                self.ends = needs / self.rates + w.now
-            self._aim(float(self.ends.min()), seq)
+        self._aim(seq)
 
     def _served(self, name: str) -> Job:
         """The job, which is nothing but work."""
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
-        told_ = job.rules.copies, job.kind, job.rules.delay
-        bare = told_ == (self.w.head.processors, ProtectionKind.NONE, 0)
+        told = job.rules.copies, job.kind, job.rules.delay
+        bare = told == (self.w.head.processors, ProtectionKind.NONE, 0)
         bare = bare and described.estimate is None and not described.verification
         possible(bare, "{} is placed with others", name)
         return job
 
-    def _share(self, event: CopiesPlaced, owners: list[int]) -> None:
+    def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
-        rotates, given = event.width > 1, np.bincount(np.array(event.workers)) * event.share
+        rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, "a share of {}", event.share)
         there = len(given) <= (1 if rotates else self.w.head.processors)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")
-        apart = rotates or len(set(zip(owners, event.workers, strict=True))) == len(owners)
+        apart = rotates or len(set(pairs.tolist())) == len(pairs)
         allowed(apart, "two copies of a job are on one worker")
 
-    def _begun(self, event: CopiesPlaced) -> tuple[tuple[float, ...], tuple[int | None, ...]]:
-        """The states that copies begin from: the furthest, or each its own."""
-        begun, sources = list[float](), list[int | None]()
-        for name, count in zip(event.jobs, event.copies, strict=True):
-            known, cloning = self.states.get(name, []), self.w.jobs[name].rules.cloning
-            for at in [0] * count if cloning else range(count):
-                done, run = known[at] if at < len(known) else (0.0, 0)
-                begun.append(-done)
-                sources.append(run if done else None)
-        return tuple(begun), tuple(sources)
-
     def close(self) -> None:
-        if self.at != self.w.now or not self.news:
+        if not self.news:
             return
         if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now
@@ -294,4 +266,4 @@ def _left(w: World, job: Job) -> float:
 
 
 def _completed(w: World, job: Job, cause: int) -> Script:
-    ends.leave(w, job, 0, (yield JobCompleted(job.name), cause))
+    parts.leave(w, job, 0, (yield JobCompleted(job.name), cause))

@@ -16,12 +16,13 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import ends, link, parts, practice, rules, runs
-from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Job, Run
-from sims.audit.law import Causes, allowed, follows, ordered, possible
-from sims.audit.turns import INSTANT, Phase, Script, Teller
-from sims.audit.worker import Worker
-from sims.audit.world import World, spans_told
+from sims.audit import link, parts, practice, rules, runs
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
+from sims.audit.rules import Plan
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
+from sims.audit.workers import DOWN, UP, Worker, spans_told
+from sims.audit.world import World
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
@@ -31,11 +32,10 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
-    most = job.rules.copies if job.protection is not None else 1
+    most = job.rules.copies if not job.plain else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = spans_told(event.processors)
     allowed(spans or w.pack is not None, "it gets no worker")
-    w.decider.renew()
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, seq)
@@ -43,11 +43,9 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     causes = w.decider.why(job, copy, seq)
     w.take(copy, spans)
     w.pace(copy)
-    plan = rules.placed(w, job)
+    plan = Plan() if job.plain else rules.placed(w, job)
     job.copies.append(copy)
-    if job.protection is None:
-        return _plain(w, job, copy, event, causes)
-    return runs.course(w, copy, plan, causes, event)
+    return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
 
 
 def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
@@ -65,7 +63,7 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
 def _cancelled(w: World, copy: Copy, causes: object) -> Script:
     if w.copies_decide and copy.run is not None:
         rules.keep(copy.job, copy.run.state(w.now))
-    yield from ends.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+    yield from parts.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
 
 
 # --- its members ----------------------------------------------------------------------------------
@@ -174,8 +172,8 @@ def _changed(
         last = yield from parts.review(w, copy.run, cause)
     else:
         copy.cause = cause
-        ends.resume_soon(w, copy)
-    w.report(copy, last)
+        parts.resume_soon(w, copy)
+    w.decider.report(copy, last)
 
 
 def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
@@ -187,7 +185,7 @@ def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Scrip
     copy.speeds[worker] = speed
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
-    w.report(copy, cause)
+    w.decider.report(copy, cause)
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
@@ -195,49 +193,45 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     fatal, last, lost = False, cause, 0.0
     if job.manner.replace_after is not None:
         wanted = partial(practice.wanted, w, copy, worker)
-        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, link.LATER, wanted)
+        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         if fatal:
             lost = rules.forget(copy)
-    if job.protection is None:
+    if job.plain:
         job.lost += 1
     if hidden:
         last = yield from practice.hide(w, copy, worker, cause)
     elif copy.run is not None:
-        last = yield from ends.end_early(w, copy, LOST, cause)
+        last = yield from parts.end_early(w, copy, LOST, cause)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0
-        copy.cause = last = yield from ends.give_up(copy, kept, last)
+        copy.cause = last = yield from parts.give_up(copy, kept, last)
     return last
 
 
 # --- plain jobs ---------------------------------------------------------------------------------
 
 
-def _plain(w: World, job: Job, copy: Copy, line: RunStarted, causes: Causes) -> Script:
+def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
     """An attempt of a plain job is one timer (rigid21, section 3.2)."""
-    run = parts.begin(w, copy, rules.SCRATCH, line)
+    job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
-    run.started = yield parts.started(run, None), causes
     held, limit = run.work + job.described.verification, job.described.limit
     if limit is not None and held - limit > NEGLIGIBLE * held:
-        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(ends.killed, w, run))
+        run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(parts.killed, w, run))
     else:
         over = partial(_attempted, w, run)
         run.timer = w.at(w.now + held, Phase.MESSAGES, job, run.number, over, carried=True)
 
 
-def _attempted(w: World, run: Run) -> Script | None:
-    return None if run.over else _detect(w, run)
-
-
-def _detect(w: World, run: Run) -> Script:
+def _attempted(w: World, run: Run) -> Script:
+    if run.over:
+        return
     job = run.copy.job
-    run.base, run.stage, run.cause = run.work, None, run.started
-    failures = job.described.failures or 0
-    if run.number < failures + job.lost:
-        yield from ends.drop(w, run.copy, Outcome.FAILED, run.cause)
+    run.base, run.stage = run.work, None
+    if run.number < (job.described.failures or 0) + job.lost:
+        yield from parts.drop(w, run.copy, FAILED, run.cause)
     else:
-        yield from ends.complete(w, run.copy, run.cause)
+        yield from parts.complete(w, run)

@@ -8,13 +8,13 @@ from functools import partial
 from attrs import Factory, define
 
 from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
+from actors.runtime import Event
 from policies.availability import WorkerState
-from sims.audit.facts import UP, Copy, Job
-from sims.audit.intervals import Spans, meet, numbers
-from sims.audit.law import Causes, allowed, comes, follows
-from sims.audit.turns import Phase, Script
-from sims.audit.worker import Worker
-from sims.audit.world import World, by_worker
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Causes, Phase, allowed, comes, follows
+from sims.audit.turns import Script
+from sims.audit.workers import UP, Spans, Worker, by_worker, meet, numbers
+from sims.audit.world import Handler, World
 
 
 @define(eq=False)
@@ -27,7 +27,8 @@ class Decider:
     """
 
     w: World
-    at: float = -1
+    said: dict[str, str]
+    """The keys of its policy that are told, and their values."""
     opened: int = -1
     """seq of the shelf or batch that opened at this instant."""
     wanting: dict[str, int] = Factory(dict)
@@ -41,15 +42,21 @@ class Decider:
     started: list[int] = Factory(list)
     """seq of the starts of this instant; -1 of jobs that had not waited."""
 
-    def renew(self) -> None:
-        """It may be another instant."""
-        if self.at != self.w.now:
-            self.at, self.opened = self.w.now, -1
-            self.wanting.clear()
-            self.freeing.clear()
-            self.news.clear()
-            self.started.clear()
-            self.decided.clear()
+    def tells(self) -> dict[type[Event], Handler]:
+        """What makes the scripts of the lines that only it tells."""
+        return {}
+
+    def report(self, copy: Copy, cause: int) -> None:
+        """A copy goes on otherwise than before."""
+
+    def checkpointed(self, run: Run, cause: int) -> None:
+        """It has taken a checkpoint."""
+
+    def clear(self) -> None:
+        """What was of this instant is over."""
+        self.opened = -1
+        for it in (self.wanting, self.freeing, self.news, self.started, self.decided):
+            it.clear()
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -60,12 +67,10 @@ class Decider:
 
     def wants(self, job: Job, seq: int) -> None:
         """It wants workers from now on."""
-        self.renew()
         self.wanting[job.name] = job.wanted = seq
 
     def freed(self, copy: Copy, seq: int) -> None:
         """A copy has given its workers back."""
-        self.renew()
         self.freeing.append((seq, copy.spans))
         self.news.append(seq)
 
@@ -74,7 +79,6 @@ class Decider:
 
     def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
         """It is known that a worker has changed its state."""
-        self.renew()
         if state is UP:
             self.freeing.append((seq, (worker, worker + 1)))
         self.news.append(seq)
@@ -98,7 +102,6 @@ class Decider:
 
     def why(self, job: Job, copy: Copy, seq: int) -> Causes:
         """What may be the cause of a start."""
-        self.renew()
         if self.opened >= 0:
             return self.opened
         if job.name in self.wanting:
@@ -116,18 +119,14 @@ class Decider:
 
     def cancels(self, copy: Copy, seq: int) -> Causes:
         """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
-        w = self.w
-        self.renew()
-        if not w.head.cancels:
-            w.capped = w.capped or seq  # only a cap on the makespan does
+        if not self.w.head.cancels:
+            self.w.capped = self.w.capped or seq  # only a cap on the makespan does
             return 0
         return {0, *self.news}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         """Tasks are dealt to the members of a run."""
-        tasks = job.tasks
-        assert tasks is not None
-        whole, rest = divmod(tasks.tasks, copy.full)
+        whole, rest = divmod(job.tasks.tasks, copy.full)
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         follows(event.reason is None, "nobody is asked why")
 
@@ -156,13 +155,11 @@ class Enrolment(Decider):
     def _bound(self, job: Job, since: int) -> Script:
         """What each worker holds of its tasks at most."""
         event = yield None
-        right = isinstance(event, BoundsDescribed)
-        comes(right, "bounds of {} must come", job.name)
-        job.bounds = by_worker(self.w, event.bounds)
+        comes(isinstance(event, BoundsDescribed), "bounds of {} must come", job.name)
+        job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
     def programmed(self, seq: int) -> None:
-        self.renew()
         self.news.append(seq)
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
@@ -172,20 +169,16 @@ class Enrolment(Decider):
         return self.news or job.wanted
 
     def cancels(self, copy: Copy, seq: int) -> Collection[int]:
-        self.renew()
         self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted
         return {*(self.news or {since}), 0}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
-        tasks = job.tasks
-        assert tasks is not None
-        members = tuple(worker for worker, _ in event.tasks)
+        members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
         allowed(members == copy.members, "its run is on {}", copy.text)
         copy.units = dict(event.tasks)
-        dealt = sum(copy.units.values())
-        allowed(dealt == tasks.tasks, "{} are to be dealt", tasks.tasks)
+        allowed(sum(copy.units.values()) == tasks, "{} are to be dealt", tasks)
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
             allowed(1 <= units <= most, "{} holds at most {}", n, most)
@@ -196,9 +189,8 @@ class Enrolment(Decider):
 
     def close(self) -> None:
         for name in self.replaced:
-            why = f"a run of {name} is cancelled, and none comes in its place"
-            comes(self.w.capped, why)
-        if self.at == self.w.now and self.news and ":" not in self.w.head.policy:
+            comes(self.w.capped, "a run of {} is cancelled, and none comes in its place", name)
+        if self.news and ":" not in self.w.head.policy:
             for job in self.w.jobs.values():
                 room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
                 waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 
@@ -11,12 +12,13 @@ from actors.events import (
     EndExpected,
     Stage,
 )
-from policies.maths.cosched import Costs
-from sims.audit import link, rules
+from sims.audit import rules
 from sims.audit.deciding import Decider
-from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.law import Broken, Law, possible, same
-from sims.audit.turns import Phase, Script, Teller
+from sims.audit.facts import Copy, Job, Run
+from sims.audit.law import Broken, Law, Phase, possible, same
+from sims.audit.turns import LATER, Script, Teller
+from sims.audit.workers import UP
+from sims.audit.world import World
 from sims.scenario.jobs.speedups import checkpointing, costs_of
 
 
@@ -39,13 +41,15 @@ class Standing:
 class Expectations(Decider):
     """What each application's job says of where it stands, and what is told of that."""
 
-    known: dict[str, Costs] = Factory(dict)
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
     rounded: dict[str, Script] = Factory(dict)
     """By job: what is told at this instant, if roundings make another number of the same."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
+    untold: dict[str, tuple[int, Callable[[], None]]] = Factory(dict)
+    """By job: what would be told of a checkpoint of now, if speeds vary, and because of which
+    event."""
     paced_ever: bool = False
     """Whether checkpoints change expectations, as speeds vary."""
 
@@ -59,7 +63,7 @@ class Expectations(Decider):
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-            self.known[job.name] = it = costs_of(pack, event, expects, w.head.processors)
+            job.costs = it = costs_of(pack, event, expects, w.head.processors)
         except (ValueError, ArithmeticError, AssertionError) as wrong:
             raise Broken(Law.INPUT, str(wrong)) from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
@@ -68,13 +72,9 @@ class Expectations(Decider):
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
-    def costs(self, job: Job) -> Costs:
-        """What its runs cost, as malleable17's model says."""
-        return self.known[job.name]
-
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
-        costs, named = self.known[copy.job.name], copy.full
+        costs, named = copy.job.costs, copy.full
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
@@ -106,17 +106,17 @@ class Expectations(Decider):
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
-            self.w.untold[run.copy.job.name] = cause, partial(self._say, *where)
+            self.untold[run.copy.job.name] = cause, partial(self._say, *where)
 
-    def expect(self, event: EndExpected, seq: int) -> Script | None:
+    def expect(self, w: World, event: EndExpected, seq: int) -> Script | None:
         """The first of those that nothing but varying speeds explains, of which nothing has been
         told before."""
-        found = self.w.told_now(self.w.reporters[event.job])
-        _, say = self.w.untold.pop(event.job, (0, None))
+        found = w.told_now(w.reporters[event.job])
+        _, say = self.untold.pop(event.job, (0, None))
         if found is None and say is not None:
             self.paced_ever = True
             say()
-            found = self.w.told_now(self.w.reporters[event.job])
+            found = w.told_now(w.reporters[event.job])
         if found is None and event.job in self.rounded:
             found = self.rounded.pop(event.job)
         return found
@@ -131,7 +131,7 @@ class Expectations(Decider):
             since = self._back(copy) if start is None else start
             for part in parts:
                 since += part
-            costs, size = self.known[name], copy.full
+            costs, size = copy.job.costs, copy.full
             known = since < inf and speed > 0
             stands = Standing(
                 *(size, since if known else inf, left),
@@ -141,7 +141,6 @@ class Expectations(Decider):
                 speed,
             )
             before, self.standing[copy] = self.standing.get(copy), stands
-            self.renew()
             if before is not None and same(astuple(stands), astuple(before)):
                 self.rounded[name] = self._told(copy, stands, cause)
                 return None
@@ -155,12 +154,12 @@ class Expectations(Decider):
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
-        self.w.push(self.w.reporters[name], phase, link.LATER, note)
+        self.w.push(self.w.reporters[name], phase, LATER, note)
 
     def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
         known = (it.since, it.expected) if it.since < inf else (None, None)
         # What a checkpoint of now would tell, and what comes after it, are often the same.
-        saved, _ = self.w.untold.get(copy.job.name, (cause, None))
+        saved, _ = self.untold.get(copy.job.name, (cause, None))
         yield EndExpected(copy.job.name, it.size, it.left, *known), {cause, saved}
 
     def _back(self, copy: Copy) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 from attrs import Factory, define, field, frozen
 
@@ -10,19 +11,13 @@ from actors.events import (
     ApplicationDescribed,
     CheckpointingDescribed,
     JobDescribed,
-    MessagesDescribed,
     ProtectionDescribed,
     ProtectionKind,
     Stage,
-    TasksDescribed,
 )
-from policies.availability import WorkerState
-from sims.audit.intervals import Spans, extent, numbers, written
-from sims.audit.turns import Parked, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Parked, Teller, Timer
+from sims.audit.workers import Spans, extent, numbers, written
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
-NEGLIGIBLE = 1e-12
-"""Less than this part of a whole is nothing (WORLD.md, One instant)."""
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
 
@@ -60,17 +55,21 @@ class Job(Teller):
     submitted: int
     """seq."""
     described: JobDescribed
-    protection: ProtectionDescribed | None = None
-    """None: a plain job, whose attempts are timers."""
+    rules: ProtectionDescribed = field(init=False)
+    """How it is protected, unless it is plain."""
     manner: CheckpointingDescribed = PLAINLY
     """How it takes checkpoints, and replaces members."""
-    messages: MessagesDescribed | None = None
-    tasks: TasksDescribed | None = None
+    messages: Any = None
+    """MessagesDescribed, where there is a master."""
+    tasks: Any = None
+    """TasksDescribed, of an iterative one."""
     times: dict[int, float] = Factory(dict)
     """w_q by worker."""
     bounds: dict[int, int] = Factory(dict)
     """mu_q by worker."""
     application: ApplicationDescribed | None = None
+    costs: Any = None
+    """What its runs cost by malleable17's model, where a pack decides."""
     iteration: int = -1
     copies: list[Copy] = Factory(list)
     """In the order of their placing."""
@@ -95,21 +94,14 @@ class Job(Teller):
     """How its last run ended, and when."""
 
     @property
-    def rules(self) -> ProtectionDescribed:
-        """How a job that is not plain is protected."""
-        assert self.protection is not None
-        return self.protection
-
-    @property
-    def sizes(self) -> MessagesDescribed:
-        """Of its messages, where there is a master."""
-        assert self.messages is not None
-        return self.messages
+    def plain(self) -> bool:
+        """Whether its attempts are timers."""
+        return self.described.failures is not None
 
     @property
     def kind(self) -> ProtectionKind:
         """Where it is saved."""
-        return self.rules.kind if self.protection is not None else ProtectionKind.NONE
+        return ProtectionKind.NONE if self.plain else self.rules.kind
 
     @property
     def keeps(self) -> bool:

@@ -35,6 +35,17 @@ class Law(enum.Enum):
     DECISION = "what is decided can be carried out in the state of its instant"
 
 
+class Phase(enum.IntEnum):
+    """What comes first within an instant (WORLD.md, One instant)."""
+
+    MESSAGES = 0
+    PARTS = 1
+    RUNS = 2
+    STATES = 3
+    RESUME = 4
+    DECISION = 5
+
+
 @frozen
 class Violation:
     """A law that a log breaks."""

@@ -1,117 +1,58 @@
-"""The master's link: what members fetch and send, and whom it serves (WORLD.md, L1 to L4, W2)."""
+"""The master's link: what members fetch and send, whom it serves, and when (WORLD.md, L1 to L4,
+W2)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import floor, inf
 
-from attrs import Factory, define
-
-from actors.events import (
-    Stage,
-    TransferDropped,
-    TransferEnded,
-    TransferKind,
-    TransferSuspended,
+from actors import events as e
+from actors.events import Stage, TransferKind
+from sims.audit.facts import Copy, Run
+from sims.audit.law import Phase, allowed, follows
+from sims.audit.turns import INSTANT, LATER, Script
+from sims.audit.workers import (
+    DATA,
+    DOWN,
+    IMAGE,
+    LONGEST_FIRST,
+    PROGRAM,
+    SAVE,
+    UP,
+    Service,
+    Worker,
 )
-from sims.audit.facts import DOWN, NEGLIGIBLE, UP, Copy, Run
-from sims.audit.turns import Phase, Script, Teller
-from sims.audit.worker import Worker
 from sims.audit.world import World
 
-PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
-IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
-STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
-LATER = 1 << 40
-"""More than there are runs."""
-STARTED_FIRST, LONGEST_FIRST = "started-first", "longest-first"
-
-
-@define(eq=False)
-class Service(Teller):
-    """Who wants a channel, and what has changed since they were dealt out."""
-
-    channels: int
-    order: str
-    waiting: dict[Worker, int] = Factory(dict)
-    """Who wants one or has one -> seq of what it wants it for."""
-    asked: dict[Worker, int] = Factory(dict)
-    """The same of those who have asked since the channels were dealt out last."""
-    freed: int = -1
-    """seq of what freed a channel since then."""
-    stirred: bool = False
-    looks: float = -1
-    """When the slot begins in which an order that looks again in every slot does so next."""
-
-    def quit(self, worker: Worker) -> None:
-        """It wants none any more."""
-        if self.waiting.pop(worker, None) is not None:
-            self.stirred = True
-
-
-# --- what a member wants --------------------------------------------------------------------------
-
-
-def wants(worker: Worker) -> TransferKind | None:
-    """The message that it must fetch or send next."""
-    run = worker.run
-    if run is None:
-        return None
-    if worker.saving:
-        return SAVE
-    messages = run.copy.job.sizes
-    if messages.program and messages.label not in worker.programs:
-        return PROGRAM
-    if messages.data and worker.data < run.copy.units.get(worker.number, 1):
-        return DATA
-    if worker.fetches and messages.image and not worker.image:
-        return IMAGE
-    return None
-
-
-def lacks(worker: Worker, now: float) -> float:
-    """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
-    run = worker.run
-    assert run is not None
-    messages = run.copy.job.sizes
-    left = 0.0 if messages.label in worker.programs else messages.program
-    left += max(run.copy.units.get(worker.number, 1) - worker.data, 0) * messages.data
-    if worker.kind in (PROGRAM, DATA) and left:
-        size = messages.program if worker.kind is PROGRAM else messages.data
-        left -= size - _left(worker, now)
-    return max(left, 0)
-
-
-def _left(worker: Worker, now: float) -> float:
-    return worker.left - (now - worker.since) if worker.passing is not None else worker.left
+FETCHING = Stage.STAGING_IN, Stage.SAVING
 
 
 def feed(w: World, run: Run, image: bool) -> None:
     """A run begins: its members fetch what they lack."""
-    cause = run.cause
     for number in run.copy.members:
         worker = w.worker(number)
-        stays = worker.run
-        worker.fetches = image
-        if stays is not None:
-            _stay(w, worker, stays, run, cause)
-        worker.run = run
-        _go_on(w, worker, cause, anew=worker not in w.service.waiting)
+        former, worker.run, worker.fetches = worker.run, run, image
+        if former is not None:
+            _stay(w, worker, former, run)
+        _go_on(w, worker, run.cause, anew=worker not in w.service.waiting)
 
 
-def _stay(w: World, worker: Worker, former: Run, run: Run, cause: int) -> None:
+def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
     """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the part
     of a message with program or data that is still wanted."""
     worker.saving = worker.image = False
-    worker.run = run
     if worker.lost or run.copy.job is not former.copy.job:
-        _drop(w, worker, cause)
+        _drop(w, worker, run.cause)
         worker.leave()
         return
-    wanted = wants(worker)
+    wanted = worker.wants()
     if worker.kind in (IMAGE, SAVE) or (worker.kind and wanted and worker.kind is not wanted):
-        _drop(w, worker, cause)
+        _drop(w, worker, run.cause)
+    elif wanted is None and worker.passing is not None:  # it keeps what has passed
+        script = _suspended(w, worker, run.cause)
+        w.push(worker, _now(w), 0, lambda: script)
     elif wanted is None:
-        _quit(w, worker, cause)
+        w.service.quit(worker)
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
@@ -126,14 +67,9 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
-    if wants(worker) is None:
-        assert worker.run is not None
-        arrived(w, worker.run, worker.number, cause)
-    else:
-        _ask(w, worker, cause, anew)
-
-
-def _ask(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+    if worker.wants() is None:
+        _arrived(w, worker, cause)
+        return
     service = w.service
     worker.wanted = w.now, cause
     service.waiting[worker] = cause
@@ -159,6 +95,10 @@ def leave(
             worker.leave()
 
 
+def _now(w: World) -> int:
+    return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
+
+
 def _drop(w: World, worker: Worker, cause: int) -> None:
     """What has passed of an incomplete message is lost."""
     script = _lost(w, worker, cause)
@@ -166,56 +106,24 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
         w.push(worker, _now(w), 0, lambda: script)
 
 
-def _now(w: World) -> int:
-    return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
-
-
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
     kind, passing = worker.kind, worker.passing is not None
-    _stop(worker)
+    worker.stop()
     worker.kind = None
     w.service.quit(worker)
     return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
-    seq = yield TransferDropped(worker.number, kind), cause
+    seq = yield e.TransferDropped(worker.number, kind), cause
     if passing:
-        w.service.freed, w.service.stirred = seq, True
-
-
-def _quit(w: World, worker: Worker, cause: int) -> None:
-    """It gives its channel back, and keeps what has passed."""
-    if worker.passing is not None:
-        script = _suspended(w, worker, cause)
-        w.push(worker, _now(w), 0, lambda: script)
-    else:
-        w.service.quit(worker)
+        w.service.free(seq)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    seq = yield suspend(w, worker), cause
+    seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
-    w.service.freed, w.service.stirred = seq, True
-
-
-def suspend(w: World, worker: Worker) -> TransferSuspended:
-    """Its message stops passing; what tells of it."""
-    left = _left(worker, w.now)
-    assert worker.kind is not None
-    worker.left = left if left > NEGLIGIBLE * worker.left else 0
-    worker.since = w.now
-    _stop(worker)
-    return TransferSuspended(worker.number, worker.kind, worker.left)
-
-
-def _stop(worker: Worker) -> None:
-    if worker.passing is not None:
-        worker.passing.live = False
-        worker.passing = None
-
-
-# --- what befalls it ------------------------------------------------------------------------------
+    w.service.free(seq)
 
 
 def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
@@ -243,47 +151,149 @@ def heard(w: World, worker: Worker, cause: int) -> Script:
     worker.run, worker.saving = None, False
 
 
-def passed(w: World, worker: Worker) -> Script:
+def _passed(w: World, worker: Worker) -> Script:
     """A message has passed whole."""
-    run, kind = worker.run, worker.kind
-    assert run is not None and kind is not None
-    seq = yield TransferEnded(worker.number, kind), worker.sent
+    kind = worker.kind
+    assert kind is not None
+    seq = yield e.TransferEnded(worker.number, kind), worker.sent
     worker.kind, worker.passing = None, None
-    service = w.service
-    service.freed, service.stirred = seq, True
+    w.service.free(seq)
     if kind is PROGRAM:
-        worker.programs.add(run.copy.job.sizes.label)
+        worker.programs.add(worker.run.copy.job.messages.label)
         w.decider.programmed(seq)
     elif kind is DATA:
         worker.data += 1
     elif kind is IMAGE:
         worker.image = True
-    if kind is not SAVE and wants(worker) is not None:
-        _ask(w, worker, seq)
-        return
-    service.waiting.pop(worker, None)
-    worker.saving = False
-    arrived(w, run, worker.number, seq)
+    else:
+        worker.saving = False
+    if kind is SAVE or worker.wants() is None:
+        w.service.waiting.pop(worker, None)
+        _arrived(w, worker, seq)
+    else:
+        _go_on(w, worker, seq)
 
 
-def arrived(w: World, run: Run, worker: int, cause: int) -> None:
+def _arrived(w: World, worker: Worker, cause: int) -> None:
     """A member holds all that it needs, or has sent its image."""
-    run.missing.discard(worker)
+    run = worker.run
+    run.missing.discard(worker.number)
     it = run.saving or run
-    if it.over or it.stage not in (STAGING_IN, SAVING):
+    if it.over or it.stage not in FETCHING:
         return
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if it.over or run.copy.struck or it.stage not in (STAGING_IN, SAVING):
+        if it.over or run.copy.struck or it.stage not in FETCHING:
             return None
         if missing:
-            w.report(run.copy, cause)
+            w.decider.report(run.copy, cause)
             return None
         it.cause, it.reports = cause, it is run
-        return it.take()
+        return it.take()  # type: ignore[no-any-return]
 
     # Others that start at this instant do so first. Who comes UP with all that it needs is heard of
     # like any other change of a worker: after those that came before.
     phase = w.phase if w.phase >= Phase.STATES else Phase.MESSAGES
     w.push(it.beside or run.copy.job, phase, LATER, go_on)
+
+
+def _release_former(w: World) -> None:
+    """Who has not been enrolled again leaves its former run."""
+    former, w.former = w.former, {}
+    for number, (copy, seq) in former.items():
+        leave(w, copy, seq, False, (number,))
+
+
+def _serve(w: World, service: Service) -> Script:
+    """Channels are dealt out: who loses one stops before others begin."""
+
+    def key(it: Worker) -> tuple[float, ...]:
+        if longest:
+            return -inf if it.lost else -float(f"{it.lacks(w.now):.9g}"), it.number
+        return it.passing is None, it.kind is None, it.number
+
+    waiting, longest, freed = service.waiting, service.order == LONGEST_FIRST, service.freed
+    chosen = sorted(waiting, key=key)[: service.channels]
+    if len(waiting) <= service.channels and not longest:
+        chosen.sort(key=lambda it: it.number)
+    gaining = [it for it in chosen if it.passing is None]
+    losing = [it for it in waiting if it.passing is not None and it not in chosen]
+    asked = next((seq for it, seq in service.asked.items() if it in chosen), None)
+    if asked is None:
+        asked = waiting[gaining[0]] if gaining else 0
+    service.asked.clear()
+    service.freed, service.stirred = -1, False
+    if longest and waiting and service.looks <= w.now * (1 + INSTANT):
+        service.looks = floor(w.now * (1 + INSTANT)) + 1
+        w.at(service.looks, Phase.STATES, service, 0, lambda: setattr(service, "stirred", True))
+    for worker in losing:
+        freed = yield worker.suspend(w.now), asked
+    for worker in gaining:
+        yield from _begun(w, worker, freed)
+
+
+def _begun(w: World, worker: Worker, freed: int) -> Script:
+    run, kind, (since, wanted) = worker.run, worker.wants(), worker.wanted
+    assert kind is not None
+    if worker.kind is not kind:
+        worker.kind, worker.left = kind, worker.size(kind)
+    worker.since = w.now
+    about = worker, worker.number, lambda: _passed(w, worker)
+    worker.passing = w.at(w.now + worker.left, Phase.MESSAGES, *about, carried=True)
+    event = e.TransferStarted(worker.number, run.copy.job.name, run.number, kind, worker.left)
+    worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
+
+
+def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended, seq: int) -> Script:
+    """The first line of a new service."""
+    service = w.service
+    follows(service is not None, "there is no master")
+    w.settle(Phase.DECISION + 1)
+    _release_former(w)
+    if not service.derived:
+        return _as_told(w, service, event, seq)
+    follows(service.stirred, "nobody's channel changes now")
+    return _serve(w, service)
+
+
+def forgotten(w: World, event: e.TransferDropped, seq: int) -> Script | None:
+    """Who was not enrolled again loses what has passed, once it has been decided; or whoever is UP
+    again as it goes DOWN (F1)."""
+    worker = w.worker(event.worker)
+    if worker.lost and worker.until == w.now:
+        return heard(w, worker, worker.seq)
+    if not w.former:
+        return None
+    _release_former(w)
+    return w.told_now(worker)
+
+
+def _as_told(
+    w: World, service: Service, event: e.TransferStarted | e.TransferSuspended, seq: int
+) -> Script:
+    service.stirred = False
+    worker = w.worker(event.worker)
+    causes = {0, service.freed, seq - 1, *service.waiting.values()}
+    if isinstance(event, e.TransferSuspended):
+        follows(worker.passing is not None, "nothing passes")
+        yield worker.suspend(w.now), causes
+        return
+    passing = sum(it.passing is not None for it in service.waiting)
+    able = worker in service.waiting and worker.passing is None and passing < service.channels
+    allowed(able, "it waits for none, or none is free")
+    script = _begun(w, worker, service.freed)
+    begun, _ = next(script)
+    worker.sent = yield begun, causes
+
+
+def close(w: World) -> None:
+    """An instant is over: the channels have been dealt out."""
+    if w.former:
+        _release_former(w)
+        w.settle(Phase.DECISION + 1)
+    service = w.service
+    if service is not None and service.stirred and service.derived:
+        want = next(_serve(w, service), None)
+        if want is not None:
+            w.lacks(want)

@@ -9,6 +9,7 @@ from math import inf
 from attrs import Factory, define
 
 from actors.events import (
+    EndExpected,
     FaultIgnored,
     MembersChanged,
     MembersJoined,
@@ -22,15 +23,14 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import ends, link, practice, rules, runs
+from sims.audit import link, parts, practice, rules, runs
 from sims.audit.expectations import Expectations
-from sims.audit.facts import DOWN, Copy, Job
-from sims.audit.intervals import joined, numbers
-from sims.audit.law import Broken, Causes, Law, allowed, comes, follows
+from sims.audit.facts import Copy, Job
+from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
-from sims.audit.worker import Worker
-from sims.audit.world import spans_told
+from sims.audit.turns import LATER, Script
+from sims.audit.workers import DOWN, Worker, joined, numbers, spans_told
+from sims.audit.world import Handler, World
 
 CANCELLED = Outcome.CANCELLED
 
@@ -52,15 +52,23 @@ class Pack(Expectations):
     leaving: set[int] = Factory(set)
     """Workers that had been promised, of copies that ended at this instant."""
 
-    def renew(self) -> None:
-        if self.at != self.w.now:
-            for copy in self.left:
-                self.standing.pop(copy, None)
-            self.left.clear()
-            self.released = False
-            for instant in (self.over, self.struck, self.heirs, self.leaving, self.rounded):
-                instant.clear()
-        super().renew()
+    def tells(self) -> dict[type[Event], Handler]:
+        return {
+            EndExpected: self.expect,
+            FaultIgnored: self.ignore,
+            MembersJoined: self.join,
+            MembersPromised: self.promise,
+            RedistributionDecided: self.decide,
+        }
+
+    def clear(self) -> None:
+        super().clear()
+        for copy in self.left:
+            self.standing.pop(copy, None)
+        self.released = False
+        momentary = self.left, self.over, self.struck, self.heirs, self.leaving, self.rounded
+        for it in (*momentary, self.excused, self.untold):
+            it.clear()
 
     def freed(self, copy: Copy, seq: int) -> None:
         super().freed(copy, seq)
@@ -78,7 +86,7 @@ class Pack(Expectations):
         elif led and outcome is not CANCELLED:
             self.heirs[name] = seq
             self.w.push(
-                self.w.reporters[name], Phase.RESUME, 2 * link.LATER, partial(self.inherit, name)
+                self.w.reporters[name], Phase.RESUME, 2 * LATER, partial(self.inherit, name)
             )
 
     def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
@@ -97,13 +105,11 @@ class Pack(Expectations):
         return None
 
     def strikes(self, worker: Worker) -> None:
-        self.renew()
         counts = self.w.terms.fatal or self._ignored(worker.number) is None
         follows(counts, "a fault of this worker changes nothing now")
 
-    def ignore(self, event: FaultIgnored, seq: int) -> Script:
+    def ignore(self, w: World, event: FaultIgnored, seq: int) -> Script:
         """malleable17's own rule (section 6.1)."""
-        self.renew()
         follows(not self.w.terms.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
@@ -120,11 +126,10 @@ class Pack(Expectations):
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
-        self.renew()
         # Members that are promised and have not come are not named.
         size = copy.holders = self.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
-        whole = size > 0 and size % w.terms.pair == 0 and size <= self.known[copy.job.name].most
+        whole = size > 0 and size % w.terms.pair == 0 and size <= copy.job.costs.most
         allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
@@ -138,9 +143,8 @@ class Pack(Expectations):
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
-    def decide(self, event: RedistributionDecided, seq: int) -> Script:
+    def decide(self, w: World, event: RedistributionDecided, seq: int) -> Script:
         """Sizes change."""
-        self.renew()
         w, pack = self.w, self.w.terms
         w.decides()
         causes = self._causes(event)
@@ -151,7 +155,7 @@ class Pack(Expectations):
             job = w.jobs.get(name)
             copy = job.copies[0] if job is not None and job.copies else None
             fits = after >= pack.pair and after % pack.pair == 0
-            if copy is None or copy.full != before or not fits or after > self.known[name].most:
+            if copy is None or copy.full != before or not fits or after > copy.job.costs.most:
                 raise Broken(Law.DECISION, f"{name} cannot go from {before}")
             more += after - before
             resized.append((copy, after))
@@ -183,7 +187,7 @@ class Pack(Expectations):
             yield from self._fill(copy, after, cause)
             copy.cause = yield MembersChanged(job.name, copy.last, copy.text), cause
             self.report(copy, copy.cause)
-            ends.resume_soon(w, copy)
+            parts.resume_soon(w, copy)
             return
         computes, state = run.computes, None
         if computes:
@@ -191,7 +195,7 @@ class Pack(Expectations):
                 # Read literally, the part of a checkpoint that has passed counts as work.
                 run.base = min(run.base + run.at(w.now), run.work)
             state = run.state(w.now)
-        cause = yield ends.end(w, run, CANCELLED), cause
+        cause = yield from parts.end(w, run, CANCELLED, cause)
         yield from self._fill(copy, after, cause)
         if computes:
             copy.holders = size
@@ -226,10 +230,9 @@ class Pack(Expectations):
         link.leave(w, copy, cause, False, sorted(left))
         link.leave(w, copy, cause, True, sorted(had - left))
 
-    def promise(self, event: MembersPromised, seq: int) -> Script | None:
+    def promise(self, w: World, event: MembersPromised, seq: int) -> Script | None:
         """Where nobody is resized."""
         self.w.decides()
-        self.renew()
         self._release()
         job = self.w.jobs.get(event.job)
         return None if job is None else self.w.told_now(job)
@@ -252,7 +255,7 @@ class Pack(Expectations):
                 line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
                 self.w.push(job, Phase.DECISION, 0, partial(_tell, *line))
 
-    def join(self, event: MembersJoined, seq: int) -> Script:
+    def join(self, w: World, event: MembersJoined, seq: int) -> Script:
         """Workers that had been promised have come."""
         job = self.w.jobs.get(event.job)
         found = [it for it in job.copies if it.last == event.run] if job is not None else []
@@ -267,16 +270,14 @@ class Pack(Expectations):
         self.leaving.difference_update(came)
 
     def close(self) -> None:
-        if self.at == self.w.now:
-            if self.struck and not (self.over or self.released) and _acts(self.w.head.policy):
-                self._release()
-                self.w.settle(Phase.DECISION + 1)
-            for name in self.excused:
-                job = self.w.jobs.get(name)
-                copies = job.copies if job is not None else ()
-                known = job is None or any(it in self.struck or it.struck for it in copies)
-                follows(known, "a fault of {} is ignored, and it computes", name)
-        self.excused.clear()
+        if self.struck and not (self.over or self.released) and _acts(self.w.head.policy):
+            self._release()
+            self.w.settle(Phase.DECISION + 1)
+        for name in self.excused:
+            job = self.w.jobs.get(name)
+            copies = job.copies if job is not None else ()
+            known = job is None or any(it in self.struck or it.struck for it in copies)
+            follows(known, "a fault of {} is ignored, and it computes", name)
         if self.leaving:
             comes(self._due() >= 0, "workers that were promised must come")
 

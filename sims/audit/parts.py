@@ -1,77 +1,19 @@
-"""How a run starts, and its parts: how long each takes, and what a change of its members' states or
-speeds does to it (WORLD.md, R1 and R2)."""
+"""A run's parts: how long each takes, what a change of its members' states or speeds does to it,
+and how it ends: lost, failed, withdrawn, killed, completed (WORLD.md, R1 to R4, P5)."""
 
 from __future__ import annotations
 
 from functools import partial
 from math import inf
 
-from actors.events import RateChanged, RunStarted, Stage, StageStarted, TasksDealt
-from sims.audit.facts import AT_SPEED, Copy, Run
-from sims.audit.law import Broken, Law, allowed, follows, same
-from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script, Teller
+from actors import events as e
+from actors.events import Outcome, Stage
+from sims.audit import link, rules
+from sims.audit.facts import AT_SPEED, Copy, Job, Run
+from sims.audit.law import Causes, Phase
+from sims.audit.turns import Script
+from sims.audit.workers import DOWN
 from sims.audit.world import World
-
-
-def begin(w: World, copy: Copy, plan: Plan, line: RunStarted | None) -> Run:
-    """The next run of the copy\'s job, on its members."""
-    job, begins = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(w, copy, line), begins=begins, since=w.now)
-    job.next_run += 1
-    if begins is not None:
-        run.base, run.exposed = begins.of(run.work), begins.exposed
-    copy.run, copy.last = run, run.number
-    if not job.manner.blocking:
-        run.tellers = Teller(), Teller()
-    return run
-
-
-def started(run: Run, keeps: int | None) -> RunStarted:
-    """What tells of its start."""
-    begins, copy = run.begins, run.copy
-    source, saved = (begins.run, begins.done) if begins is not None else (None, 0)
-    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
-    return RunStarted(copy.job.name, *numbers)
-
-
-def _work(w: World, copy: Copy, line: RunStarted | None) -> float:
-    """The whole work of a run on these members, as far as the log has told it before."""
-    job, size = copy.job, copy.full
-    if job.application is not None:
-        costs = w.decider.costs(job)
-        return costs.times[costs.row(size)]  # type: ignore[no-any-return]
-    if job.tasks is not None and line is None:
-        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
-    if job.described.kind == "rigid":
-        allowed(size in job.works or not job.works, "{} has another size", job.name)
-        job.works[size] = job.described.work / size
-    if size not in job.works or job.tasks is not None:
-        assert line is not None
-        job.works[size] = line.work
-        if size == 1 and job.described.work:
-            job.works[size] = job.described.work
-    return job.works[size]
-
-
-def dealt(w: World, run: Run, line: RunStarted | None, cause: int) -> Script:
-    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
-    copy, job = run.copy, run.copy.job
-    if line is not None:
-        event = yield None
-        if not isinstance(event, TasksDealt):
-            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
-        w.decider.deal(job, copy, event)
-        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        follows(same(run.work, work), "W is {!r}, not {!r}", work, run.work)
-        run.work, reason = work, event.reason
-    else:
-        reason = None
-    tasks = tuple(copy.units.items())
-    return (yield TasksDealt(job.name, job.iteration, run.number, tasks, reason), cause)
-
-
-# --- one after the other --------------------------------------------------------------------------
 
 
 def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
@@ -81,11 +23,19 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
         return
     run.length, run.rate = length, rate(w, run)
     if length and run.beside is None:
-        event = StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
+        event = e.StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
     aim(w, run)
     yield from wait(w, run)
     run.settle(w.now)
+
+
+def linked(w: World, run: Run, stage: Stage) -> Script:
+    """A part that lasts until messages of all members have passed."""
+    run.stage, run.length, run.rate = stage, inf, 0
+    if run.beside is None:
+        event = e.StageStarted(run.copy.job.name, run.number, stage, 0, run.base)
+        run.cause = yield event, run.cause
 
 
 def wait(w: World, run: Run) -> Script:
@@ -93,7 +43,7 @@ def wait(w: World, run: Run) -> Script:
     gone on because of its members."""
     if run.reports:
         run.reports = False
-        w.report(run.copy, run.cause)
+        w.decider.report(run.copy, run.cause)
         if run.spread:
             run.copy.holders = run.copy.full
     yield run
@@ -102,10 +52,8 @@ def wait(w: World, run: Run) -> Script:
 def rate(w: World, run: Run) -> float:
     """Work and verifications advance at the members' speed, all else at rate 1, and nothing
     unless all members are UP (R1)."""
-    if run.copy.absent:
-        return 0
-    if run.stage not in AT_SPEED:
-        return 1
+    if run.copy.absent or run.stage not in AT_SPEED:
+        return 0 if run.copy.absent else 1
     slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
     return w.speed(run.copy) * slowed
 
@@ -165,7 +113,7 @@ def cut(w: World, run: Run) -> Script | None:
 
 def review(w: World, run: Run, cause: int) -> Script:
     """Its members' states or speeds have changed."""
-    if run.over or run.stage in (Stage.STAGING_IN, Stage.SAVING):
+    if run.over or run.stage in link.FETCHING:
         return cause
     it = run.saving
     if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != rate(w, it):
@@ -175,7 +123,141 @@ def review(w: World, run: Run, cause: int) -> Script:
     if run.rate != rate(w, run):
         run.settle(w.now)
         run.rate = rate(w, run)
-        event = RateChanged(run.copy.job.name, run.number, run.rate, run.done(w.now))
+        event = e.RateChanged(run.copy.job.name, run.number, run.rate, run.done(w.now))
         run.cause = cause = yield event, cause
         aim(w, run)
     return cause
+
+
+# --- its end --------------------------------------------------------------------------------------
+
+
+def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
+    """It is over; seq of what tells of it."""
+    for it in (run, run.saving):
+        if it is not None:
+            it.over = True
+        if it is not None and it.timer is not None:
+            it.timer.live = False
+            it.timer = None  # which refers to it: garbage in cycles took a quarter of the time
+    run.base, run.exposed = min(run.done(w.now), run.work), run.expose(w.now)
+    run.stage = None
+    event = e.RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
+    seq = yield event, cause
+    run.copy.run, run.copy.job.over = None, (outcome.value, w.now)
+    return seq
+
+
+def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
+    """All that was saved is given up, if anything was."""
+    if lost:
+        cause = yield e.RestartedFromScratch(copy.job.name, copy.last, lost), cause
+    return cause
+
+
+def fail(w: World, copy: Copy, cause: int) -> Script:
+    """A verification has found an error."""
+    job, lost = copy.job, rules.discard(copy)
+    last = yield from end_early(w, copy, Outcome.FAILED, cause)
+    if lost:
+        copy.cause = last = yield from give_up(copy, lost, last)
+    if job.kept:
+        yield from give_up(copy, job.kept[0].done, last)
+        job.kept.clear()
+
+
+def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
+    """Its run is lost or has failed: the copy waits for the next one, or is over."""
+    if not copy.job.keeps:
+        return (yield from drop(w, copy, outcome, cause, early=True))
+    assert copy.run is not None
+    copy.cause = yield from end(w, copy.run, outcome, cause, kept=True)
+    link.leave(w, copy, copy.cause, keep=True)
+    resume_soon(w, copy)
+    return copy.cause
+
+
+def resume_soon(w: World, copy: Copy) -> None:
+    """Once all workers have changed state, its next run starts if all members are UP (P2)."""
+    order = copy.job.copies.index(copy)
+    w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
+
+
+def _resumed(w: World, copy: Copy) -> Script | None:
+    if copy.gone or copy.run is not None or copy.absent:
+        return None
+    return w.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
+
+
+def drop(
+    w: World, copy: Copy, outcome: Outcome, cause: Causes, gone: bool = False, early: bool = False
+) -> Script:
+    """The copy is over, and gives its members back; seq of its end."""
+    job = copy.job
+    if copy.run is not None:
+        last = yield from end(w, copy.run, outcome, cause)
+    else:
+        last = yield e.MembersReleased(job.name, copy.last), cause
+        job.over = outcome.value, w.now
+    copy.gone = True
+    job.copies.remove(copy)
+    if early and w.reuses:
+        w.former.update(dict.fromkeys(copy.members, (copy, last)))
+    else:
+        link.leave(w, copy, last, keep=False)
+    _release(w, copy, outcome, last, last, gone and not job.copies)
+    return last
+
+
+def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
+    """The scheduler hears of the end."""
+    w.give(copy, copy.spans)
+    w.counts[2] += 1
+    for worker, (_, fall) in copy.struck.items():
+        w.decider.turned(worker, DOWN, None, fall)  # nobody holds it: it is known
+    w.decider.freed(copy, seq)
+    if not gone:
+        w.decider.wants(copy.job, since)
+    w.decider.ended(copy, outcome, seq, gone)
+
+
+def complete(w: World, run: Run) -> Script:
+    """This copy was first: the others end at this instant (P5)."""
+    copy, job = run.copy, run.copy.job
+    gone = job.tasks is None or job.iteration + 1 == job.tasks.iterations
+    last = since = yield from end(w, run, Outcome.COMPLETED, run.cause)
+    copy.gone = True
+    for other in [it for it in job.copies if it is not copy]:
+        yield from drop(w, other, Outcome.CANCELLED, last, gone)
+    job.saved = None
+    job.copies.clear()
+    link.leave(w, copy, last, keep=False)
+    if job.tasks is not None:
+        since = yield e.IterationCompleted(job.name, job.iteration), last
+        job.iteration += 1
+        if not gone:
+            since = yield e.IterationStarted(job.name, job.iteration), since
+    job.over = "completed", w.now
+    _release(w, copy, Outcome.COMPLETED, last, since, gone)
+    if gone:
+        yield e.JobCompleted(job.name), since
+        leave(w, job, 0, last)
+
+
+def leave(w: World, job: Job, fate: int, seq: int) -> None:
+    """The job is over, since `seq`: it completed (0) or was killed (1)."""
+    del w.jobs[job.name]
+    w.gone.add(job.name)
+    w.counts[fate] += 1
+    w.last_end = seq
+
+
+def killed(w: World, run: Run) -> Script:
+    """It has outlived its limit: so has its job."""
+    job, last = run.copy.job, run.started
+    if run.over:
+        return
+    for copy in [*(it for it in job.copies if it is not run.copy), run.copy]:
+        last = yield from drop(w, copy, Outcome.CANCELLED, run.started, gone=True)
+    yield e.JobKilled(job.name), last
+    leave(w, job, 1, last)

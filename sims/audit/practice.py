@@ -18,13 +18,11 @@ from actors.events import (
     Stage,
 )
 from actors.runtime import Event
-from sims.audit import ends, parts, rules
-from sims.audit.facts import DOWN, NEGLIGIBLE, PLAINLY, Copy, Job
-from sims.audit.intervals import Free, joined
-from sims.audit.law import amounts, comes, follows, possible, same
-from sims.audit.link import LATER
-from sims.audit.turns import INSTANT, Phase, Script, Teller
-from sims.audit.worker import Worker
+from sims.audit import parts, rules
+from sims.audit.facts import PLAINLY, Copy, Job
+from sims.audit.law import Phase, amounts, comes, follows, possible, same
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
+from sims.audit.workers import DOWN, Free, Worker, joined
 from sims.audit.world import World
 
 
@@ -36,7 +34,7 @@ def platform(w: World, event: PlatformDescribed) -> None:
     if event.spares:
         size = w.head.processors
         w.able = size - event.spares
-        w.spare = Free({w.able, size})
+        w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
 
 
@@ -48,7 +46,7 @@ def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> S
 
 def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
     """The line, if it may be."""
-    first = job.protection is not None and seq == job.submitted + 3
+    first = not job.plain and seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(PLAINLY, job=job.name))
@@ -93,7 +91,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
         run.cause, run.reports = cause, True
         return parts.cut(w, run)
     run.due = run.due or due
-    w.report(copy, cause)
+    w.decider.report(copy, cause)
     return None
 
 
@@ -122,7 +120,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
-        cause = yield from ends.end_early(w, copy, Outcome.LOST, cause)
+        cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
         told_ = turn.want[0] if turn is not None else None
         if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
             del w.pending[copy.job]  # nobody hears of another
@@ -133,7 +131,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
             turn.want = turn.script.send(seq)
             w.pending[copy.job] = turn
         cause = seq
-    w.report(copy, cause)
+    w.decider.report(copy, cause)
     wanted(w, copy, worker)
 
 
@@ -170,7 +168,6 @@ def wanted(w: World, copy: Copy, worker: int) -> None:
     """Time is up: that calls for a decision."""
     away = w.worker(worker).away
     if not copy.gone and away is not None and _late(w, copy, worker):
-        w.decider.renew()
         w.decider.news.append(away[1])
 
 
@@ -211,15 +208,15 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
-    w.report(copy, seq)
-    ends.resume_soon(w, copy)
+    w.decider.report(copy, seq)
+    parts.resume_soon(w, copy)
 
 
 def close(w: World) -> None:
     """An instant is over: if there was a decision, nobody is left to be replaced, but by workers
     that the decision itself has freed."""
     decider = w.decider
-    if decider.at != w.now or not decider.news or decider.decided:
+    if not decider.news or decider.decided:
         return
     due = replaceable(w)
     comes(due is None, "worker {} must be replaced", *(due or ())[:1])

@@ -17,12 +17,13 @@ from actors.events import (
     RunStarted,
     ShelfOpened,
 )
+from actors.runtime import Event
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.intervals import Spans, extent, joined, numbers
 from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.turns import Script
-from sims.audit.world import World
+from sims.audit.workers import Spans, extent, joined, numbers
+from sims.audit.world import Handler, World
 
 INSTANT = 1 + 1e-12
 GREEDY = "R-LIST-0", "greedy"
@@ -47,7 +48,6 @@ class _Shelf:
 class Queue(Decider):
     """Jobs wait, and start as lists, shelves or batches say."""
 
-    placement: str = "lowest"
     promises: dict[str, tuple[ReservationMade, int]] = Factory(dict)
     """Waiting job -> what it was promised, seq."""
     made: list[tuple[int, str]] = Factory(list)
@@ -56,10 +56,6 @@ class Queue(Decider):
     """0, and seq of the promises that came due at this instant."""
     former: dict[str, Spans] = Factory(dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
-    believes: bool = True
-    """Whether users' estimates are believed, or what runs take: others are not told."""
-    shelves: bool = False
-    """Whether jobs start in shelves."""
     shelf: _Shelf | None = None
     running: int = 0
     """Copies."""
@@ -75,13 +71,20 @@ class Queue(Decider):
     idle: list[tuple[int, int]] = Factory(list)
     """When all that fits had started: seq, and workers that were free; fewer and fewer."""
 
-    def renew(self) -> None:
-        if self.at != self.w.now:
-            self.made.clear()
-            self.former.clear()
-            self.begun.clear()
-            self.due = None
-        super().renew()
+    def tells(self) -> dict[type[Event], Handler]:
+        return {
+            ReservationMade: self.promise,
+            ReservationDropped: self.withdraw,
+            ShelfOpened: self.open_shelf,
+            BatchOpened: self.open_batch,
+        }
+
+    def clear(self) -> None:
+        super().clear()
+        self.made.clear()
+        self.former.clear()
+        self.begun.clear()
+        self.due = None
 
     # --- what it hears of ---------------------------------------------------------------------
 
@@ -101,8 +104,7 @@ class Queue(Decider):
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        self.renew()
-        rule = RULES.get(self.placement)
+        rule = RULES.get(self.said.get("placement", "lowest"))
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
@@ -113,7 +115,8 @@ class Queue(Decider):
                 due,
                 event.processors,
             )
-        loose = self.shelves and not self.running and self.shelf is None
+        shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
+        loose = shelves and not self.running and self.shelf is None
         allowed(not loose or job.name in self.former, "{} starts in no shelf", job.name)
         self.running += 1
         self.begun.add(job.name)
@@ -132,7 +135,7 @@ class Queue(Decider):
             believed = job.described.estimate
             held = event.work if believed is None else believed
             self.shelf.jobs += 1
-            self.shelf.known &= self.believes and job.tasks is None
+            self.shelf.known &= "estimates" not in self.said and job.tasks is None
             self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
@@ -162,7 +165,6 @@ class Queue(Decider):
         return self.due
 
     def cancels(self, copy: Copy, seq: int) -> Causes:
-        self.renew()
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
@@ -181,7 +183,7 @@ class Queue(Decider):
                 why = f"{name} makes way, and nobody starts"
                 allowed(self.w.capped or self.begun - {name}, why)
             self.preempted.clear()
-        if self.at == self.w.now and self.news:
+        if self.news:
             self._decided()
 
     def _decided(self) -> None:
@@ -194,7 +196,7 @@ class Queue(Decider):
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
-        kept = self.promises and "reading=kept" in w.head.settings  # may hold the others up
+        kept = self.promises and self.said.get("reading") == "kept"  # may hold the others up
         left = able and not (w.capped or kept) and w.jobs.keys() - self.promises.keys()
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
@@ -203,34 +205,33 @@ class Queue(Decider):
     def _cause(self) -> Collection[int]:
         """What opened a shelf, or freed workers last, or called for the decision."""
         self.w.decides()
-        self.renew()
         if self.opened >= 0:
             return (self.opened,)
         return (self.freeing[-1][0],) if self.freeing else self.called()
 
-    def open_shelf(self, event: ShelfOpened, seq: int) -> Script:
+    def open_shelf(self, w: World, event: ShelfOpened, seq: int) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
         allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         yield event, self._cause()
         self.opened, self.shelf = seq, _Shelf(event)
 
-    def open_batch(self, event: BatchOpened, seq: int) -> Script:
+    def open_batch(self, w: World, event: BatchOpened, seq: int) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
-        self.joined = {name: self.joined.get(name, 0) for name in self.w.jobs}
+        self.joined = {name: self.joined.get(name, 0) for name in w.jobs}
         most = max((2**joined for joined in self.joined.values()), default=0)
         yield BatchOpened(self.batches, len(self.joined), most), causes
         self.allowed = {name: 2**joined for name, joined in self.joined.items()}
         self.joined = {name: joined + 1 for name, joined in self.joined.items()}
         self.opened = seq
 
-    def promise(self, event: ReservationMade, seq: int) -> Script:
+    def promise(self, w: World, event: ReservationMade, seq: int) -> Script:
         """A waiting job is promised a start."""
-        job, workers = self.w.jobs.get(event.job), event.processors
-        sound = job is not None and not job.copies and 1 <= workers <= self.w.head.processors
-        allowed(sound and event.start >= self.w.now)
+        job, workers = w.jobs.get(event.job), event.processors
+        sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
+        allowed(sound and event.start >= w.now)
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
             allowed(before[0] != event, "it is promised twice")
@@ -238,9 +239,9 @@ class Queue(Decider):
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
 
-    def withdraw(self, event: ReservationDropped, seq: int) -> Script:
+    def withdraw(self, w: World, event: ReservationDropped, seq: int) -> Script:
         """A job that goes on waiting loses its promise."""
-        job = self.w.jobs.get(event.job)
+        job = w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
         allowed(known, "nothing was promised")
         yield event, self._cause()

@@ -9,7 +9,8 @@ from math import inf
 from attrs import frozen
 
 from actors.events import ProtectionKind, Stage
-from sims.audit.facts import NEGLIGIBLE, Copy, Job, State
+from sims.audit.facts import Copy, Job, State
+from sims.audit.turns import NEGLIGIBLE
 from sims.audit.world import World
 
 BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES
@@ -28,18 +29,15 @@ class Plan:
     """Whether a checkpoint comes before computing (malleable17, section 3.3.2)."""
 
 
-SCRATCH = Plan()
-
-
 def period(w: World, copy: Copy) -> float | None:
     """Work between two checkpoints; None: not known until one is taken."""
     job = copy.job
-    if job.kind is ProtectionKind.NONE or job.protection is None:
+    if job.kind is ProtectionKind.NONE:
         return inf
     if job.rules.period is not None:
         return job.rules.period
-    if job.application is not None:
-        return w.decider.costs(job).computing(copy.full)  # type: ignore[no-any-return]
+    if job.costs is not None:
+        return job.costs.computing(copy.full)  # type: ignore[no-any-return]
     return job.learnt.get(spread(w, copy))
 
 
@@ -48,41 +46,39 @@ def spread(w: World, copy: Copy) -> tuple[int, int]:
     return copy.full, len({n // w.platform.node for n in copy.members})
 
 
-def cost(w: World, job: Job, size: int) -> float | None:
+def cost(job: Job, size: int) -> float | None:
     """Time of a checkpoint; None: every member sends its image to the master."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    return _told(w, job, size, job.rules.cost)
+    return _told(job, size, job.rules.cost)
 
 
-def recovery(w: World, job: Job, size: int) -> float:
+def recovery(job: Job, size: int) -> float:
     """Time of a recovery."""
-    return _told(w, job, size, job.rules.recovery)
+    return _told(job, size, job.rules.recovery)
 
 
-def _told(w: World, job: Job, size: int, told: float | None) -> float:
-    if told is None and job.application is not None:
-        return w.decider.costs(job).saving(size)  # type: ignore[no-any-return]
+def _told(job: Job, size: int, told: float | None) -> float:
+    if told is None and job.costs is not None:
+        return job.costs.saving(size)  # type: ignore[no-any-return]
     return told or 0
 
 
 def placed(w: World, job: Job) -> Plan:
     """The first run of a copy: from the saved image if that is further than the furthest run under
     way, from that run's state if copies are cloned, or from scratch (P3, P5)."""
-    rules = job.protection
-    if rules is None:
-        return SCRATCH
-    clone = furthest(w, job) if rules.cloning else None
     if w.copies_decide:
         clone = _preempted(w, job)
-    if clone is not None and not clone.done:
-        clone = None
-    saved = job.saved
-    if saved is not None and (clone is None or saved.beyond(clone)):
-        return _fetched(w, job, saved, recovery(w, job, 1))
-    if clone is not None:
-        return _fetched(w, job, clone, rules.delay)
-    return Plan(before=((Stage.RECOVERING, w.changeover),)) if w.changeover else SCRATCH
+    else:
+        clone = furthest(w, job) if job.rules.cloning else None
+    begins, time = clone if clone is not None and clone.done else None, w.changeover
+    saved = job.saved is not None and job.saved.beyond(begins)
+    begins = job.saved if saved else begins
+    linked = begins is not None and job.messages is not None
+    if begins is not None and not linked:
+        time += recovery(job, 1) if saved else job.rules.delay
+    before = ((Stage.RECOVERING, time),) if time or begins is not None else ()
+    return Plan(begins, linked, before)
 
 
 def _preempted(w: World, job: Job) -> State | None:
@@ -108,18 +104,10 @@ def best(states: Sequence[State]) -> State | None:
     return found
 
 
-def _fetched(w: World, job: Job, state: State, time: float) -> Plan:
-    """Through the master where there is one, else in `time`; each run on other workers begins with
-    a changeover."""
-    linked = job.messages is not None
-    before = ((Stage.RECOVERING, w.changeover + (0 if linked else time)),)
-    return Plan(state, linked, before)
-
-
 def resumed(w: World, copy: Copy) -> Plan:
     """The next run on members that were kept: a recovery takes its time even if nothing is saved;
     a redistribution that was interrupted, or decided since, comes after it."""
-    lead = ((Stage.RECOVERING, recovery(w, copy.job, copy.holders)),)
+    lead = ((Stage.RECOVERING, recovery(copy.job, copy.holders)),)
     plan = Plan(copy.saved or copy.stored, copy.saved is None is not copy.stored, lead)
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
@@ -130,13 +118,13 @@ def ahead(w: World, copy: Copy, plan: Plan) -> tuple[float, ...]:
     if not plan.closes:
         return times
     looks = (copy.job.described.verification,) if copy.job.rules.verified else ()
-    return *times, *looks, cost(w, copy.job, copy.full) or 0
+    return *times, *looks, cost(copy.job, copy.full) or 0
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     """Data moves before computing, and under buddies a checkpoint closes that."""
     job, full = copy.job, copy.full
-    length = w.decider.costs(job).redistribution(copy.holders, full)
+    length = job.costs.redistribution(copy.holders, full)
     every = period(w, copy)
     before = (*plan.before, (Stage.REDISTRIBUTING, length))
     closes = job.keeps and every is not None and every < inf
@@ -145,16 +133,18 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     return Plan(plan.begins, plan.image, before, closes)
 
 
-def save(job: Job, copy: Copy, state: State, size: int) -> None:
+def save(copy: Copy, state: State) -> None:
     """A checkpoint is complete."""
+    job = copy.job
     if job.keeps:
-        copy.saved, copy.holders = state, size
+        copy.saved, copy.holders = state, copy.full
     elif job.kind is IMAGES and state.beyond(job.saved):
         job.saved = state
 
 
-def discard(job: Job, copy: Copy) -> float | None:
+def discard(copy: Copy) -> float | None:
     """An error was found: the saved work that is given up (P4); None: none is."""
+    job = copy.job
     if job.rules.verified:
         return None
     if job.keeps:

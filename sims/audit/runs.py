@@ -5,31 +5,71 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from math import inf
 from typing import Any
 
-from actors.events import (
-    CheckpointStarted,
-    CheckpointStored,
-    CheckpointTaken,
-    Outcome,
-    RedistributionPlanned,
-    RunEnded,
-    RunStarted,
-    Stage,
-    StageStarted,
-    VerificationEnded,
-)
+from actors import events as e
+from actors.events import Outcome, Stage
 from policies.maths.cosched import round_count
-from sims.audit import ends, link, parts, rules
-from sims.audit.facts import NEGLIGIBLE, Copy, Run, State
-from sims.audit.law import Causes, comes, follows, same
+from sims.audit import link, parts, rules
+from sims.audit.facts import Copy, Run, State
+from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import Phase, Script
+from sims.audit.turns import NEGLIGIBLE, Script, Teller
 from sims.audit.world import World
 
-COMPUTING, VERIFYING = Stage.COMPUTING, Stage.VERIFYING
-STAGING_IN, SAVING = Stage.STAGING_IN, Stage.SAVING
+Line = e.RunStarted | None
+"""What tells of the start of a run, where that was decided."""
+
+
+def begin(
+    w: World, copy: Copy, plan: Plan, causes: Causes, line: Line, keeps: int | None = None
+) -> Script:
+    """The next run of the copy's job, on its members; `keeps`: the run before, on the same."""
+    job, state = copy.job, plan.begins
+    run = Run(copy, job.next_run, _work(w, copy, line), begins=state, since=w.now)
+    job.next_run += 1
+    source, saved = None, 0.0
+    if state is not None:
+        run.base, run.exposed = state.of(run.work), state.exposed
+        source, saved = state.run, state.done
+    copy.run, copy.last = run, run.number
+    if not job.manner.blocking:
+        run.tellers = Teller(), Teller()
+    numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
+    run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
+    return run
+
+
+def _work(w: World, copy: Copy, line: Line) -> float:
+    """The whole work of a run on these members, as far as the log has told it before."""
+    job, size = copy.job, copy.full
+    if job.costs is not None:
+        return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
+    if job.tasks is not None and line is None:
+        return max(units * job.times.get(n, 0) for n, units in copy.units.items())
+    if job.described.kind == "rigid":
+        allowed(size in job.works or not job.works, "{} has another size", job.name)
+        job.works[size] = job.described.work / size
+    if size not in job.works or job.tasks is not None:
+        assert line is not None
+        job.works[size] = job.described.work if size == 1 and job.described.work else line.work
+    return job.works[size]
+
+
+def _dealt(w: World, run: Run, line: Line) -> Script:
+    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
+    copy, job, reason = run.copy, run.copy.job, None
+    if line is not None:
+        event = yield None
+        if not isinstance(event, e.TasksDealt):
+            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
+        w.decider.deal(job, copy, event)
+        work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
+        follows(same(run.work, work), "W is {!r}, not {!r}", work, run.work)
+        run.work, reason = work, event.reason
+    tasks = tuple(copy.units.items())
+    told = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
+    run.cause = yield told, run.cause
 
 
 def course(
@@ -37,26 +77,23 @@ def course(
     copy: Copy,
     plan: Plan,
     causes: Causes,
-    line: RunStarted | None = None,
+    line: Line = None,
     keeps: int | None = None,
     spread: bool = False,
 ) -> Script:
-    """A run from its start to its end; `line`: what tells of its start, where it was decided;
-    `keeps`: the run before on members that were kept."""
+    """A run from its start to its end."""
     job = copy.job
-    run = parts.begin(w, copy, plan, line)
+    run = yield from begin(w, copy, plan, causes, line, keeps)
     run.spread = spread
-    cause = yield parts.started(run, keeps), causes
-    run.started = cause
     if job.described.limit is not None:
-        over = partial(ends.killed, w, run)
+        over = partial(parts.killed, w, run)
         w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
     if job.tasks is not None:
-        cause = yield from parts.dealt(w, run, line, cause)
+        yield from _dealt(w, run, line)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
-        cause = yield RedistributionPlanned(job.name, run.number, *sizes), cause
-    yield from _prepare(w, run, plan, cause)
+        run.cause = yield e.RedistributionPlanned(job.name, run.number, *sizes), run.cause
+    yield from _prepare(w, run, plan)
     if not run.over:
         yield from _compute(w, run)
 
@@ -64,14 +101,12 @@ def course(
 # --- its parts ------------------------------------------------------------------------------------
 
 
-def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
+def _prepare(w: World, run: Run, plan: Plan) -> Script:
     """All that comes before computing."""
     copy, job = run.copy, run.copy.job
-    verified = job.protection is not None and job.rules.verified
-    run.ahead, run.cause, run.reports = rules.ahead(w, copy, plan), cause, True
+    run.ahead, run.reports = rules.ahead(w, copy, plan), True
     if job.messages is not None:
-        run.stage, run.length, run.rate = STAGING_IN, inf, 0
-        run.cause = yield StageStarted(job.name, run.number, STAGING_IN, 0, run.base), cause
+        yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
         link.feed(w, run, plan.image)
         yield from parts.wait(w, run)
@@ -82,7 +117,7 @@ def _prepare(w: World, run: Run, plan: Plan, cause: int) -> Script:
             copy.failed.clear()
             copy.saved = copy.saved or copy.stored
     if plan.closes:
-        run.ahead = run.ahead[verified:]
+        run.ahead = run.ahead[job.rules.verified :]
         yield from _secure(w, run)
 
 
@@ -95,7 +130,7 @@ def _compute(w: World, run: Run) -> Script:
         left = left if left > NEGLIGIBLE * run.work else 0
         final = period is None or left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if period is None or final else run.base + period
-        yield from parts.part(w, run, COMPUTING, left if period is None or final else period)
+        yield from parts.part(w, run, Stage.COMPUTING, left if period is None or final else period)
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work
@@ -108,24 +143,24 @@ def _compute(w: World, run: Run) -> Script:
         yield from _secure(w, run)
         if run.over:
             return
-    yield from parts.part(w, run, VERIFYING, job.described.verification, last=True)
+    yield from parts.part(w, run, Stage.VERIFYING, job.described.verification, last=True)
     yield from _verdict(w, run)
     if not run.over:
-        yield from ends.complete(w, copy, run.cause)
+        yield from parts.complete(w, run)
 
 
 def _secure(w: World, run: Run) -> Script:
     """A checkpoint, after a verification where one precedes it (P4)."""
     copy, job = run.copy, run.copy.job
     if job.rules.verified:
-        yield from parts.part(w, run, VERIFYING, job.described.verification)
+        yield from parts.part(w, run, Stage.VERIFYING, job.described.verification)
         yield from _verdict(w, run)
         if run.over:
             return
     if job.manner.blocking:
         yield from _save(w, run, run)
         return
-    run.cause = yield CheckpointStarted(job.name, run.number, run.base), run.cause
+    run.cause = yield e.CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
     saving.beside = run.tellers[0]
     saving.cause = run.cause
@@ -144,12 +179,12 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
     yield from _save(w, run, saving)
     run.saving = None
     left = run.work - run.done(w.now)
-    if run.due and run.stage is COMPUTING and left > NEGLIGIBLE * run.work:
+    if run.due and run.stage is Stage.COMPUTING and left > NEGLIGIBLE * run.work:
         run.cause, run.reports = saving.cause, True
         yield parts.cut(w, run)
     elif run.stage is not None:
         cause = yield from parts.review(w, run, saving.cause)
-        w.report(run.copy, cause)
+        w.decider.report(run.copy, cause)
         parts.untie(w, run)
 
 
@@ -157,33 +192,30 @@ def _save(w: World, run: Run, it: Run) -> Script:
     """The parts of a checkpoint, which its run passes or, beside it, an account of its own."""
     copy, job = run.copy, run.copy.job
     state = State(run.number, it.base, run.work, it.exposed)
-    yield from _pass(w, run, it, rules.cost(w, job, copy.full))
-    it.cause = yield CheckpointTaken(job.name, run.number, it.base), it.cause
+    yield from _pass(w, run, it, rules.cost(job, copy.full))
+    it.cause = yield e.CheckpointTaken(job.name, run.number, it.base), it.cause
     copy.taken += 1
-    rules.save(job, copy, state, copy.full)
-    w.checkpointed(run, it.cause)
+    rules.save(copy, state)
+    w.decider.checkpointed(run, it.cause)
     every = job.manner.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
         alone = job.manner.image_cost if job.messages is None else 0
         if it is not run:
-            it.cause = yield CheckpointStarted(job.name, run.number, it.base), it.cause
+            it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None
             parts.untie(w, run)
         yield from _pass(w, run, it, None if sent else alone)
-        it.cause = yield CheckpointStored(job.name, run.number, it.base), it.cause
+        it.cause = yield e.CheckpointStored(job.name, run.number, it.base), it.cause
         copy.stored = state
 
 
 def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
-    job = run.copy.job
     if cost is not None:
         yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
         return
-    it.stage, it.length, it.rate, run.missing = SAVING, inf, 0, set(run.copy.members)
-    if it is run:
-        event = StageStarted(job.name, run.number, SAVING, 0, run.base)
-        run.cause = yield event, run.cause
+    run.missing = set(run.copy.members)
+    yield from parts.linked(w, it, Stage.SAVING)
     link.send_images(w, run, it.cause)
     yield from parts.wait(w, it)
 
@@ -192,17 +224,17 @@ def _verdict(w: World, run: Run) -> Script:
     """What a verification has found, nothing in the world decides; all that follows does (R3)."""
     job, copy = run.copy.job, run.copy
     event = yield None
-    drawn = isinstance(event, VerificationEnded)
+    drawn = isinstance(event, e.VerificationEnded)
     comes(job.draws in (None, drawn), "{}'s errors are drawn, or are not", job.name)
     job.draws = drawn
     if drawn:
         found = event.error
-        yield VerificationEnded(job.name, run.number, run.exposed, found), run.cause
+        yield e.VerificationEnded(job.name, run.number, run.exposed, found), run.cause
     else:
-        found = isinstance(event, RunEnded) and event.outcome is Outcome.FAILED
+        found = isinstance(event, e.RunEnded) and event.outcome is Outcome.FAILED
     run.exposed = 0
     if found:
-        yield from ends.fail(w, copy, run.cause)
+        yield from parts.fail(w, copy, run.cause)
 
 
 # --- what befalls it ------------------------------------------------------------------------------
@@ -213,7 +245,7 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
     job = w.jobs.get(event.job)
     found = [it.run for it in job.copies if it.run and it.last == event.run] if job else []
     run = found[0] if found else None
-    if job is None or run is None or not run.learns or run.stage is not COMPUTING:
+    if job is None or run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None
     done = run.done(w.now)
     if not (run.base < done < run.work):

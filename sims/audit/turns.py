@@ -11,15 +11,71 @@ from typing import Any
 
 from attrs import Factory, define, field
 
-from actors.runtime import Event
-from sims.audit.law import HEARD, Broken, Law, check, told
-from sims.audit.tellers import Parked, Phase, Script, Teller, Timer, Turn, cancels
+from actors.events import Outcome, TransferDropped, TransferSuspended
+from actors.runtime import Event, Record
+from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
 
-__all__ = ["Parked", "Phase", "Script", "Teller", "Timer", "Turn", "Turns"]
-
-INSTANT = 1e-12
-"""Times that differ by less, relative to them, are one instant (WORLD.md, One instant)."""
+INSTANT = NEGLIGIBLE = 1e-12
+"""Of a time, that it is one instant; of a whole, that it is nothing (WORLD.md, One instant)."""
+LATER = 1 << 40
+"""More than there are runs."""
 DONE = object()
+Script = Generator[Any, Any, Any]
+"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
+and gets the event that comes next, to go by what nothing in the world decides; or what it waits
+for, and goes on when that is over; or another script, which goes on in its place."""
+Make = Callable[[], Script | None]
+
+
+@define(eq=False)
+class Turn:
+    """A script whose turn it is to tell."""
+
+    phase: int
+    script: Script
+    want: Any
+
+
+@define(eq=False)
+class Teller:
+    """A job or a worker: what it has to tell at this instant, one thing after the other."""
+
+    turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
+    """(phase, number, order, what makes the script), the first first."""
+    front: Turn | None = field(init=False, default=None)
+    """What it must tell next."""
+
+    def may_tell(self, event: Event) -> bool:
+        """Whether this may be what it has to tell now."""
+        if self.front is None:
+            return bool(self.turns)
+        return self.front.want is None or fits(self.front.want[0], event)
+
+
+@define(eq=False)
+class Timer:
+    """When something is due."""
+
+    due: float
+    phase: int
+    teller: Teller
+    number: int
+    make: Make
+    live: bool = True
+
+
+@define(eq=False)
+class Parked:
+    """What a script waits for."""
+
+    script: Script | None = field(init=False, default=None)
+
+    def take(self) -> Script | None:
+        """That script, which goes on now: once, whoever else has seen that the wait is over."""
+        script, self.script = self.script, None
+        return script
+
+
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 """In place of a turn: a script of its own is under way."""
 
@@ -32,15 +88,13 @@ class Turns:
     the job or worker that it is about; else it is an input or a decision, whose handler checks it.
     """
 
-    handlers: dict[type[Event], Callable[[Any, Any, int], Script | None]] = field(repr=False)
+    handlers: dict[type[Event], Callable[[Any, Any, int], Script | None]]
     now: float = 0
     end: float = 0
     """Times up to this one are this instant."""
     seq: int = -1
-    reading: int = -1
-    """seq of the line that is held against what must follow."""
-    line: Event | None = None
-    """That line."""
+    line: Record | None = None
+    """The one that is held against what must follow."""
     phase: int = 0
     """Of the present line."""
     script: Script | None = None
@@ -58,7 +112,7 @@ class Turns:
     """Whether something has been decided at this instant."""
     after: list[Callable[[], None]] = Factory(list)
     """What is so once an instant has passed, and once it is over."""
-    cut: bool = False
+    ended: bool = False
     """Whether nothing more is due."""
     lateness: float = 0
     """How late what takes real time may end."""
@@ -127,13 +181,7 @@ class Turns:
             teller.front = teller.front or BUSY
 
     def at(
-        self,
-        due: float,
-        phase: int,
-        teller: Teller,
-        number: int,
-        make: Callable[[], Any],
-        carried: bool = False,
+        self, due: float, phase: int, teller: Teller, number: int, make: Make, carried: bool = False
     ) -> Timer:
         """`teller` has a turn then; `carried`: at the latest so long after as the log allows."""
         timer = Timer(due, phase, teller, number, make)
@@ -145,18 +193,17 @@ class Turns:
 
     def _hasten(self, teller: Teller, event: Any) -> None:
         """What is told now ends something that takes real time, and is over."""
-        if not self.lateness or teller.front or teller.turns or cancels(event):
+        early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
+        early = early or isinstance(event, TransferDropped | TransferSuspended)
+        if not self.lateness or teller.front or teller.turns or early:
             return
         for latest, _, _, timer in self.dues:
-            own = timer.teller is teller and timer.live and timer.due <= self.end < latest
+            own = timer.teller is teller and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
-                timer.live = False
-                self.push(teller, timer.phase, timer.number, timer.make)
+                self._fire(timer)
         self.advance(Phase.RESUME)
 
-    def push(
-        self, teller: Teller, phase: int, number: int, make: Callable[[], Script | None]
-    ) -> None:
+    def push(self, teller: Teller, phase: int, number: int, make: Make) -> None:
         """`teller` has a turn now, once all that comes before that phase is told."""
         self.order += 1
         insort(teller.turns, (phase, number, self.order, make))
@@ -180,7 +227,8 @@ class Turns:
         """Find out what must be told next at this instant by whom, of phases before this one; of
         later phases nothing is known until all of an earlier one has been told."""
         while True:
-            self._collect()
+            while self.dues and self.dues[0][0] <= self.end:
+                self._fire(self.dues.pop(0)[3])
             if not self.waiting:
                 return
             phase = min([it.turns[0][0] for it in self.waiting])
@@ -192,30 +240,24 @@ class Turns:
             for teller in ready:
                 self._prime(teller)
 
-    def _collect(self) -> None:
-        """Whose turn it has become at this instant."""
-        dues = self.dues
-        while dues and dues[0][0] <= self.end:
-            timer = dues.pop(0)[3]
-            if timer.live:
-                timer.live = False
-                self.push(timer.teller, timer.phase, timer.number, timer.make)
+    def _fire(self, timer: Timer) -> None:
+        if timer.live:
+            timer.live = False
+            self.push(timer.teller, timer.phase, timer.number, timer.make)
 
     def settle(self, phase: int) -> None:
         """All that comes before that phase of this instant has been told. Raises Broken."""
         if self.script is not None:
-            self._lacks()
+            self.lacks(self.want)
         self.advance(phase)
         for turn in self.pending.values():
             if turn.phase < phase:
-                self.script, self.want = turn.script, turn.want
-                self._lacks()
+                self.lacks(turn.want)
 
     def told_now(self, teller: Teller) -> Script | None:
         """The script of one that has got something to tell by the line that tells it."""
         self.advance(Phase.DECISION + 1)
-        turn = self.pending.pop(teller, None)
-        return None if turn is None else _at_once(turn)
+        return _at_once(self.pending.pop(teller)) if teller in self.pending else None
 
     def decides(self) -> None:
         """What is told now has been decided: all else of the instant came before."""
@@ -223,28 +265,27 @@ class Turns:
             self.settle(Phase.DECISION)
             self.deciding = True
 
-    def _lacks(self) -> None:
-        what = told(self.want[0]) if self.want is not None else "what follows this instant's lines"
+    def lacks(self, want: Any) -> None:
+        """Raises Broken: this must have been told."""
+        what = told(want[0]) if want is not None else "what follows this instant's lines"
         raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
 
     def pass_to(self, t: float) -> None:
         """The instant is over; the next is `t`."""
         self.close()
-        dues = self.dues
-        while dues and dues[0][0] < t * (1 - INSTANT):
-            if dues[0][3].live:
-                self._enter(dues[0][0])
+        while self.dues and self.dues[0][0] < t * (1 - INSTANT):
+            due, _, _, timer = self.dues[0]
+            if timer.live:
+                self._enter(due)
                 self.close()
             else:
-                dues.pop(0)
+                self.dues.pop(0)
         self._enter(t)
         self.advance(Phase.RESUME)
 
     def close(self) -> None:
         """Nothing is left to tell at this instant."""
-        if not self.cut:
-            if self.script is not None:
-                self._lacks()
+        if not self.ended:
             self.settle(Phase.DECISION + 1)
             for look in self.after:
                 look()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from attrs import Factory, define, field
 
 from actors.events import (
-    ChainsBelieved,
     CopiesSettled,
     DeciderKind,
     EndExpected,
@@ -23,13 +21,11 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
-from sims.audit.facts import UP, Copy, Job, Run
-from sims.audit.intervals import Free, Spans, joined, numbers, spans_of
-from sims.audit.law import Broken, Law, allowed, framed, ordered, possible
+from sims.audit.facts import Copy, Job
+from sims.audit.law import allowed, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
-from sims.audit.worker import Worker
+from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
-V = TypeVar("V")
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any, int], Script | None]
@@ -40,12 +36,9 @@ Handler = Callable[["World", Any, int], Script | None]
 class World(Turns):
     """All that a log has told."""
 
-    choice: Callable[[World, ScenarioStarted], None] = field(kw_only=True)
-    """Sets the decider."""
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
     started: ScenarioStarted | None = None
-    ended: bool = False
     closed: int | None = None
     """seq of WorkloadEnded."""
     capped: int | None = None
@@ -55,8 +48,8 @@ class World(Turns):
     kinds: set[str] = Factory(set)
     """Of the jobs submitted so far."""
     workers: dict[int, Worker] = Factory(dict)
-    free: Free = Factory(lambda: Free(set()))
-    spare: Free = Factory(lambda: Free(set()))
+    free: Free = Factory(Free)
+    spare: Free = Factory(Free)
     able: int = 0
     """Workers but spares."""
     sped: bool = False
@@ -75,16 +68,11 @@ class World(Turns):
     """Whether who is enrolled again at once keeps data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)
     """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
-    copies_decide: bool = False
-    """Whether what is decided is copies, each a run on one worker (redundancy17)."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: PackDescribed | None = None
     reporters: dict[str, Teller] = Factory(dict)
     """By job of a pack: what tells when it is expected to end."""
-    untold: dict[str, tuple[int, Callable[[], None]]] = Factory(dict)
-    """By job of a pack: what its decider would tell of a checkpoint of now, if speeds vary, and
-    because of which event."""
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
@@ -103,6 +91,11 @@ class World(Turns):
         return self.started
 
     @property
+    def copies_decide(self) -> bool:
+        """Whether what is decided is copies, each a run on one worker (redundancy17)."""
+        return self.head.decider is DeciderKind.COPIES
+
+    @property
     def terms(self) -> PackDescribed:
         """Of the pack, where one decides."""
         assert self.pack is not None
@@ -111,7 +104,7 @@ class World(Turns):
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
-        self.reading, self.line = seq, event
+        self.line = record
         if self.started is None:
             framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
         else:
@@ -142,28 +135,6 @@ class World(Turns):
             able = (it for it in found if it.may_tell(event))
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
-
-    def choose(self, event: ScenarioStarted) -> None:
-        """The first line names the decider."""
-        self.choice(self, event)
-
-    def described(self) -> bool:
-        """Whether all that the head names has been told."""
-        pack = self.head.decider is not DeciderKind.PACK or self.pack is not None
-        enrols = self.head.decider is DeciderKind.ENROLMENT
-        return (
-            pack and enrols is (ChainsBelieved in self.heads) and self.kinds == set(self.head.kinds)
-        )
-
-    def report(self, copy: Copy, cause: int) -> None:
-        """A copy goes on otherwise than before."""
-        if copy.job.application is not None:
-            self.decider.report(copy, cause)
-
-    def checkpointed(self, run: Run, cause: int) -> None:
-        """It has taken a checkpoint."""
-        if run.copy.job.application is not None:
-            self.decider.checkpointed(run, cause)
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -228,25 +199,3 @@ class World(Turns):
         if self.sped:
             workers = self.workers
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
-
-
-def spans_told(text: str) -> Spans:
-    """Workers as logs write them; none where all are promised, and have not come. Raises Broken
-    where it is no set of workers."""
-    if not text:
-        return ()
-    with suppress(ValueError):
-        return spans_of(text)
-    raise Broken(Law.SCHEMA, f"{text!r} is no interval set of workers")
-
-
-def by_worker(w: World, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
-    """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
-    found: dict[int, V] = {}
-    for text, value in groups:
-        members = numbers(spans_told(text))
-        possible(found.keys().isdisjoint(members), "{} are told of twice", text)
-        found.update(dict.fromkeys(members, value))
-    whole = len(found) == w.head.processors > max(found, default=0)
-    possible(whole, "it tells of {} workers of {}", len(found), w.head.processors)
-    return found

@@ -35,7 +35,7 @@ from sims.campaign.cells import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import local
 from sims.campaign.plan import Cells
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 from sims.scenario.builders import populate

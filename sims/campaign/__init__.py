@@ -2,7 +2,7 @@
 
     from sims.campaign.campaign import load_campaign
     from sims.campaign.engine import execute
-    from sims.campaign.store import Store
+    from sims.campaign.results import Store
 
     results = execute(load_campaign(Path("mine.toml")), store=Store(Path("results")))
     results.runs()                              # a row per run

@@ -16,15 +16,14 @@ from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
-from sims.scenario import SEEDS
 from sims.scenario.loader import parse, put, read
-from sims.world import FaultLaw
+from sims.world import FaultLaw, checked_seed
 
 
 def question(
@@ -55,15 +54,11 @@ def question(
         if not objects([(key, value)]):
             put(table, key, value)
     scenario = read(table, str(file), file.parent)
-    first = scenario.seed if seed is None else seed
-    if first not in SEEDS:
-        accepted = "seeds of 0 or above, below 2**64"
-        raise InputError(COMMAND_LINE, "--seed", f"{first} is no seed", accepted)
     named = _named(variants)
     return Campaign(
         name=scenario.name,
         scenario=str(file),
-        seed=first,
+        seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
         until=until,
         measures=(measure.value,),

@@ -14,8 +14,7 @@ from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
-from sims.campaign.results import Results
-from sims.campaign.store import Store, write_frame
+from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
@@ -132,7 +131,7 @@ def _raised(results: Results, label: str) -> Iterator[str]:
     """Two lines for each run that raised."""
     for (case, replication), result in results.raised():
         yield f"{label} {case}, seed {result.seed}: {result.error}"
-        yield f"{'':{len(label)}} {results.reproducing(case, replication)}"
+        yield f"{'':{len(label)}} {case.reproducing(replication)}"
 
 
 # --- telling ----------------------------------------------------------------------------------

@@ -12,11 +12,9 @@ from sims.campaign.axes import axis
 from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
-from sims.campaign.results import Results
-from sims.campaign.store import Store
+from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
-from sims.durations import in_unit
 from sims.errors import InputError, naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -32,7 +30,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.telling import show_table
+from sims.telling import in_unit, show_table
 
 VALUES = "KEY=V1,V2,..."
 

@@ -163,10 +163,13 @@ class Comparison:
         """In the order of their first runs."""
         return list(dict.fromkeys(it.variant for it in self.measured))
 
+    @property
+    def _pairs(self) -> list[tuple[Outcome, Outcome]]:
+        return list(zip(self.predicted, self.measured, strict=True))
+
     def makespans(self, variant: str) -> tuple[list[float], list[float]]:
         """Predicted and measured, seed by seed."""
-        pairs = zip(self.predicted, self.measured, strict=True)
-        chosen = [(a.makespan, b.makespan) for a, b in pairs if b.variant == variant]
+        chosen = [(a.makespan, b.makespan) for a, b in self._pairs if b.variant == variant]
         return [a for a, _ in chosen], [b for _, b in chosen]
 
     def ratio(self, variant: str) -> Estimate:
@@ -178,8 +181,7 @@ class Comparison:
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
         """(use, mean predicted, measured) processor-time, of uses that occur."""
-        pairs = zip(self.predicted, self.measured, strict=True)
-        chosen = [(a.uses, b.uses) for a, b in pairs if b.variant == variant]
+        chosen = [(a.uses, b.uses) for a, b in self._pairs if b.variant == variant]
         for use in (it.value for it in Use):
             theirs, ours = [a[use] for a, _ in chosen], [b[use] for _, b in chosen]
             if any(theirs) or any(ours):
@@ -228,7 +230,7 @@ class Comparison:
             middle, high, most = np.quantile(late, (0.5, 0.99, 1))
             told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
             yield f"late: {len(late):,} parts and messages: {told}"
-        for theirs, ours in zip(self.predicted, self.measured, strict=True):
+        for theirs, ours in self._pairs:
             ratio = ours.makespan / theirs.makespan
             if ours.missed or abs(ratio - 1) > SAME:
                 delays = ours.delays

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sims.durations import Seconds, in_unit, seconds
 from sims.errors import InputError
+from sims.telling import Seconds, in_unit, seconds
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ import sims
 from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, local
-from sims.campaign.results import Results
-from sims.campaign.store import Store
+from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from tests.sims.cli.commands import PATIENCE, python, until
 
@@ -133,7 +132,7 @@ def dask(folder: Path, workers: int = 2) -> Iterator[str]:
 
 def dask_worker(folder: Path) -> AbstractContextManager[subprocess.Popen[str]]:
     """A worker of the scheduler in `folder`."""
-    command = ("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard")
+    command = ("worker", "--no-nanny", "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard")
     return part_of_cluster(folder, *command, "--scheduler-file", str(folder / "cluster.json"))
 
 
