@@ -27,7 +27,7 @@ from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.jobs import error_density, errors_of, job_of_runs
+from sims.scenario.builders.jobs import JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
@@ -163,10 +163,9 @@ def _runs(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, in
     decider = CopyRuns(decides, _rule(scenario), afresh=afresh, cloning=cloning)
 
     def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
-        density = error_density(scenario, jobs)
+        maker = JobMaker(scenario, system, jobs, scheduler)
         for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
-            made = PreemptibleJob, rules[it.job.index], errors_of(scenario, system, it, density)
-            yield it.job.submitted, job_of_runs(scenario, it, scheduler, *made)
+            yield it.job.submitted, maker.of_runs(it, PreemptibleJob, rules[it.job.index])
 
     return decider, len(rules), coming
 

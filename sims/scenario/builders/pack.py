@@ -136,13 +136,9 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 
 
 def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
+    accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
+    jobs.refuse_others("malleable", ": it cannot be resized", accepted)
     for submission in jobs.submissions:
-        if submission.job.kind != "malleable":
-            raise unfit(
-                "job.kind",
-                f"{submission.job.name} is {submission.job.kind}: it cannot be resized",
-                "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds",
-            )
         _check_application(submission, pack.pair)
     size, least = scenario.full_platform.size, f"at least {pack.pair}"
     if size < pack.pair:
