@@ -104,7 +104,7 @@ def course(
 def _prepare(w: World, run: Run, plan: Plan) -> Script:
     """All that comes before computing."""
     copy, job = run.copy, run.copy.job
-    run.ahead, run.reports = rules.ahead(w, copy, plan), True
+    run.ahead, run.reports = rules.ahead(copy, plan), True
     if job.messages is not None:
         yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
