@@ -74,7 +74,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         try:
             for record in records:
                 w.read(record)
-            ended = w.started is None or w.ended
+            ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
             line = told(w.line.event) if w.line is not None else "the log"
@@ -91,7 +91,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 
 def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
     """The first line, which names the decider."""
-    framed(w.started is None, "the scenario starts a second time")
+    framed(seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
     decider, knows, kind = DECIDERS[event.decider]
@@ -100,7 +100,7 @@ def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
     framed(not kind or event.kinds == (kind,), "its decider has other jobs")
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
-    w.started, w.lateness = event, event.late or 0
+    w.head, w.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     said = dict(setting.partition("=")[::2] for setting in event.settings)
     w.reuses = decider is Enrolment and said.get("reuse") != "False"

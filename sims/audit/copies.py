@@ -50,20 +50,15 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
 
 def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
     """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
-    job = w.jobs.get(event.job)
-    copies = [it for it in job.copies if it.last == event.run] if job is not None else []
-    outcome = getattr(event, "outcome", CANCELLED)
+    copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         return runs.learn(w, event, seq)
-    follows(copies and outcome is CANCELLED, "nothing leads to this now")
-    causes = w.decider.cancels(copies[0], seq)
-    return _cancelled(w, copies[0], causes)
-
-
-def _cancelled(w: World, copy: Copy, causes: object) -> Script:
+    follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
+    assert copy is not None
+    causes = w.decider.cancels(copy, seq)
     if w.copies_decide and copy.run is not None:
         rules.keep(copy.job, copy.run.state(w.now))
-    yield from parts.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+    return parts.drop(w, copy, CANCELLED, causes, early=True)
 
 
 # --- its members ----------------------------------------------------------------------------------
@@ -120,8 +115,7 @@ def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None
         if state is UP:
             w.decider.turned(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
-    known = state is UP or (state is DOWN and until is None)
-    turn = partial(_changed, w, copy, worker.number, state, worker.seq, known)
+    turn = partial(_changed, w, copy, worker.number, state, until is not None, worker.seq)
     if late and until == w.now:
         worker.struck = turn
     else:
@@ -140,49 +134,37 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     w.decider.paced(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
-        turn = _paced(w, copy, event.worker, event.speed, seq)
-        w.push(copy.job, Phase.STATES, 0, lambda: turn)
+        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
 
 
 def _changed(
-    w: World,
-    copy: Copy,
-    worker: int,
-    state: WorkerState,
-    cause: int,
-    known: bool,
-    hidden: bool,
+    w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """A member changed its state; `known`: so that all hear of faults before; `hidden`: nobody
-    hears of it."""
+    """A member changed its state; `hidden`: by a fault that nobody hears of."""
     if copy.gone:
         return
-    if state is UP:
-        copy.absent.discard(worker)
-    else:
-        copy.absent.add(worker)
-    if known and worker in copy.struck:
+    (copy.absent.discard if state is UP else copy.absent.add)(worker)
+    if worker in copy.struck and (state is UP or (state is DOWN and not fault)):
         yield from practice.heard(w, copy, worker)
-    last = cause
     if copy.gone:
         return
     if state is DOWN:
-        last = yield from _lose(w, copy, worker, cause, hidden)
+        cause = yield from _lose(w, copy, worker, cause, hidden)
     elif copy.run is not None:
-        last = yield from parts.review(w, copy.run, cause)
+        cause = yield from parts.review(w, copy.run, cause)
     else:
         copy.cause = cause
         parts.resume_soon(w, copy)
-    w.decider.report(copy, last)
+    w.decider.report(copy, cause)
 
 
-def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
+def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
     """A member changed its speed."""
     if copy.gone:
         return
     if copy.speeds is None:
         copy.speeds = dict.fromkeys(copy.members, 1.0)
-    copy.speeds[worker] = speed
+    copy.speeds[worker.number] = speed
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     w.decider.report(copy, cause)
@@ -190,16 +172,14 @@ def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Scrip
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
     job = copy.job
-    fatal, last, lost = False, cause, 0.0
+    fatal, last = False, cause
     if job.manner.replace_after is not None:
         wanted = partial(practice.wanted, w, copy, worker)
         w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
-        if fatal:
-            lost = rules.forget(copy)
-    if job.plain:
-        job.lost += 1
+        lost = rules.forget(copy) if fatal else 0
+    job.lost += 1
     if hidden:
         last = yield from practice.hide(w, copy, worker, cause)
     elif copy.run is not None:

@@ -58,8 +58,7 @@ class Expectations(Decider):
     def describe(self, job: Job) -> None:
         """What its times are."""
         w = self.w
-        event, rules_, pack = job.application, job.rules, w.terms
-        assert event is not None
+        event, rules_, pack = job.application, job.rules, w.pack
         image = job.messages.image if job.messages is not None else None
         try:
             expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
@@ -75,7 +74,7 @@ class Expectations(Decider):
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
         costs, named = copy.job.costs, copy.full
-        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
+        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
     # --- when they are expected to end --------------------------------------------------------
@@ -165,10 +164,9 @@ class Expectations(Decider):
 
     def inherit(self, name: str) -> Script | None:
         """The next copy is the oldest now: its last report counts, and is told again."""
-        job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
-        if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
+        cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
+        if cause is None or copy is None or copy not in self.standing:
             return None
-        copy = job.copies[0]
         return self._told(copy, self.standing[copy], cause)
 
 

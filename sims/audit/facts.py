@@ -8,7 +8,6 @@ from typing import Any
 from attrs import Factory, define, field, frozen
 
 from actors.events import (
-    ApplicationDescribed,
     CheckpointingDescribed,
     JobDescribed,
     ProtectionDescribed,
@@ -67,7 +66,8 @@ class Job(Teller):
     """w_q by worker."""
     bounds: dict[int, int] = Factory(dict)
     """mu_q by worker."""
-    application: ApplicationDescribed | None = None
+    application: Any = None
+    """ApplicationDescribed, of a pack's."""
     costs: Any = None
     """What its runs cost by malleable17's model, where a pack decides."""
     iteration: int = -1

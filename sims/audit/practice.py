@@ -137,11 +137,9 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
 
 def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
     """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
-    job = w.jobs.get(event.job)
-    copies = job.copies if job is not None else []
-    found = [it for it in copies if event.worker in it.struck]
+    copies = [it for it in w.copies(event.job) if event.worker in it.struck]
     w.phase = Phase.STATES
-    return heard(w, found[0], event.worker) if found else None
+    return heard(w, copies[0], event.worker) if copies else None
 
 
 def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Script | None:

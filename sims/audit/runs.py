@@ -242,12 +242,10 @@ def _verdict(w: World, run: Run) -> Script:
 
 def learn(w: World, event: Any, seq: int) -> Script | None:
     """The script of a run whose checkpoint is the first to tell its period."""
-    job = w.jobs.get(event.job)
-    found = [it.run for it in job.copies if it.run and it.last == event.run] if job else []
-    run = found[0] if found else None
-    if job is None or run is None or not run.learns or run.stage is not Stage.COMPUTING:
+    run = w.run_of(event)
+    if run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None
-    done = run.done(w.now)
+    done, job = run.done(w.now), run.copy.job
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
