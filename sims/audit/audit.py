@@ -25,7 +25,6 @@ from sims.audit.law import (
     Law,
     Violation,
     amounts,
-    comes,
     follows,
     framed,
     possible,
@@ -34,7 +33,7 @@ from sims.audit.law import (
 )
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
-from sims.audit.turns import Script
+from sims.audit.turns import Script, coming
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
 from sims.log import Misfit
@@ -96,7 +95,7 @@ def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
     decider, knows, kind = DECIDERS[event.decider]
     known = ":" in event.policy or knows(event.policy)
-    framed(known, "{} is no policy of its decider", event.policy)
+    framed(known, f"{event.policy} is no policy of its decider")
     framed(not kind or event.kinds == (kind,), "its decider has other jobs")
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
@@ -120,7 +119,7 @@ def describe(w: World, event: Event, seq: int) -> Script:
         case e.ChainsBelieved(chains=chains):
             by_worker(w.head.processors, chains)
         case e.LinkDescribed(channels=channels, order=order):
-            possible(channels >= 1, "{} channels", channels)
+            possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
             practice.platform(w, event)
@@ -143,8 +142,7 @@ def submit(w: World, event: e.JobSubmitted, seq: int) -> Script:
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
     yield event, 0
-    it = yield None
-    comes(isinstance(it, e.JobDescribed), "the description of {} must come", name)
+    it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
         sound = sound and it.estimate is not None and same(it.limit, it.estimate + it.verification)
@@ -172,8 +170,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
         event = yield None
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
             yield practice.manner(w, job, event, w.seq), seq
-            event = yield None
-        comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job.name)
+        event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
 
@@ -206,7 +203,7 @@ def _learn(w: World, job: Job, event: Event) -> None:
 
 def end_workload(w: World, event: e.WorkloadEnded, seq: int) -> Script:
     """The last job is over."""
-    follows(not w.jobs, "{} jobs are not over", len(w.jobs))
+    follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
     yield e.WorkloadEnded(*w.counts), w.last_end
     w.closed = seq

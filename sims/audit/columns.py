@@ -24,14 +24,13 @@ from actors.runtime import Event
 from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.law import Phase, allowed, comes, follows, framed, possible, readable
+from sims.audit.law import ROUNDING, Phase, allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Script, Teller, Timer
 from sims.audit.workers import Worker
 from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
 """Policies that serve the jobs with the least work left."""
-ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
 Numbers = NDArray[np.float64]
@@ -97,7 +96,7 @@ class Columns(Decider):
     def _in_order(self, left: float) -> None:
         """Whose copies start have less work left than who comes after them (section IV)."""
         before = self.least if self.started else 0
-        allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
+        allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
 
     def describe_gain(self, w: World, event: GainDescribed, seq: int) -> Script:
@@ -145,7 +144,7 @@ class Columns(Decider):
         assert placed is not None
         comes(isinstance(event, CopiesSettled), "the end of all copies must come")
         was, done, firsts = placed.event, event.done, placed.firsts
-        readable(len(done) == firsts[-1], "{} copies have ended", len(done))
+        readable(len(done) == firsts[-1], f"{len(done)} copies have ended")
         over = self._over(placed, event)
         due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=tuple(over))
         cause = yield due, self.news[0] if self.news else self.aimed
@@ -177,7 +176,7 @@ class Columns(Decider):
         slack = ROUNDING * sizes + rounded
         near = (abs(np.minimum(due, sizes) - found) <= slack) & (due <= sizes + slack)
         first = int(near.argmin())
-        follows(near[first], "copy {} has done {!r}", first, float(due[first]))
+        follows(near[first], f"copy {first} has done {due[first]}")
         reached = np.where(sizes - due <= slack, sizes, due)
         best = np.maximum.reduceat(reached, firsts[:-1])
         over: list[int | None] = [None] * len(was.jobs)
@@ -240,7 +239,7 @@ class Columns(Decider):
     def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
-        allowed(0 < event.share <= 1, "a share of {}", event.share)
+        allowed(0 < event.share <= 1, f"a share of {event.share}")
         there = len(given) <= (1 if rotates else self.w.head.processors)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")

@@ -42,7 +42,6 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy, seq)
     w.take(copy, spans)
-    w.pace(copy)
     plan = Plan() if job.plain else rules.placed(w, job)
     job.copies.append(copy)
     return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
@@ -71,7 +70,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     ordered(w.noticed != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
-    first = not worker.known and w.now == 0 and event.was is None
+    first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     if until is not None:
         lasts = until > w.end or (w.late and until >= w.now)
@@ -83,7 +82,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
-    worker.state, worker.seq, worker.known = state, seq, True
+    worker.state, worker.seq = state, seq
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
@@ -101,7 +100,7 @@ def _fallen(w: World, worker: Worker) -> int:
     if worker.state is not DOWN:
         return 0
     due = worker.until
-    possible(due is None or due <= w.end, "worker {} is DOWN until {}", worker.number, due)
+    possible(due is None or due <= w.end, f"worker {worker.number} is DOWN until {due}")
     over = due is not None and due >= w.now * (1 - INSTANT)
     return worker.seq if over or worker.changed == w.now else 0
 
@@ -134,7 +133,7 @@ def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
     w.decider.paced(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
-        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
+        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, seq))
 
 
 def _changed(
@@ -158,13 +157,10 @@ def _changed(
     w.decider.report(copy, cause)
 
 
-def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
+def _paced(w: World, copy: Copy, cause: int) -> Script:
     """A member changed its speed."""
     if copy.gone:
         return
-    if copy.speeds is None:
-        copy.speeds = dict.fromkeys(copy.members, 1.0)
-    copy.speeds[worker.number] = speed
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     w.decider.report(copy, cause)

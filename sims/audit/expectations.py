@@ -67,7 +67,7 @@ class Expectations(Decider):
             raise Broken(Law.INPUT, str(wrong)) from None
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        possible(sound and same(alone, job.described.work), "{!r}", alone)
+        possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 

@@ -121,8 +121,6 @@ class Copy:
     """Copies placed earlier have less."""
     units: dict[int, int] = Factory(dict)
     """Tasks by member, of an iterative job."""
-    speeds: dict[int, float] | None = None
-    """By member; None: all 1."""
     absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None
@@ -136,8 +134,6 @@ class Copy:
     """seq of what its next run has waited for last."""
     failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery was over."""
-    lacking: int = 0
-    """How many members others have promised, and still compute on."""
     promised: bool = False
     """Whether its members are given to others when it ends."""
     gone: bool = False
@@ -154,12 +150,16 @@ class Copy:
     """How many members, promised ones included."""
 
     def __attrs_post_init__(self) -> None:
-        self.holders = self.full = extent(self.spans) + self.lacking
+        self.holders = self.full = extent(self.spans)
 
     def change(self, spans: Spans, full: int) -> None:
         """These are its members now; the others of `full` it lacks."""
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
-        self.lacking = full - extent(spans)
+
+    @property
+    def lacking(self) -> int:
+        """How many members others have promised, and still compute on."""
+        return self.full - extent(self.spans)
 
     @property
     def members(self) -> tuple[int, ...]:

@@ -130,10 +130,10 @@ class Pack(Expectations):
         size = copy.holders = self.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
         whole = size > 0 and size % w.pack.pair == 0 and size <= copy.job.costs.most
-        allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.pack.pair)
+        allowed(whole, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            allowed(lowest == copy.spans, "{} gets {}: {}", copy.job.name, copy.text, lowest)
+            allowed(lowest == copy.spans, f"{copy.job.name} gets {copy.text}: {lowest}")
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -162,7 +162,7 @@ class Pack(Expectations):
         if event.why is Cause.FAULT:
             self._release()
         idle = w.free.count + self._due()
-        allowed(more <= idle, "{} more, and {} are idle", more, idle)
+        allowed(more <= idle, f"{more} more, and {idle} are idle")
         yield event, causes
         yield from practice.replace_all(w)
         self.decided.append(seq)
@@ -220,11 +220,10 @@ class Pack(Expectations):
         w.take(copy, joined(has - had))
         copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
-        allowed(0 <= copy.lacking <= promised, "{} has {}", copy.job.name, copy.text)
+        allowed(0 <= copy.lacking <= promised, f"{copy.job.name} has {copy.text}")
         left = had - has
         copy.absent -= left
         copy.failed -= left
-        w.pace(copy)
         link.leave(w, copy, cause, False, sorted(left))
         link.leave(w, copy, cause, True, sorted(had - left))
 
@@ -270,8 +269,8 @@ class Pack(Expectations):
             self.w.settle(Phase.DECISION + 1)
         for name in self.excused:
             known = any(it in self.struck or it.struck for it in self.w.copies(name))
-            why = f"a fault of {name} is ignored, and it computes"
-            follows(known or name not in self.w.jobs, why)
+            known = known or name not in self.w.jobs
+            follows(known, f"a fault of {name} is ignored, and it computes")
         if self.leaving:
             comes(self._due() >= 0, "workers that were promised must come")
 

@@ -77,7 +77,7 @@ def noticed(w: World, worker: Worker, lead: float) -> None:
     """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
     due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
     known = any(same(it, w.now) for it in worker.told)
-    comes(known or not due, "worker {}: a notice must come before", worker.number)
+    comes(known or not due, f"worker {worker.number}: a notice must come before")
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
@@ -96,7 +96,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
 
 
 def _taken(worker: Worker) -> None:
-    comes(worker.state is DOWN, "worker {} is to be DOWN", worker.number)
+    comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -205,7 +205,6 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     if gone in copy.struck:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
-    w.pace(copy)
     w.decider.report(copy, seq)
     parts.resume_soon(w, copy)
 
@@ -217,4 +216,4 @@ def close(w: World) -> None:
     if not decider.news or decider.decided:
         return
     due = replaceable(w)
-    comes(due is None, "worker {} must be replaced", *(due or ())[:1])
+    comes(due is None, f"worker {due and due[0]} must be replaced")

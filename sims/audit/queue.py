@@ -84,6 +84,7 @@ class Queue(Decider):
         self.made.clear()
         self.former.clear()
         self.begun.clear()
+        self.preempted.clear()
         self.due = None
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -108,16 +109,11 @@ class Queue(Decider):
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
-            allowed(
-                due == copy.spans,
-                "{} gets {}, not {}",
-                job.name,
-                due,
-                event.processors,
-            )
+            found = event.processors
+            allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, found)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
         loose = shelves and not self.running and self.shelf is None
-        allowed(not loose or job.name in self.former, "{} starts in no shelf", job.name)
+        allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
         self.begun.add(job.name)
         if job.copies:
@@ -125,12 +121,7 @@ class Queue(Decider):
         if self.idle and job.described.kind != "moldable":
             at = bisect_right(self.idle, (job.wanted, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
-            allowed(
-                size > were,
-                "{} fits {} workers, and waited while so many were free",
-                job.name,
-                were,
-            )
+            allowed(size > were, f"it fits {were} workers, and waited while so many were free")
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
@@ -139,7 +130,7 @@ class Queue(Decider):
             self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
-            allowed(left >= 0, "{} makes more attempts than its batch lets it", job.name)
+            allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
@@ -176,13 +167,11 @@ class Queue(Decider):
         if self.shelf is not None:
             opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
             right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
-            allowed(right, "{} start that end by {}, not as #{} says", jobs, end, self.opened)
+            allowed(right, f"{jobs} start that end by {end}, not as #{self.opened} says")
             self.shelf = None
-        if self.preempted:
-            for name in self.preempted:
-                why = f"{name} makes way, and nobody starts"
-                allowed(self.w.capped or self.begun - {name}, why)
-            self.preempted.clear()
+        for name in self.preempted:
+            left = self.w.capped or self.begun - {name}
+            allowed(left, f"{name} makes way, and nobody starts")
         if self.news:
             self._decided()
 
@@ -197,7 +186,7 @@ class Queue(Decider):
             return
         able = w.free.count == w.able and ":" not in w.head.policy
         kept = self.promises and self.said.get("reading") == "kept"  # may hold the others up
-        left = able and not (w.capped or kept) and w.jobs.keys() - self.promises.keys()
+        left = able and not (w.capped or kept) and sorted(w.jobs.keys() - self.promises.keys())
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
     # --- what it tells ------------------------------------------------------------------------

@@ -12,9 +12,9 @@ from actors.events import Outcome, Stage
 from policies.maths.cosched import round_count
 from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
-from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, same
+from sims.audit.law import Causes, Phase, allowed, comes, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import NEGLIGIBLE, Script, Teller
+from sims.audit.turns import NEGLIGIBLE, Script, Teller, coming
 from sims.audit.world import World
 
 Line = e.RunStarted | None
@@ -48,7 +48,7 @@ def _work(w: World, copy: Copy, line: Line) -> float:
     if job.tasks is not None and line is None:
         return max(units * job.times.get(n, 0) for n, units in copy.units.items())
     if job.described.kind == "rigid":
-        allowed(size in job.works or not job.works, "{} has another size", job.name)
+        allowed(size in job.works or not job.works, f"{job.name} has another size")
         job.works[size] = job.described.work / size
     if size not in job.works or job.tasks is not None:
         assert line is not None
@@ -60,12 +60,10 @@ def _dealt(w: World, run: Run, line: Line) -> Script:
     """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
     copy, job, reason = run.copy, run.copy.job, None
     if line is not None:
-        event = yield None
-        if not isinstance(event, e.TasksDealt):
-            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
+        event = yield from coming(e.TasksDealt, job.name)
         w.decider.deal(job, copy, event)
         work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        follows(same(run.work, work), "W is {!r}, not {!r}", work, run.work)
+        follows(same(run.work, work), f"W is {work!r}, not {run.work!r}")
         run.work, reason = work, event.reason
     tasks = tuple(copy.units.items())
     told = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
@@ -225,7 +223,7 @@ def _verdict(w: World, run: Run) -> Script:
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, e.VerificationEnded)
-    comes(job.draws in (None, drawn), "{}'s errors are drawn, or are not", job.name)
+    comes(job.draws in (None, drawn), f"{job.name}'s errors are drawn, or are not")
     job.draws = drawn
     if drawn:
         found = event.error
@@ -257,6 +255,6 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
                 other.reach, other.length = other.base + period, period
                 parts.aim(w, other)
     reach = getattr(event, "done", done)
-    follows(same(reach, done), "{!r} is done", done)
+    follows(same(reach, done), f"{done!r} is done")
     script, run.reach = parts.cut(w, run), reach
     return script

@@ -13,7 +13,7 @@ from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
 from actors.runtime import Event, Record
-from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
+from sims.audit.law import HEARD, Broken, Law, Phase, check, comes, fits, told
 
 INSTANT = NEGLIGIBLE = 1e-12
 """Of a time, that it is one instant; of a whole, that it is nothing (WORLD.md, One instant)."""
@@ -292,6 +292,13 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
+
+
+def coming(kind: type[Event], job: str) -> Script:
+    """The next line, of that kind, which nothing in the world decides. Raises Broken."""
+    event = yield None
+    comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job)
+    return event
 
 
 def _at_once(turn: Turn) -> Script:
