@@ -25,6 +25,7 @@ from sims.audit.law import (
     Law,
     Violation,
     amounts,
+    coming,
     follows,
     framed,
     possible,
@@ -33,7 +34,7 @@ from sims.audit.law import (
 )
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
-from sims.audit.turns import Script, coming
+from sims.audit.turns import Script
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
 from sims.log import Misfit
@@ -88,9 +89,9 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 # --- the head -------------------------------------------------------------------------------------
 
 
-def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
+def begin(w: World, event: e.ScenarioStarted) -> Script:
     """The first line, which names the decider."""
-    framed(seq == 0, "the scenario starts a second time")
+    framed(w.seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
     decider, knows, kind = DECIDERS[event.decider]
@@ -110,7 +111,7 @@ def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
     yield event, (None,)
 
 
-def describe(w: World, event: Event, seq: int) -> Script:
+def describe(w: World, event: Event) -> Script:
     """What the head tells, some of it once, before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
@@ -135,13 +136,13 @@ def describe(w: World, event: Event, seq: int) -> Script:
 # --- jobs -----------------------------------------------------------------------------------------
 
 
-def submit(w: World, event: e.JobSubmitted, seq: int) -> Script:
+def submit(w: World, event: e.JobSubmitted) -> Script:
     """A job, and all that describes it, at once."""
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
-    yield event, 0
+    seq = yield event, 0
     it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
@@ -169,7 +170,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
     for kind in [kind for kind, there in kinds.items() if there]:
         event = yield None
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
-            yield practice.manner(w, job, event, w.seq), seq
+            yield practice.manner(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
@@ -201,15 +202,14 @@ def _learn(w: World, job: Job, event: Event) -> None:
 # --- the end --------------------------------------------------------------------------------------
 
 
-def end_workload(w: World, event: e.WorkloadEnded, seq: int) -> Script:
+def end_workload(w: World, event: e.WorkloadEnded) -> Script:
     """The last job is over."""
     follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
-    yield e.WorkloadEnded(*w.counts), w.last_end
-    w.closed = seq
+    w.closed = yield e.WorkloadEnded(*w.counts), w.last_end
 
 
-def end(w: World, event: e.ScenarioEnded, seq: int) -> Script:
+def end(w: World, event: e.ScenarioEnded) -> Script:
     """The last line."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
@@ -221,13 +221,13 @@ def end(w: World, event: e.ScenarioEnded, seq: int) -> Script:
         framed(whole, "not all that the head names has been told")
         yield event, w.closed
     else:
-        yield event, 0 if capped else range(seq)
+        yield event, 0 if capped else range(w.seq)
     w.ended = True
 
 
-def off(w: World, event: Event, seq: int) -> Script:
+def off(w: World, event: Event) -> Script:
     """What says nothing of the world."""
-    yield event, range(seq)
+    yield event, range(w.seq)
 
 
 ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed

@@ -99,7 +99,7 @@ class Columns(Decider):
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
 
-    def describe_gain(self, w: World, event: GainDescribed, seq: int) -> Script:
+    def describe_gain(self, w: World, event: GainDescribed) -> Script:
         """Jobs progress by g(r, t)."""
         framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
@@ -132,7 +132,7 @@ class Columns(Decider):
         self.aimed = seq
         self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
 
-    def settle(self, w: World, event: CopiesSettled, seq: int) -> Script:
+    def settle(self, w: World, event: CopiesSettled) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
         called = self.news or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
@@ -187,7 +187,7 @@ class Columns(Decider):
             over[at] = told if own else was.runs[at] + ahead
         return over
 
-    def place(self, w: World, event: CopiesPlaced, seq: int) -> Script:
+    def place(self, w: World, event: CopiesPlaced) -> Script:
         """All jobs that are served begin."""
         follows(self.placed is None and self.news, "nothing leads to this now")
         return self._placed(self.news[0])

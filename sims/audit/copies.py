@@ -27,7 +27,7 @@ from sims.audit.world import World
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
-def start(w: World, event: RunStarted, seq: int) -> Script:
+def start(w: World, event: RunStarted) -> Script:
     """A run that has been decided: its workers are free and UP, and its job may have it."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
@@ -38,23 +38,23 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     allowed(spans or w.pack is not None, "it gets no worker")
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
-    copy = Copy(job, spans, event.processors, seq)
+    copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)
-    causes = w.decider.why(job, copy, seq)
+    causes = w.decider.why(job, copy)
     w.take(copy, spans)
     plan = Plan() if job.plain else rules.placed(w, job)
     job.copies.append(copy)
     return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
 
 
-def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
+def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
-        return runs.learn(w, event, seq)
+        return runs.learn(w, event)
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
-    causes = w.decider.cancels(copy, seq)
+    causes = w.decider.cancels(copy)
     if w.copies_decide and copy.run is not None:
         rules.keep(copy.job, copy.run.state(w.now))
     return parts.drop(w, copy, CANCELLED, causes, early=True)
@@ -63,7 +63,7 @@ def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | No
 # --- its members ----------------------------------------------------------------------------------
 
 
-def change(w: World, event: WorkerChanged, seq: int) -> Script:
+def change(w: World, event: WorkerChanged) -> Script:
     """A worker's owner, or a fault, changes its state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
@@ -78,7 +78,7 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         w.decider.strikes(worker)
     elif state is DOWN and worker.lead is not None:
         w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
-    yield WorkerChanged(event.worker, state, None if first else was, until), cause
+    seq = yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
@@ -121,14 +121,14 @@ def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None
         w.push(copy.job, Phase.STATES, 0, partial(turn, late))
 
 
-def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
+def speed(w: World, event: WorkerSpeedChanged) -> Script:
     """A worker's speed changes."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
-    yield event, 0
+    seq = yield event, 0
     w.sped, worker.speed = True, event.speed
     w.decider.paced(worker, seq)
     copy = w.holder(event.worker)

@@ -11,8 +11,8 @@ from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Causes, Phase, allowed, comes, follows
-from sims.audit.turns import Script, coming
+from sims.audit.law import Causes, Phase, allowed, comes, coming, follows
+from sims.audit.turns import Script
 from sims.audit.workers import UP, Spans, Worker, by_worker, meet, numbers
 from sims.audit.world import Handler, World
 
@@ -100,7 +100,7 @@ class Decider:
     def placing(self, copy: Copy, event: RunStarted) -> None:
         """Raises Broken where these workers are not those that it gets."""
 
-    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
+    def why(self, job: Job, copy: Copy) -> Causes:
         """What may be the cause of a start."""
         if self.opened >= 0:
             return self.opened
@@ -110,17 +110,17 @@ class Decider:
         freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
         found = next(freed, None)
         causes = self.otherwise(job, copy) if found is None else found
-        self.started.append(seq)
+        self.started.append(self.w.seq)
         return causes
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         """What called for a decision."""
         return self.news or {0, job.wanted}
 
-    def cancels(self, copy: Copy, seq: int) -> Causes:
+    def cancels(self, copy: Copy) -> Causes:
         """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
         if not self.w.head.cancels:
-            self.w.capped = self.w.capped or seq  # only a cap on the makespan does
+            self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
             return 0
         return {0, *self.news}
 
@@ -167,7 +167,7 @@ class Enrolment(Decider):
         allowed(self.news or _wakes(policy), "nothing calls for a decision now")
         return self.news or job.wanted
 
-    def cancels(self, copy: Copy, seq: int) -> Collection[int]:
+    def cancels(self, copy: Copy) -> Collection[int]:
         self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted

@@ -107,7 +107,7 @@ class Expectations(Decider):
         else:
             self.untold[run.copy.job.name] = cause, partial(self._say, *where)
 
-    def expect(self, w: World, event: EndExpected, seq: int) -> Script | None:
+    def expect(self, w: World, event: EndExpected) -> Script | None:
         """The first of those that nothing but varying speeds explains, of which nothing has been
         told before."""
         found = w.told_now(w.reporters[event.job])

@@ -108,7 +108,7 @@ class Pack(Expectations):
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
         follows(counts, "a fault of this worker changes nothing now")
 
-    def ignore(self, w: World, event: FaultIgnored, seq: int) -> Script:
+    def ignore(self, w: World, event: FaultIgnored) -> Script:
         """malleable17's own rule (section 6.1)."""
         follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
@@ -143,7 +143,7 @@ class Pack(Expectations):
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
-    def decide(self, w: World, event: RedistributionDecided, seq: int) -> Script:
+    def decide(self, w: World, event: RedistributionDecided) -> Script:
         """Sizes change."""
         pack = w.pack
         w.decides()
@@ -163,7 +163,7 @@ class Pack(Expectations):
             self._release()
         idle = w.free.count + self._due()
         allowed(more <= idle, f"{more} more, and {idle} are idle")
-        yield event, causes
+        seq = yield event, causes
         yield from practice.replace_all(w)
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
@@ -227,7 +227,7 @@ class Pack(Expectations):
         link.leave(w, copy, cause, False, sorted(left))
         link.leave(w, copy, cause, True, sorted(had - left))
 
-    def promise(self, w: World, event: MembersPromised, seq: int) -> Script | None:
+    def promise(self, w: World, event: MembersPromised) -> Script | None:
         """Where nobody is resized."""
         w.decides()
         self._release()
@@ -251,7 +251,7 @@ class Pack(Expectations):
                 line = MembersPromised(copy.job.name, copy.last, copy.text), self.struck[latest]
                 self.w.push(copy.job, Phase.DECISION, 0, partial(_tell, *line))
 
-    def join(self, w: World, event: MembersJoined, seq: int) -> Script:
+    def join(self, w: World, event: MembersJoined) -> Script:
         """Workers that had been promised have come."""
         copy, spans = w.copy_of(event), spans_told(event.processors)
         came = numbers(spans)

@@ -38,15 +38,15 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.free.take((w.able, size))
 
 
-def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
+def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
     """How a job's checkpoints are taken."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
-    yield manner(w, job, event, seq), job.submitted
+    yield manner(w, job, event), job.submitted
 
 
-def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
+def manner(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """The line, if it may be."""
-    first = not job.plain and seq == job.submitted + 3
+    first = not job.plain and w.seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(PLAINLY, job=job.name))
@@ -54,7 +54,7 @@ def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event
     return event
 
 
-def notice(w: World, event: NoticeGiven, seq: int) -> Script:
+def notice(w: World, event: NoticeGiven) -> Script:
     """An owner says when it will take a worker (O1)."""
     w.settle(Phase.RESUME)
     w.phase, w.noticed = Phase.RESUME, w.now
@@ -66,7 +66,7 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
     worker.told = [*(it for it in worker.told if it >= w.now), event.time]
-    yield event, 0
+    seq = yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.run is not None:
@@ -135,7 +135,7 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
     wanted(w, copy, worker)
 
 
-def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
+def detect(w: World, event: FaultDetected) -> Script | None:
     """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
     copies = [it for it in w.copies(event.job) if event.worker in it.struck]
     w.phase = Phase.STATES
@@ -175,7 +175,7 @@ def _late(w: World, copy: Copy, worker: int) -> bool:
     return away is not None and known and after is not None and away[0] + after <= w.end
 
 
-def replace(w: World, event: MemberReplaced, seq: int) -> Script:
+def replace(w: World, event: MemberReplaced) -> Script:
     """A member is replaced as a decision begins."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))

@@ -12,9 +12,9 @@ from actors.events import Outcome, Stage
 from policies.maths.cosched import round_count
 from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
-from sims.audit.law import Causes, Phase, allowed, comes, follows, same
+from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import NEGLIGIBLE, Script, Teller, coming
+from sims.audit.turns import NEGLIGIBLE, Script, Teller
 from sims.audit.world import World
 
 Line = e.RunStarted | None
@@ -238,7 +238,7 @@ def _verdict(w: World, run: Run) -> Script:
 # --- what befalls it ------------------------------------------------------------------------------
 
 
-def learn(w: World, event: Any, seq: int) -> Script | None:
+def learn(w: World, event: Any) -> Script | None:
     """The script of a run whose checkpoint is the first to tell its period."""
     run = w.run_of(event)
     if run is None or not run.learns or run.stage is not Stage.COMPUTING:

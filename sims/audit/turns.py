@@ -13,7 +13,7 @@ from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
 from actors.runtime import Event, Record
-from sims.audit.law import HEARD, Broken, Law, Phase, check, comes, fits, told
+from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
 
 INSTANT = NEGLIGIBLE = 1e-12
 """Of a time, that it is one instant; of a whole, that it is nothing (WORLD.md, One instant)."""
@@ -88,7 +88,7 @@ class Turns:
     the job or worker that it is about; else it is an input or a decision, whose handler checks it.
     """
 
-    handlers: dict[type[Event], Callable[[Any, Any, int], Script | None]]
+    handlers: dict[type[Event], Callable[[Any, Any], Script | None]]
     now: float = 0
     end: float = 0
     """Times up to this one are this instant."""
@@ -170,7 +170,7 @@ class Turns:
             return
         self.phase = Phase.DECISION
         handler = self.handlers.get(kind)
-        script = handler(self, event, self.seq) if handler is not None else None
+        script = handler(self, event) if handler is not None else None
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
             due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
@@ -292,13 +292,6 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
-
-
-def coming(kind: type[Event], job: str) -> Script:
-    """The next line, of that kind, which nothing in the world decides. Raises Broken."""
-    event = yield None
-    comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job)
-    return event
 
 
 def _at_once(turn: Turn) -> Script:

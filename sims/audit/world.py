@@ -27,7 +27,7 @@ from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
-Handler = Callable[["World", Any, int], Script | None]
+Handler = Callable[["World", Any], Script | None]
 """Makes the script of a line that nothing but its own decides, its first line that one."""
 
 
