@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import accumulate, count
-from math import inf, isclose, ulp
+from math import inf, ulp
 from operator import neg
 
 import numpy as np
@@ -50,6 +50,11 @@ class Placed:
     workers: Ints
     sizes: Numbers
     """Work of each copy's job."""
+    needs: Numbers
+    """Service that each worker must give until the first of its copies is over; of all together,
+    where copies go round them."""
+    ends: Numbers
+    """When that is."""
 
     def serving(self, each: Numbers) -> Numbers:
         """Of those who serve each copy: its worker, or all together, where copies go round them."""
@@ -106,31 +111,34 @@ class Columns(Decider):
         yield event, 0
 
     def paced(self, worker: Worker, seq: int) -> None:
-        n, now = worker.number, self.w.now
+        n, now, placed = worker.number, self.w.now, self.placed
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
-        if self.timer is not None and self.timer.due > self.w.end:
+        if placed is not None and self.timer is not None and self.timer.due > self.w.end:
+            self._reckon(placed, 0 if placed.event.width > 1 else n)
             self._aim(seq)
 
     def _given(self) -> Numbers:
         return self.service + self.rates * (self.w.now - self.times)
 
+    def _reckon(self, placed: Placed, n: int) -> None:
+        """When the first of a worker's copies is over."""
+        need, given, rate = placed.needs[n], self.service[n], self.rates[n]
+        if placed.event.width > 1:
+            given, rate = self._given().sum(), self.rates.sum()
+        left = need - given
+        over = left <= need * INSTANT < inf
+        placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
+
     def _aim(self, seq: int) -> None:
         """All copies end as the first does: at another time than before, because of `seq`."""
-        placed, due = self.placed, inf
-        assert placed is not None
-        if not self.gains:
-            needs = (placed.sizes - placed.event.begun) / placed.event.share
-            left = needs - placed.serving(self._given())
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lasts = left / placed.serving(self.rates)
-            due = self.w.now + float(np.where(left <= needs * INSTANT, 0, lasts).min())
-        if self.timer is not None:
-            if isclose(due, self.timer.due, rel_tol=INSTANT):
-                return
-            self.timer.live = False
-        self.aimed = seq
-        self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
+        assert self.placed is not None
+        due = inf if self.gains else float(self.placed.ends.min())
+        if self.timer is None or due != self.timer.due:
+            if self.timer is not None:
+                self.timer.live = False
+            self.aimed = seq
+            self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
@@ -222,8 +230,14 @@ class Columns(Decider):
         found = tuple(runs), tuple(sizes), tuple(begun), tuple(sources)
         names = "runs", "sizes", "begun", "sources"
         seq = yield evolve(event, **dict(zip(names, found, strict=True))), cause
-        self.placed = Placed(event, w.now, firsts, workers, np.array(sizes)[owners])
+        works, needs = np.array(sizes)[owners], np.full(size, inf)
+        np.minimum.at(needs, workers, (works - event.begun) / event.share)
+        with np.errstate(divide="ignore"):
+            last = needs / self.rates + w.now
+        self.placed = Placed(event, w.now, firsts, workers, works, needs, last)
         self.service[:], self.times[:] = 0, w.now
+        if event.width > 1:
+            self._reckon(self.placed, 0)
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
