@@ -42,6 +42,7 @@ def start(w: World, event: RunStarted) -> Script:
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
     w.take(copy, spans)
+    w.pace(copy)
     plan = Plan() if job.plain else rules.placed(w, job)
     job.copies.append(copy)
     return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
@@ -133,7 +134,7 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     w.decider.paced(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
-        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, seq))
+        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
 
 
 def _changed(
@@ -157,10 +158,13 @@ def _changed(
     w.decider.report(copy, cause)
 
 
-def _paced(w: World, copy: Copy, cause: int) -> Script:
+def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
     """A member changed its speed."""
     if copy.gone:
         return
+    if copy.speeds is None:
+        copy.speeds = dict.fromkeys(copy.members, 1.0)
+    copy.speeds[worker.number] = speed
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     w.decider.report(copy, cause)

@@ -121,6 +121,8 @@ class Copy:
     """Copies placed earlier have less."""
     units: dict[int, int] = Factory(dict)
     """Tasks by member, of an iterative job."""
+    speeds: dict[int, float] | None = None
+    """By member, as it has heard; None: all 1."""
     absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None

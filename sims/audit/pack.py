@@ -224,6 +224,7 @@ class Pack(Expectations):
         left = had - has
         copy.absent -= left
         copy.failed -= left
+        w.pace(copy)
         link.leave(w, copy, cause, False, sorted(left))
         link.leave(w, copy, cause, True, sorted(had - left))
 

@@ -205,6 +205,7 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     if gone in copy.struck:
         w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
+    w.pace(copy)
     w.decider.report(copy, seq)
     parts.resume_soon(w, copy)
 

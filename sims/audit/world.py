@@ -194,7 +194,10 @@ class World(Turns):
 
     def speed(self, copy: Copy) -> float:
         """The slowest member's (R1)."""
-        if not self.sped:
-            return 1
-        known = self.workers
-        return min([known[n].speed if n in known else 1 for n in copy.members])
+        return 1 if copy.speeds is None else min(copy.speeds.values())
+
+    def pace(self, copy: Copy) -> None:
+        """What a copy knows of its members' speeds as they join it."""
+        if self.sped:
+            workers = self.workers
+            copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
