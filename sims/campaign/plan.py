@@ -17,8 +17,8 @@ import attrs
 import numpy as np
 from attrs import define, field, frozen
 
+from sims.campaign import Campaign
 from sims.campaign.axes import Settings, as_toml, objects, told
-from sims.campaign.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError

@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from sims.campaign import Campaign, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, objects, told
-from sims.campaign.campaign import Campaign, load_campaign
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from sims.campaign import Campaign
 from sims.campaign.axes import axis
-from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
 from sims.campaign.results import Results, Store
