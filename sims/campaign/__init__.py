@@ -16,7 +16,6 @@ missing on the cores of this machine or on any `concurrent.futures.Executor` (`e
 that are no scenarios on what all of it runs on.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
