@@ -31,7 +31,6 @@ from sims.scenario.builders.jobs import JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
-from sims.scenario.policy import load_policy
 from sims.scenario.workers import PlatformSection, gain_of, process_of
 from sims.scenario.workload import Workload, workload
 
@@ -85,7 +84,7 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
 def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
     """It, and whether its copies go on from the furthest one's state. Raises InputError where there
     is none of that name."""
-    found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
+    found: RedundancyPolicy = scenario.policy.load("name", named, folder, RedundancyPolicy)
     return found, bool(getattr(found, "cloning", True))
 
 
