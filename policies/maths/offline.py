@@ -138,7 +138,15 @@ class Search:
         return np.zeros_like(self.up)
 
     def __attrs_post_init__(self) -> None:
-        _check(self.up, self.down, self.tasks, self.speed)
+        up, down, tasks, speed = self.up, self.down, self.tasks, self.speed
+        if up.ndim != 2 or up.shape != down.shape:
+            raise ValueError(
+                f"States are one matrix of workers x slots each, not {up.shape} and {down.shape}."
+            )
+        if (up & down).any():
+            raise ValueError("A worker cannot be UP and DOWN in the same slot.")
+        if tasks < 1 or speed < 1:
+            raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
     def earliest_end(self, start: int = 0) -> OfflineOptimum:
         """The earliest end of one iteration, in slots from `start`, where it begins."""
@@ -177,17 +185,6 @@ def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
     while (start := start + length(start)) <= slots:
         count += 1
     return count
-
-
-def _check(up: States, down: States, tasks: int, speed: int) -> None:
-    if up.ndim != 2 or up.shape != down.shape:
-        raise ValueError(
-            f"States are one matrix of workers x slots each, not {up.shape} and {down.shape}."
-        )
-    if (up & down).any():
-        raise ValueError("A worker cannot be UP and DOWN in the same slot.")
-    if tasks < 1 or speed < 1:
-        raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
 
 def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:

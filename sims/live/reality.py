@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 
@@ -123,12 +124,9 @@ def measure(
 ) -> Outcome:
     """A live run, logged."""
     records: list[Record] = []
-    played = seeded(scenario, seed)
-    if log is None:
-        lived = live(played, processes, folder, [records.append])
-    else:
-        with LogWriter(log) as writer:
-            lived = live(played, processes, folder, [records.append, writer])
+    with ExitStack() as opened:
+        writers = [opened.enter_context(LogWriter(log))] if log else []
+        lived = live(seeded(scenario, seed), processes, folder, [records.append, *writers])
     return attrs.evolve(
         _outcome(variant, scenario, seed, records),
         right=all(lived.answers.values()),
