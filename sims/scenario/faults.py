@@ -200,7 +200,7 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults
 class SeveralFaults(Section):
     """`[[faults]]`: several kinds of faults at once, each of its own law."""
 
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list,), "laws")
+    SHORT = ((list,), "laws")
 
     kind: Literal["several"] = "several"
     laws: tuple[Annotated[AnyFault, OneOf()], ...]

@@ -278,11 +278,7 @@ class MasterSection(Section):
         index = platform.index
         unknown = [name for slot in self.timetable for name in slot if name not in index]
         if unknown:
-            raise unfit(
-                "master.timetable",
-                f"there is no worker {unknown[0]!r}",
-                ", ".join(index),
-            )
+            raise unfit("master.timetable", f"there is no worker {unknown[0]!r}", ", ".join(index))
         return Timetable(tuple(tuple(index[name] for name in slot) for slot in self.timetable))
 
 

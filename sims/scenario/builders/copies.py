@@ -27,11 +27,10 @@ from policies.maths.gains import Gain
 from policies.maths.speedup import Rigid
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.builders.jobs import error_density, errors_of, job_of_runs
+from sims.scenario.builders.jobs import JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
-from sims.scenario.policy import load_policy
 from sims.scenario.workers import PlatformSection, gain_of, process_of
 from sims.scenario.workload import Workload, workload
 
@@ -85,7 +84,7 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
 def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
     """It, and whether its copies go on from the furthest one's state. Raises InputError where there
     is none of that name."""
-    found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
+    found: RedundancyPolicy = scenario.policy.load("name", named, folder, RedundancyPolicy)
     return found, bool(getattr(found, "cloning", True))
 
 
@@ -163,10 +162,9 @@ def _runs(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, in
     decider = CopyRuns(decides, _rule(scenario), afresh=afresh, cloning=cloning)
 
     def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
-        density = error_density(scenario, jobs)
+        maker = JobMaker(scenario, system, jobs, scheduler)
         for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
-            made = PreemptibleJob, rules[it.job.index], errors_of(scenario, system, it, density)
-            yield it.job.submitted, job_of_runs(scenario, it, scheduler, *made)
+            yield it.job.submitted, maker.of_runs(it, PreemptibleJob, rules[it.job.index])
 
     return decider, len(rules), coming
 
