@@ -1,4 +1,4 @@
-"""`holdfast chaos`, `matrix`: whatever fails, whenever, a run ends soundly and keeps what was saved."""
+"""`holdfast chaos`, `matrix`: whatever fails, a run ends soundly and keeps what was saved."""
 
 from __future__ import annotations
 
