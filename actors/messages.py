@@ -145,17 +145,8 @@ class MemberSpeedChanged:
 
 
 @message
-class MemberStaged:
-    """Worker to job: I have staged in all that this run needs."""
-
-    copy: int
-    run: int
-    worker: int
-
-
-@message
-class MemberSaved:
-    """Worker to job: the master has my image."""
+class MemberReady:
+    """Worker to job: I have staged in all that this run needs, or the master has my image."""
 
     copy: int
     run: int

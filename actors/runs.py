@@ -17,9 +17,8 @@ from actors.job import Life
 from actors.messages import (
     MemberFaultHeard,
     MemberHasNotice,
-    MemberSaved,
+    MemberReady,
     MemberSpeedChanged,
-    MemberStaged,
     MemberStateChanged,
     ReplaceMember,
     ReplacementDue,
@@ -99,18 +98,11 @@ class JobOfRuns(JobOfCopies):
                 cause = copy.run.review(cause)
             self.report_progress(copy, cause)
 
-    @handles(MemberStaged, during=AT_WORK)
-    def member_staged(self, message: MemberStaged, cause: int) -> None:
-        self._member_ready(message.copy, message.run, message.worker, cause)
-
-    @handles(MemberSaved, during=AT_WORK)
-    def member_saved(self, message: MemberSaved, cause: int) -> None:
-        self._member_ready(message.copy, message.run, message.worker, cause)
-
-    def _member_ready(self, number: int, run: int, worker: int, cause: int) -> None:
-        copy = self.copies.get(number)
-        if copy is not None and copy.run is not None and copy.run.number == run:
-            self.report_progress(copy, copy.run.member_ready(worker, cause))
+    @handles(MemberReady, during=AT_WORK)
+    def member_ready(self, message: MemberReady, cause: int) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None and copy.run is not None and copy.run.number == message.run:
+            self.report_progress(copy, copy.run.member_ready(message.worker, cause))
 
     # --- members that are replaced ------------------------------------------------------------
 
@@ -151,12 +143,10 @@ class JobOfRuns(JobOfCopies):
             if background is not None and background.end is not None and background.end <= due_by:
                 self.report_progress(run.copy, run.pass_background(background.cause))
 
-    @handles(MemberStateChanged, during=(Life.WAITING, *GONE))
-    @handles(MemberSpeedChanged, during=(Life.WAITING, *GONE))
-    @handles(MemberStaged, during=(Life.WAITING, *GONE))
-    @handles(MemberSaved, during=(Life.WAITING, *GONE))
-    @handles(MemberFaultHeard, during=(Life.WAITING, *GONE))
-    @handles(MemberHasNotice, during=(Life.WAITING, *GONE))
+    @handles(
+        *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
+        during=(Life.WAITING, *GONE),
+    )
     def too_late(self, message: object, cause: int) -> None:
         """The copy ended at the same instant."""
 

@@ -15,7 +15,7 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.memory import INPUT, Memory
-from actors.messages import MemberSaved, MemberStaged
+from actors.messages import MemberReady
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
@@ -158,9 +158,12 @@ class TransferClient(Actor):
     def _go_on(self, request: StageIn, cause: int) -> None:
         """Ask for a channel, or notify the job that nothing is missing."""
         if self._wanted(request) is None:
-            self.send(request.job, MemberStaged(request.copy, request.run, self.index), cause)
+            self._report_ready(request, cause)
         else:
             self._ask_for_channel(request, cause, from_scratch=not self._asking)
+
+    def _report_ready(self, request: StageIn, cause: int) -> None:
+        self.send(request.job, MemberReady(request.copy, request.run, self.index), cause)
 
     def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
         if self.master is not None:
@@ -210,11 +213,8 @@ class TransferClient(Actor):
             self._ask_for_channel(request, cause)  # anew: the one that it had is free
             return
         self._need_no_channel(cause)
-        if kind is SAVE:
-            self.saving = False
-            self.send(request.job, MemberSaved(request.copy, request.run, self.index), cause)
-        else:
-            self.send(request.job, MemberStaged(request.copy, request.run, self.index), cause)
+        self.saving = False
+        self._report_ready(request, cause)
 
     def _suspend(self, cause: int) -> int:
         if self._transfer is None:

@@ -18,7 +18,6 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
-from sims.durations import FORMS, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
@@ -28,6 +27,7 @@ from sims.errors import (
     InputError,
     note,
 )
+from sims.telling import FORMS, seconds
 
 T = TypeVar("T")
 
@@ -222,6 +222,11 @@ def one_of(words: Sequence[str]) -> Callable[[object], str]:
 def option(parse: Callable[[str], object], metavar: str, help: str, *names: str) -> Any:
     """An option with a value of a kind."""
     return typer.Option(*names, parser=parse, metavar=metavar, help=help)
+
+
+def written(help: str, parse: Callable[[str], object] = Path, metavar: str = "FILE") -> Any:
+    """The option that says where a command's output goes."""
+    return option(parse, metavar, help, "-o", "--output")
 
 
 def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:

@@ -19,7 +19,7 @@ from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import InputError
-from sims.scenario import Scenario
+from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
@@ -104,6 +104,13 @@ def time_limit(until: float, unit: str) -> float:
     if unit == "slot" and until != int(until):
         raise InputError("command line", "--until", f"{until!r} is within a slot", "a whole number")
     return until
+
+
+def checked_seed(seed: int, source: str, key: str) -> int:
+    """`seed`, with which a run can draw. Raises InputError, naming who gave it, for another."""
+    if seed not in SEEDS:
+        raise InputError(source, key, f"{seed} is no seed", "seeds of 0 or above, below 2**64")
+    return seed
 
 
 # --- objects that a program gives ---------------------------------------------------------------

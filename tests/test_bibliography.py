@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from sims.docs.blocks import BIBLIOGRAPHY, PAGES, ROOT, keys, linked
+from sims.docs.hooks import BIBLIOGRAPHY, PAGES, ROOT, keys, linked
 from sims.papers import ITEMS
 
 Papers = dict[str, tuple[str, str, str | None]]

@@ -40,6 +40,8 @@ class DeadlineDecider(Decider):
     """Asks a policy for each job's kind of worker, at each change and every so often. A change of
     kind cancels the job's run; its policy is then asked again, for a job that has no workers."""
 
+    wants_progress = True
+
     policy: KindPolicy
     kinds: Mapping[str, tuple[Offer, tuple[int, ...]]]
     """Each kind's offer and workers, the cheapest first."""
@@ -52,10 +54,6 @@ class DeadlineDecider(Decider):
     scheduler: Scheduler = field(init=False, repr=False)
     tick: float = field(init=False, default=0)
     """When policies are asked next, whatever happens."""
-
-    @property
-    def wants_progress(self) -> bool:
-        return True
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler

@@ -73,9 +73,9 @@ def message(cls: type[C]) -> type[C]:
     return attrs.define(cls, eq=False)
 
 
-def handles(kind: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method], Method]:
-    """Mark a method `(self, message, cause)` as the handler of messages of class `kind`; `cause` is
-    the number of the event that led to the message, to be handed on to what the handler records
+def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method], Method]:
+    """Mark a method `(self, message, cause)` as the handler of messages of these classes; `cause`
+    is the number of the event that led to the message, to be handed on to what the handler records
     and sends.
 
     `during` names the states of the actor's life in which it may come (default: all); in another
@@ -83,8 +83,7 @@ def handles(kind: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method]
     """
 
     def mark(method: Method) -> Method:
-        marks = [*getattr(method, "__handles__", ()), (kind, during)]
-        method.__handles__ = marks  # type: ignore[attr-defined]
+        method.__handles__ = [(kind, during) for kind in kinds]  # type: ignore[attr-defined]
         return method
 
     return mark

@@ -47,29 +47,6 @@ def round_count(before: int, after: int) -> int:
     return max(min(before, after), abs(after - before))
 
 
-def rounds(before: int, after: int) -> list[list[tuple[int, int]]]:
-    """A schedule of the messages: rounds of (sender, receiver), each processor once a round.
-
-    Processors are numbered from 0, those who stay first. Growing, who stays sends to who comes;
-    shrinking, who goes sends to who stays. The r-th round shifts the pairing by r: the colouring
-    that König's theorem promises, for a complete bipartite graph. `round_count` rounds; none where
-    `before` equals `after`.
-    """
-    stay, moving = min(before, after), abs(after - before)
-    if not moving:
-        return []
-    colours = range(max(stay, moving))
-    pairings = [_pairing(colour, stay, moving) for colour in colours]
-    return pairings if after > before else [[(b, a) for a, b in pairs] for pairs in pairings]
-
-
-def _pairing(colour: int, stay: int, moving: int) -> list[tuple[int, int]]:
-    """(who stays, who moves) in one round."""
-    if moving >= stay:
-        return [(a, stay + (a + colour) % moving) for a in range(stay)]
-    return sorted(((b + colour) % stay, stay + b) for b in range(moving))
-
-
 @frozen
 class Checkpointing:
     """Checkpoints against fail-stop faults (malleable17, section 3.1)."""
@@ -174,11 +151,6 @@ class Costs:
         worked = elapsed - taken * self.checkpoint[at]
         return max(0.0, left - worked / self.times[at])
 
-    def saved(self, size: int, left: float, taken: int) -> float:
-        """What is left of the fraction `left` at the last of `taken` checkpoints."""
-        at = size // self.pair - 1
-        return max(0.0, left - taken * self.work[at] / self.times[at]) if taken else left
-
     def finish(self, start: float, before: int, after: int, left: float) -> float:
         """t^U of the fraction `left`, redistributed from `before` to `after` processors at `start`.
 
@@ -201,10 +173,6 @@ class Costs:
     def redistribution(self, before: int, after: int) -> float:
         """RC, in s (malleable17, eq. 6)."""
         return self.link.cost(self.footprint, before, after)
-
-    def closing(self, size: int) -> float:
-        """C of the checkpoint that closes a redistribution to `size`; 0 where none does."""
-        return self.closings[size // self.pair - 1]
 
     def computing(self, size: int) -> float:
         """tau - C: work between two checkpoints; inf: none is taken."""

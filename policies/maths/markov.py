@@ -56,14 +56,6 @@ class MarkovChain:
         """Eigenvalues of the chain's UP/RECLAIMED part, computed at every call."""
         return Spectrum.of(self.rows)
 
-    def up_again(self, t: float) -> float:
-        """P_uu(t): UP at 0, then UP at slot t without having been DOWN in between."""
-        return self.spectrum().up_again(t)
-
-    def survival(self, t: float) -> float:
-        """P_ND(t): UP at 0, then not DOWN in [0, t], at real t in slots."""
-        return exp(self.spectrum().log_survival(t))
-
 
 def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
     return tuple(chains)

@@ -13,13 +13,15 @@ from functools import cache
 from math import ceil, inf, isfinite
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import coo_array
 
 States = NDArray[np.bool_]
 """Workers x slots."""
+Places = NDArray[np.int64]
+"""Of variables."""
 
 
 @frozen
@@ -30,88 +32,51 @@ class Load:
     slots: int
 
 
-@frozen
-class BinaryProgramme:
-    """minimise costs x, x binary, under bounds and constraints."""
-
-    costs: NDArray[np.float64]
-    bounds: Bounds
-    constraints: LinearConstraint
+def _exactly(total: float, coefficients: NDArray[np.float64]) -> LinearConstraint:
+    """One row: the weighted sum of all variables is `total`."""
+    return LinearConstraint(coefficients[np.newaxis], [total], [total])
 
 
-@define
-class _Rows:
-    """Sparse constraints, row after row: `low` <= coefficients x <= `high`."""
-
-    row: list[NDArray[np.int64]] = field(factory=list)
-    column: list[NDArray[np.int64]] = field(factory=list)
-    value: list[NDArray[np.float64]] = field(factory=list)
-    low: list[NDArray[np.float64]] = field(factory=list)
-    high: list[NDArray[np.float64]] = field(factory=list)
-    count: int = 0
-
-    def at_most(self, high: float, *terms: tuple[float, NDArray[np.int64]]) -> None:
-        """One row per position: the sum of coefficient x variable is at most `high`."""
-        size = len(terms[0][1])
-        for coefficient, columns in terms:
-            self._put(np.arange(size) + self.count, columns, np.full(size, coefficient))
-        self._close(size, -np.inf, high)
-
-    def exactly(self, total: float, columns: NDArray[np.int64], values: Sequence[float]) -> None:
-        """One row: the weighted sum is `total`."""
-        row = np.full(len(columns), self.count)
-        self._put(row, columns, np.array(values, dtype=np.float64))
-        self._close(1, total, total)
-
-    def constraint(self, variables: int) -> LinearConstraint:
-        parts = np.concatenate(self.row), np.concatenate(self.column)
-        matrix = coo_array((np.concatenate(self.value), parts), shape=(self.count, variables))
-        return LinearConstraint(matrix.tocsr(), np.concatenate(self.low), np.concatenate(self.high))
-
-    def _put(
-        self, row: NDArray[np.int64], column: NDArray[np.int64], value: NDArray[np.float64]
-    ) -> None:
-        self.row.append(row)
-        self.column.append(column)
-        self.value.append(value)
-
-    def _close(self, size: int, low: float, high: float) -> None:
-        self.low.append(np.full(size, low))
-        self.high.append(np.full(size, high))
-        self.count += size
+def _at_most(high: float, variables: int, *terms: tuple[float, Places]) -> LinearConstraint:
+    """A row for each position: the sum of coefficient x variable is at most `high`."""
+    rows = len(terms[0][1])
+    values = np.repeat([coefficient for coefficient, _ in terms], rows)
+    places = np.tile(np.arange(rows), len(terms)), np.concatenate([columns for _, columns in terms])
+    matrix = coo_array((values, places), shape=(rows, variables))
+    return LinearConstraint(matrix, np.full(rows, -inf), np.full(rows, high))
 
 
-def programme(up: States, down: States, loads: Sequence[Load]) -> BinaryProgramme:
-    """Choose a load, its workers and its slots, so that the last slot comes as early as possible.
+def programme(
+    up: States, down: States, loads: Sequence[Load]
+) -> tuple[NDArray[np.float64], Bounds, list[LinearConstraint]]:
+    """Choose a load, its workers and its slots, so that the last slot comes as early as possible:
+    minimise costs x, x binary, under bounds and constraints.
 
     Binary variables, in this order: each worker is chosen; each slot is used; each slot comes
     before the end; each slot comes after the beginning; each load is chosen. The objective counts
     the slots before the end.
     """
     workers, slots = up.shape
+    size = workers + 3 * slots + len(loads)
     chosen, used, open_, begun, load = np.split(
-        np.arange(workers + 3 * slots + len(loads)),
-        np.cumsum([workers, slots, slots, slots]),
+        np.arange(size), np.cumsum([workers, slots, slots, slots])
     )
-    rows = _Rows()
-    rows.exactly(1.0, load, [1.0] * len(loads))
-    rows.exactly(
-        0.0, np.append(chosen, load), [1.0] * workers + [-float(each.workers) for each in loads]
-    )
-    rows.exactly(0.0, np.append(used, load), [1.0] * slots + [-float(each.slots) for each in loads])
-    rows.at_most(0.0, (1.0, used), (-1.0, open_))
-    rows.at_most(0.0, (1.0, open_[1:]), (-1.0, open_[:-1]))
-    rows.at_most(0.0, (1.0, used), (-1.0, begun))
-    rows.at_most(0.0, (1.0, begun[:-1]), (-1.0, begun[1:]))
-    worker, slot = np.nonzero(~up)
-    rows.at_most(1.0, (1.0, chosen[worker]), (1.0, used[slot]))
-    worker, slot = np.nonzero(down)
-    rows.at_most(2.0, (1.0, chosen[worker]), (1.0, begun[slot]), (1.0, open_[slot]))
-    costs = np.zeros(load[-1] + 1)
-    costs[open_] = 1.0
-    usable = np.ones_like(costs)
+    costs, usable, one, staff, time = np.zeros(size), np.ones(size), *np.zeros((3, size))
+    costs[open_] = one[load] = staff[chosen] = time[used] = 1
     usable[used] = up.sum(axis=0) >= min(each.workers for each in loads)
-    return BinaryProgramme(costs, Bounds(np.zeros_like(costs), usable), rows.constraint(len(costs)))
+    staff[load] = [-each.workers for each in loads]
+    time[load] = [-each.slots for each in loads]
+    away, lost = np.nonzero(~up), np.nonzero(down)
+    constraints = [
+        *(_exactly(1, one), _exactly(0, staff), _exactly(0, time)),
+        _at_most(0, size, (1, used), (-1, open_)),
+        _at_most(0, size, (1, open_[1:]), (-1, open_[:-1])),
+        _at_most(0, size, (1, used), (-1, begun)),
+        _at_most(0, size, (1, begun[:-1]), (-1, begun[1:])),
+        _at_most(1, size, (1, chosen[away[0]]), (1, used[away[1]])),
+        _at_most(2, size, (1, chosen[lost[0]]), (1, begun[lost[1]]), (1, open_[lost[1]])),
+    ]
+    return costs, Bounds(np.zeros(size), usable), constraints
 
 
 OPTIMAL, INFEASIBLE = 0, 2
@@ -173,7 +138,15 @@ class Search:
         return np.zeros_like(self.up)
 
     def __attrs_post_init__(self) -> None:
-        _check(self.up, self.down, self.tasks, self.speed)
+        up, down, tasks, speed = self.up, self.down, self.tasks, self.speed
+        if up.ndim != 2 or up.shape != down.shape:
+            raise ValueError(
+                f"States are one matrix of workers x slots each, not {up.shape} and {down.shape}."
+            )
+        if (up & down).any():
+            raise ValueError("A worker cannot be UP and DOWN in the same slot.")
+        if tasks < 1 or speed < 1:
+            raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
     def earliest_end(self, start: int = 0) -> OfflineOptimum:
         """The earliest end of one iteration, in slots from `start`, where it begins."""
@@ -182,13 +155,13 @@ class Search:
         never = OfflineOptimum(up.shape[1] + 1, None, (), True)
         if not loads or min(load.slots for load in loads) > up.shape[1]:
             return never
-        model = programme(up, down, loads)
+        costs, bounds, constraints = programme(up, down, loads)
         limit = {"time_limit": self.time_limit} if isfinite(self.time_limit) else {}
         solution = milp(
-            model.costs,
-            integrality=np.ones_like(model.costs),
-            bounds=model.bounds,
-            constraints=model.constraints,
+            costs,
+            integrality=np.ones_like(costs),
+            bounds=bounds,
+            constraints=constraints,
             options={"mip_rel_gap": 0.0} | limit,
         )
         if solution.status == INFEASIBLE:
@@ -212,17 +185,6 @@ def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
     while (start := start + length(start)) <= slots:
         count += 1
     return count
-
-
-def _check(up: States, down: States, tasks: int, speed: int) -> None:
-    if up.ndim != 2 or up.shape != down.shape:
-        raise ValueError(
-            f"States are one matrix of workers x slots each, not {up.shape} and {down.shape}."
-        )
-    if (up & down).any():
-        raise ValueError("A worker cannot be UP and DOWN in the same slot.")
-    if tasks < 1 or speed < 1:
-        raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
 
 def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:

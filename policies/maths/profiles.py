@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from attrs import field, frozen
+from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from policies.maths.speedup import Profile, Speedup, Table
@@ -36,7 +36,7 @@ def bisect_counts(
     return high
 
 
-@frozen(eq=False)
+@define(eq=False)
 class Formulas:
     """Profiles of `Speedup`'s formula on P processors, one array element each."""
 
@@ -55,10 +55,10 @@ class Formulas:
     least_area: Floats = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "fastest", self._fastest())
-        object.__setattr__(self, "least_time", self.time(self.fastest))
-        object.__setattr__(self, "least_area", self.time(np.ones_like(self.fastest)))
-        object.__setattr__(self, "fastest", self.needed(self.least_time * (1 + SAME)))
+        self.fastest = self._fastest()
+        self.least_time = self.time(self.fastest)
+        self.least_area = self.time(np.ones_like(self.fastest))
+        self.fastest = self.needed(self.least_time * (1 + SAME))
 
     @classmethod
     def of(cls, profiles: Sequence[Speedup], processors: int) -> Formulas:

@@ -42,10 +42,6 @@ class SetAnalysis:
     step: float
     """E_c / P_+, slots from one common UP slot to the next, given that there is one."""
 
-    @property
-    def p_plus(self) -> float:
-        return exp(self.log_p_plus)
-
 
 @frozen(eq=False)
 class Product:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import frozen
 from numpy.typing import NDArray
 
 from policies.maths.speeds import Change
@@ -23,36 +24,24 @@ def srpt_flowtime(arrivals: Floats, sizes: Floats, speed: float = 1.0) -> float:
     return float((srpt_completions(work_times, sizes) / speed - arrivals).sum())
 
 
-@define
-class _Machine:
-    """One machine under SRPT: its clock, and what waits as (work left, job), smallest first."""
-
-    completions: Floats
-    clock: float = 0.0
-    waiting: list[tuple[float, int]] = field(factory=list)
-
-    def work_until(self, horizon: float) -> None:
-        """Serve the smallest jobs until `horizon`."""
-        while self.waiting and self.clock < horizon:
-            left, job = self.waiting.pop(0)
-            if self.clock + left > horizon:
-                self.waiting.insert(0, (left - (horizon - self.clock), job))
-                self.clock = horizon
-            else:
-                self.clock += left
-                self.completions[job] = self.clock
-        if not self.waiting:
-            self.clock = max(self.clock, horizon)
-
-
 def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
     """Completion times of SRPT on one machine of unit speed; `arrivals` are in time order."""
-    machine = _Machine(np.zeros(len(sizes)))
-    for job, (time, size) in enumerate(zip(arrivals.tolist(), sizes.tolist(), strict=True)):
-        machine.work_until(time)
-        insort(machine.waiting, (size, job))
-    machine.work_until(float(np.inf))
-    return machine.completions
+    completions, clock = np.zeros(len(sizes)), 0.0
+    waiting: list[tuple[float, int]] = []
+    """(work left, job), the smallest first."""
+    jobs = zip(arrivals.tolist(), sizes.tolist(), strict=True)
+    for job, (time, size) in enumerate(chain(jobs, [(np.inf, 0.0)])):  # the last only ends it
+        while waiting and clock < time:
+            left, smallest = waiting.pop(0)
+            if clock + left > time:
+                waiting.insert(0, (left - (time - clock), smallest))
+                clock = time
+            else:
+                clock += left
+                completions[smallest] = clock
+        clock = max(clock, time)
+        insort(waiting, (size, job))
+    return completions
 
 
 def mean_bound(arrivals: Floats, sizes: Floats, servers: int, peak: float) -> float:

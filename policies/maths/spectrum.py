@@ -126,8 +126,6 @@ class Spectrum:
 
 
 def _term(value: float, gap: float, coefficient: float) -> Term:
-    return Term(value, log1p(-gap) if gap < 1.0 else _log(value), coefficient)
-
-
-def _log(value: float) -> float:
-    return log(value) if value > 0.0 else -np.inf
+    if gap < 1.0:
+        return Term(value, log1p(-gap), coefficient)
+    return Term(value, log(value) if value > 0.0 else -np.inf, coefficient)

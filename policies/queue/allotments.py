@@ -32,9 +32,8 @@ class Programme:
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
         """Raises ValueError for rigid jobs."""
-        tables = [Listed.tabulated(job.profile, processors) for job in jobs]
-        rows = list(zip(tables, attempts, strict=True))
-        least = least_length(rows, processors) / (1 + 2 * self.eps)
+        rows, least = tabulated(jobs, attempts, processors)
+        least /= 1 + 2 * self.eps
         return smallest(least, processors, lambda target: self._trial(rows, target)).listed
 
     def _trial(self, rows: Sequence[tuple[Listed, int]], target: float) -> TargetTrial:
@@ -47,11 +46,16 @@ class Programme:
         return Chain.of(table, attempts, units, self.eps * target / attempts, Ties.FEWEST)
 
 
-def least_length(rows: Sequence[tuple[Listed, int]], processors: int) -> float:
-    """No batch can be shorter: the longest chain at its fastest, the area at its least."""
+def tabulated(
+    jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
+) -> tuple[list[tuple[Listed, int]], float]:
+    """The jobs' tables with their attempts, and the length that no batch can be shorter than: the
+    longest chain at its fastest, the area at its least."""
+    tables = [Listed.tabulated(job.profile, processors) for job in jobs]
+    rows = list(zip(tables, attempts, strict=True))
     longest = max(g * float(table.times.min()) for table, g in rows)
     area = sum(g * float(table.areas.min()) for table, g in rows)
-    return max(longest, area / processors)
+    return rows, max(longest, area / processors)
 
 
 MOST_CHAINS = 4_000_000
@@ -141,10 +145,8 @@ class Mixed:
     ) -> Sequence[Allotment]:
         """Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS pairs of
         halves to compare."""
-        tables = [Listed.tabulated(job.profile, processors) for job in jobs]
-        rows = list(zip(tables, attempts, strict=True))
+        rows, least = tabulated(jobs, attempts, processors)
         frontiers = [Frontier.of(table, g) for table, g in rows]
-        least = least_length(rows, processors)
         return smallest(least, processors, lambda target: _trial(frontiers, target)).listed
 
 

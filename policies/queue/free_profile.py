@@ -70,11 +70,6 @@ class FreeProfile:
         return cls(times, array("q", frees))
 
     @property
-    def frees(self) -> list[int]:
-        """Free processors, by step."""
-        return self.counts.tolist()
-
-    @property
     def free_now(self) -> int:
         return self.counts[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Callable
 
 from policies.interface.queue import (
     Allocation,
@@ -66,6 +67,15 @@ class AllotmentRule(enum.Enum):
     """The best of all; for small platforms."""
 
 
+BATCH: dict[AllotmentRule, Callable[[float], BatchAllocation]] = {
+    AllotmentRule.SCALED: Scaled,
+    AllotmentRule.PROGRAMME: Programme,
+    AllotmentRule.EXACT: lambda eps: Exact(),
+    AllotmentRule.MIXED: lambda eps: Mixed(),
+}
+"""By eps."""
+
+
 def is_strategy(name: str) -> bool:
     """Whether it is one of the papers'."""
     return name in SHELVES or name in FIELD or LIST.fullmatch(name) is not None
@@ -108,21 +118,9 @@ def allocation_named(
         "LPA": LPA,
         "MINTIME": MINTIME,
         "MINAREA": MINAREA,
-        "BATCH": _allotted(allotment, eps),
+        "BATCH": BATCH[allotment](eps),
     }
     if name not in rules:
         accepted = ", ".join(rules)
         raise ValueError(f"{name!r} is no rule; accepted: {accepted}, package.module:Name")
     return rules[name]
-
-
-def _allotted(rule: AllotmentRule, eps: float) -> BatchAllocation:
-    match rule:
-        case AllotmentRule.SCALED:
-            return Scaled(eps)
-        case AllotmentRule.PROGRAMME:
-            return Programme(eps)
-        case AllotmentRule.EXACT:
-            return Exact()
-        case AllotmentRule.MIXED:
-            return Mixed()

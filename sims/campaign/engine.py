@@ -12,12 +12,11 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
-from sims.campaign.campaign import Campaign
+from sims.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
-from sims.campaign.results import Results
-from sims.campaign.store import Store
+from sims.campaign.results import Results, Store
 from sims.scenario import Scenario
 from sims.world import run, time_limit
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import inf, nan, sqrt
+from math import floor, inf, isfinite, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -138,3 +138,31 @@ def _estimate(mean: float, sample: Sample, level: float) -> Estimate:
         low = high = mean
     # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
     return Estimate(mean, min(low, mean), max(high, mean), len(sample), sample)
+
+
+# --- telling ----------------------------------------------------------------------------------
+
+
+def rounded(estimate: Estimate | None) -> str:
+    """To two digits of the half-width; both ends where they are not at the same distance; only the
+    mean where there is none, a dash without a mean."""
+    if estimate is None or not estimate.size:
+        return "-"
+    mean, low, high, half = estimate.mean, estimate.low, estimate.high, estimate.half
+    if not isfinite(half):
+        return f"{mean:,.8g}"
+    if half == 0:
+        return f"{mean:,.8g} ± 0"
+    places = max(0, 1 - floor(log10(half)))
+    if abs((high - mean) - (mean - low)) < 1e-6 * half:
+        return f"{mean:,.{places}f} ± {half:,.{places}f}"
+    return f"{mean:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+
+
+def estimate_as_json(it: Estimate | None) -> dict[str, Any] | None:
+    """The same as data; an end that is not finite is null."""
+    if it is None or not it.size:
+        return None
+    ends = {"half": it.half, "low": it.low, "high": it.high}
+    known = {key: value if isfinite(value) else None for key, value in ends.items()}
+    return {"mean": it.mean, **known, "size": it.size}

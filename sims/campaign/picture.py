@@ -6,16 +6,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Campaign, PictureSection
-from sims.campaign.comparing import Comparison, Verdict
+from sims.campaign import Campaign, PictureSection
+from sims.campaign.axes import as_toml, told
+from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
-from sims.durations import seconds
 from sims.errors import InputError
-from sims.plots.comparisons import draw_panels
+from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
-from sims.telling import units
+from sims.telling import seconds, units
 
 VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
@@ -35,7 +34,7 @@ def draw(results: Results, path: Path) -> Path:
     panels = panels_of(campaign, picture, cells)
     if not panels:
         raise InputError(campaign.source, "picture", "no cell has a value", "finished cells")
-    names, (told, level) = picture.labels, SHOWN[picture.show]
+    names, (beside, level) = picture.labels, SHOWN[picture.show]
     values = campaign.axes[picture.x]
     ticks = {_number(it, campaign.source, picture): it for it in values if isinstance(it, str)}
     unit = f", {units(results.unit)}" if gauge.timed and picture.show != "ratio" else ""
@@ -45,7 +44,7 @@ def draw(results: Results, path: Path) -> Path:
         path,
         picture.title or campaign.name,
         names.get(picture.x, picture.x),
-        names.get(gauge.name, gauge.name) + told.format(baseline) + unit,
+        names.get(gauge.name, gauge.name) + beside.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,
@@ -113,6 +112,27 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
     if picture.log_x and number <= 0:
         raise InputError(source, "picture.log_x", f"{picture.x} = {value}", "values above 0")
     return float(number)
+
+
+def draw_runs(cells: Iterable[Comparison], path: Path, title: str, figure: str) -> Path:
+    """Draw how a measure spreads over runs, or blocks, for each variant; `figure` is what it is
+    called. Raises InputError without matplotlib, and where nothing is there to draw."""
+    panels, each = {}, "run"
+    for cell in cells:
+        each = "block" if cell.speaks else each
+        panels[told(cell.point) if cell.point else ""] = {
+            it.variant: _values(cell, it) for it in cell.lines
+        }
+    if not any(values for panel in panels.values() for values in panel.values()):
+        raise InputError("picture", "", "no run has a value", "finished runs")
+    return draw_spreads(panels, path, title, f"{figure}, of each {each}")
+
+
+def _values(cell: Comparison, line: Line) -> list[float]:
+    """What is observed of a variant."""
+    if cell.speaks:
+        return list(line.runs[0].blocks)
+    return [run.value for run in line.runs if run.value is not None]
 
 
 def prepare_pictures(folder: Path) -> None:

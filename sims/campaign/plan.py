@@ -4,6 +4,7 @@ are asked for, and few are kept: a campaign may have millions of cells."""
 from __future__ import annotations
 
 import inspect
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
@@ -16,15 +17,15 @@ import attrs
 import numpy as np
 from attrs import define, field, frozen
 
-from sims.campaign.axes import Settings, objects, told
-from sims.campaign.campaign import Campaign
+from sims.campaign import Campaign
+from sims.campaign.axes import Settings, as_toml, is_object, objects, told
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
-from sims.scenario import SEEDS, Scenario
+from sims.scenario import Scenario
 from sims.scenario.loader import parse, put, read
 from sims.scenario.own_code import imported, running
-from sims.world import with_given
+from sims.world import checked_seed, with_given
 
 LOOKED_AT = 256
 """Cases that are looked at before anything runs, unless there are more variants, or values of an
@@ -84,6 +85,19 @@ class Case:
         """All that it sets in the base scenario, in order."""
         campaign = self.plan.campaign
         return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
+
+    def reproducing(self, replication: int) -> str:
+        """The command that runs one replication alone, and logs it; of a scenario that a function
+        makes, what it is made of."""
+        campaign = self.plan.campaign
+        words = [f"{key}={as_toml(value)}" for key, value in self.settings()]
+        seed = ["--seed", str(self.seed(replication))]
+        if campaign.made:
+            return shlex.join([campaign.scenario, *words, *seed])
+        file = str(Path(campaign.folder, campaign.scenario))
+        sets = [part for word in words for part in ("--set", word)]
+        until = [] if campaign.until is None else ["--until", str(campaign.until)]
+        return shlex.join(["holdfast", "run", file, *sets, *seed, *until])
 
     def __str__(self) -> str:
         return f"{self.variant}, {told(self.point)}" if self.point else self.variant
@@ -183,10 +197,8 @@ class Cells(Sequence[Case]):
             kit, first = self.made(number, 0).kit, self.made(number, 0).first
         else:
             first = scenario.seed if campaign.seed is None else campaign.seed
-            if (last := first + campaign.most - 1) not in SEEDS:
-                key = "--runs" if campaign.source == COMMAND_LINE else "seed"
-                accepted = "seeds of 0 or above, below 2**64"
-                raise InputError(campaign.source, key, f"{last} is no seed", accepted)
+            key = "--runs" if campaign.source == COMMAND_LINE else "seed"
+            checked_seed(first + campaign.most - 1, campaign.source, key)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
         own = list(map(id, objects(self[number].settings()).values()))
@@ -198,7 +210,7 @@ class Cells(Sequence[Case]):
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
         own = objects(given)
-        plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
+        plain = tuple(pair for pair in given if not is_object(*pair))
         if self.function is None:
             source = str(Path(self.campaign.folder, self.campaign.scenario))
             scenario = self._read(self._base, plain, source)

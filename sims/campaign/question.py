@@ -11,20 +11,19 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sims.campaign.axes import Axis, Settings, as_toml, objects, told
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
+from sims.campaign.axes import Axis, Settings, as_toml, is_object, told
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
-from sims.scenario import SEEDS
 from sims.scenario.loader import parse, put, read
-from sims.world import FaultLaw
+from sims.world import FaultLaw, checked_seed
 
 
 def question(
@@ -52,18 +51,14 @@ def question(
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     table, changed = parse(file), dict(changes or {})
     for key, value in changed.items():
-        if not objects([(key, value)]):
+        if not is_object(key, value):
             put(table, key, value)
     scenario = read(table, str(file), file.parent)
-    first = scenario.seed if seed is None else seed
-    if first not in SEEDS:
-        accepted = "seeds of 0 or above, below 2**64"
-        raise InputError(COMMAND_LINE, "--seed", f"{first} is no seed", accepted)
     named = _named(variants)
     return Campaign(
         name=scenario.name,
         scenario=str(file),
-        seed=first,
+        seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
         until=until,
         measures=(measure.value,),
@@ -162,7 +157,7 @@ def compare(
         until=until,
     )
     given = [*changed.items(), *(pair for it in variants for pair in it)]
-    mine = [it for pair in given for it in objects([pair]).values()]
+    mine = [value for key, value in given if is_object(key, value)]
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies as package.module:Name")

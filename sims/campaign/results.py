@@ -1,23 +1,36 @@
-"""What a campaign has found so far, and what it says of it."""
+"""What a campaign has found so far; on disk, a Parquet file for each finished batch of cells.
+
+A file is there as a whole or not at all, and its name is that of its content, as each row's `key`
+is that of all that the row follows from. So nothing is ever wrong here: a campaign takes the rows
+whose keys it asks for, and what it does not ask for, since a file has changed say, is not taken.
+"""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Iterator
-from itertools import groupby, repeat
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import attrs
 from attrs import define, field
 
+from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Campaign, Precision
 from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of
+from sims.campaign.kit import digest
 from sims.campaign.plan import Case, Cells
-from sims.campaign.store import Store, frame_of, polars_or_error
+from sims.errors import InputError, imported
+from sims.exports.tables import guarded
+from sims.writing import refusing, replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -121,12 +134,8 @@ class Results:
     ) -> list[Comparison]:
         """Of one measure (default: the first), a comparison for each cell that has results, and
         within it for each class of jobs; their intervals hold all together."""
-        campaign, found = self.campaign, []
-        gauge, effect, level = (
-            gauge or campaign.gauges[0],
-            effect or campaign.effect,
-            campaign.level,
-        )
+        campaign, level, found = self.campaign, self.campaign.level, []
+        gauge, effect = gauge or campaign.gauges[0], effect or campaign.effect
         for _, group in groupby(self.finished(), lambda it: it[0][0].place):
             cells = list(group)
             for of in self._classes(gauge, [result for _, result in cells]):
@@ -155,21 +164,6 @@ class Results:
         frame = frame_of([result for _, result in found], places)
         return frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
 
-    # --- telling ------------------------------------------------------------------------------
-
-    def reproducing(self, case: Case, replication: int) -> str:
-        """The command that runs one cell alone, and logs it; of a scenario that a function makes,
-        what it is made of."""
-        campaign = self.campaign
-        words = [f"{key}={as_toml(value)}" for key, value in case.settings()]
-        seed = ["--seed", str(case.seed(replication))]
-        if campaign.made:
-            return shlex.join([campaign.scenario, *words, *seed])
-        file = Path(campaign.folder, campaign.scenario)
-        sets = [part for word in words for part in ("--set", word)]
-        until = [] if campaign.until is None else ["--until", str(campaign.until)]
-        return shlex.join(["holdfast", "run", str(file), *sets, *seed, *until])
-
     def description(self) -> dict[str, Any]:
         """What a store notes of it."""
         return {
@@ -184,3 +178,123 @@ class Results:
 def plain(value: object) -> int | float | str:
     """As a column of a table has it."""
     return value if isinstance(value, int | float | str) else as_toml(value)
+
+
+# --- on disk -----------------------------------------------------------------------------------
+
+DESCRIPTION = "campaign.json"
+COLUMNS = tuple(it.name for it in attrs.fields(CellResult) if it.name != "values")
+"""Of every file, beside one for each measure."""
+
+
+def polars_or_error() -> ModuleType:
+    """Raises InputError, naming the pip command, where polars is missing."""
+    polars: ModuleType = imported("polars", "results", "pip install 'holdfast[results]'")
+    _hear_of_interrupts()
+    return polars
+
+
+def _hear_of_interrupts() -> None:
+    """Polars brings a handler, when imported or when it first computes, under which a wait for a
+    result goes on through Ctrl-C: ours takes its place again."""
+    ours = signal.getsignal(signal.SIGINT)
+    if ours is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, ours)
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """As CSV or Parquet, by its suffix. Raises InputError where it cannot be written."""
+    with replacing(path) as new:
+        try:
+            csv = path.suffix == ".csv"
+            (guarded(frame).write_csv if csv else frame.write_parquet)(new)
+        except polars_or_error().exceptions.PolarsError as error:  # of a full disk, say
+            raise OSError(str(error).splitlines()[0]) from None
+        _hear_of_interrupts()
+
+
+def frame_of(
+    results: Sequence[CellResult], places: Iterable[dict[str, Any]] = repeat({})
+) -> pl.DataFrame:
+    """A row for each, with its place before it. Seeds are text: those from 2**63 on fit in no
+    column of numbers."""
+    rows = [
+        place
+        | {name: getattr(it, name) for name in COLUMNS}
+        | {"seed": str(it.seed), "end": it.end.value, "blocks": json.dumps(it.blocks)}
+        | it.values
+        for it, place in zip(results, places, strict=False)
+    ]
+    polars = polars_or_error()
+    types = {"time": polars.Float64, "error": polars.String}
+    types |= {name: polars.Float64 for it in results for name in it.values}
+    return polars.DataFrame(  # type: ignore[no-any-return]
+        rows, schema_overrides=types, infer_schema_length=None, strict=False
+    )
+
+
+@define
+class Store:
+    """A folder of results."""
+
+    folder: Path
+
+    def __attrs_post_init__(self) -> None:
+        polars_or_error()
+        if self.folder.exists() and not self.folder.is_dir():
+            raise InputError(str(self.folder), "", "is no folder", "a folder, or a new one")
+
+    def files(self) -> list[Path]:
+        """Those of finished batches."""
+        return sorted(self.folder.glob("*.parquet"))
+
+    def add(self, results: Sequence[CellResult]) -> None:
+        """Keep a batch. Raises InputError where it cannot be written."""
+        name = digest(" ".join(it.key for it in results).encode())
+        write_frame(frame_of(results), self.folder / f"{name}.parquet")
+
+    def results(self) -> dict[str, CellResult]:
+        """All by key. What raised and was tried again is as it was then.
+
+        Raises InputError for a file that holds something else.
+        """
+        found: dict[str, CellResult] = {}
+        for it in chain.from_iterable(map(_read, self.files())):
+            if it.key not in found or found[it.key].end is RunStatus.RAISED:
+                found[it.key] = it
+        return found
+
+    def describe(self, told: dict[str, Any]) -> None:
+        """Note what the campaign is and which files it read."""
+        with replacing(self.folder / DESCRIPTION) as new:
+            new.write_text(json.dumps(told, indent=1))
+
+    def changed(self, told: dict[str, Any]) -> list[str]:
+        """Which of those files are others now; `code`: Holdfast itself is."""
+        path = self.folder / DESCRIPTION
+        if not path.exists():
+            return []
+        before, now = (
+            {"code": it["code"], **it["files"]} for it in (json.loads(path.read_text()), told)
+        )
+        return [name for name, own in now.items() if before.get(name, own) != own]
+
+    def recent(self, seconds: float) -> int:
+        """Cells that were finished within the last `seconds`."""
+        since = time.time() - seconds
+        return sum(len(list(_read(it))) for it in self.files() if it.stat().st_mtime >= since)
+
+
+def _read(path: Path) -> Iterator[CellResult]:
+    polars = polars_or_error()
+    try:
+        with refusing(path):
+            frame = polars.read_parquet(path)
+        rows = frame.select([*COLUMNS, *set(frame.columns).difference(COLUMNS)]).to_dicts()
+    except polars.exceptions.PolarsError as error:
+        problem = f"holds no results: {str(error).splitlines()[0]}"
+        raise InputError(str(path), "", problem, "a file that a campaign wrote") from None
+    for row in rows:
+        own = {name: row.pop(name) for name in COLUMNS}
+        own |= {"seed": int(own["seed"]), "end": RunStatus(own["end"])}
+        yield CellResult(**own | {"blocks": json.loads(own["blocks"])}, values=row)

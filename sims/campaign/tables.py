@@ -3,42 +3,26 @@ the same as a frame, as JSON and in a notebook; and its picture."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from math import floor, isfinite, log10
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import define
 
+from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, told
-from sims.campaign.cells import Gauge
-from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.intervals import Estimate
-from sims.campaign.notes import notes
-from sims.campaign.picture import draw
+from sims.campaign.cells import Gauge, RunStatus
+from sims.campaign.comparing import Comparison, Line, Verdict, corrected
+from sims.campaign.intervals import estimate_as_json, rounded
+from sims.campaign.picture import draw, draw_runs
 from sims.campaign.results import Results, plain
-from sims.errors import InputError, imported, visible
+from sims.errors import imported, visible
 from sims.exports.tables import Library, library_or_default
-from sims.plots.comparisons import draw_spreads
 from sims.plots.pictures import Picture
-from sims.telling import UNCUT, amount_of, grid, in_units, units
-
-
-def rounded(estimate: Estimate | None) -> str:
-    """To two digits of the half-width; both ends where they are not at the same distance; only the
-    mean where there is none, a dash without a mean."""
-    if estimate is None or not estimate.size:
-        return "-"
-    mean, low, high, half = estimate.mean, estimate.low, estimate.high, estimate.half
-    if not isfinite(half):
-        return f"{mean:,.8g}"
-    if half == 0:
-        return f"{mean:,.8g} ± 0"
-    places = max(0, 1 - floor(log10(half)))
-    if abs((high - mean) - (mean - low)) < 1e-6 * half:
-        return f"{mean:,.{places}f} ± {half:,.{places}f}"
-    return f"{mean:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+from sims.telling import UNCUT, amount_of, counted, grid, in_units, units
 
 
 @define(slots=False, repr=False)
@@ -78,7 +62,7 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What a reader has to know of the figures, a line each."""
-        return list(notes(self.results, self.comparisons()))
+        return list(_notes(self.results, self.comparisons()))
 
     def _printed(self) -> Any:
         """A row for each variant in a cell, and measure."""
@@ -192,8 +176,8 @@ class Table:
             "settings": settings,
             "policy": case.scenario(0).policy.name,
             "as_asked": line.as_asked,
-            "mean": _estimate_as_json(line.mean),
-            cell.effect: _estimate_as_json(line.effect),
+            "mean": estimate_as_json(line.mean),
+            cell.effect: estimate_as_json(line.effect),
             "verdict": line.verdict.value,
             "best": line.best,
             "runs": runs,
@@ -214,16 +198,7 @@ class Table:
                 return Picture(new.read_bytes())
         if self.results.campaign.picture is not None:
             return draw(self.results, Path(path))
-        panels = {
-            told(cell.point) if cell.point else "": {
-                it.variant: _values(cell, it) for it in cell.lines
-            }
-            for cell in self.comparisons()
-        }
-        if not any(values for panel in panels.values() for values in panel.values()):
-            raise InputError("picture", "", "no run has a value", "finished runs")
-        each = "block" if any(cell.speaks for cell in self.comparisons()) else "run"
-        return draw_spreads(panels, Path(path), self.title, f"{self._figure}, of each {each}")
+        return draw_runs(self.comparisons(), Path(path), self.title, self._figure)
 
 
 def _settings(variants: dict[str, dict[str, Any]]) -> tuple[str, ...]:
@@ -245,7 +220,7 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
     row = {"variant": line.variant, "runs": len(line.runs), "as_asked": line.as_asked}
     effect = None if line.verdict is Verdict.BASELINE else line.effect
     for name, estimate in (("mean", line.mean), (cell.effect, effect)):
-        told = _estimate_as_json(estimate) or {}
+        told = estimate_as_json(estimate) or {}
         row |= {
             name: told.get("mean"),
             f"{name}_low": told.get("low"),
@@ -254,16 +229,70 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
     return {**row, "verdict": line.verdict.value}
 
 
-def _estimate_as_json(it: Estimate | None) -> dict[str, Any] | None:
-    if it is None or not it.size:
-        return None
-    ends = {"half": it.half, "low": it.low, "high": it.high}
-    known = {key: value if isfinite(value) else None for key, value in ends.items()}
-    return {"mean": it.mean, **known, "size": it.size}
+# --- notes -------------------------------------------------------------------------------------
 
 
-def _values(cell: Comparison, line: Line) -> list[float]:
-    """What is observed of a variant."""
-    if cell.speaks:
-        return list(line.runs[0].blocks)
-    return [run.value for run in line.runs if run.value is not None]
+def _notes(results: Results, cells: Sequence[Comparison]) -> Iterator[str]:
+    """Of the comparisons of a campaign's first measure."""
+    yield from _lacking(cells, results.campaign.measures[0])
+    yield from dict.fromkeys(cell.speaks for cell in cells if cell.speaks)
+    yield from _levels(results.campaign, corrected(cells))
+    missing, raised = results.left(), sum(1 for _ in results.raised())
+    if missing:
+        yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
+    if raised:
+        yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
+
+
+def _levels(asked: Campaign, many: int) -> Iterator[str]:
+    """At which intervals are; `many`: comparisons."""
+    if many:
+        none = "1" if asked.effect == "ratio" else "0"
+        yield (
+            f"Intervals of {asked.effect}s to {asked.reference}, paired by seed, hold all "
+            f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
+            f"one that excludes {none}."
+        )
+    if asked.precision is not None:
+        yield (
+            f"Replications ended when intervals were narrow enough: all are at "
+            f"{asked.level:.2%}, for {len(asked.precision.looks())} looks to hold at 95 % "
+            "(Bonferroni)."
+        )
+
+
+def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
+    """Why figures, intervals and verdicts are not there."""
+    lines = [line for cell in cells for line in cell.lines]
+    out: dict[str, Counter[RunStatus]] = {}
+    for line in lines:
+        if line.left_out:
+            out.setdefault(line.variant, Counter()).update(line.left_out)
+    if out:
+        paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
+        said = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
+        yield (
+            f"Not completed, and in no mean: {said}. Variants are compared over the seeds on which "
+            f"both did, best is over the {paired} of {seeds} on which all did."
+        )
+    if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
+        yield (
+            f"Unlike, and not compared: {'; '.join(unlike)}: other jobs than the baseline's, as "
+            "some are left out, say."
+        )
+    if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
+        yield f"No ratio: the baseline's mean {measure} is 0. `difference` compares such means."
+    if any(cell.seeds == 1 and not cell.speaks for cell in cells):
+        yield "One run each: no intervals, no verdict."
+    if alike := [cell for cell in cells if cell.alike]:
+        some = "; ".join(told(cell.point) for cell in alike)
+        where = f": the seed does not change it{'' if len(alike) == len(cells) else f' at {some}'}"
+        once = "they are one observation, without an interval and a verdict"
+        blocks = all(cell.speaks for cell in alike)
+        why = "" if blocks else f"; {once}"
+        yield f"All runs of a variant have the same {measure}{where}{why}."
+
+
+def _left_out(ends: Counter[RunStatus], measure: str) -> str:
+    without = {RunStatus.COMPLETED: f"without a {measure}"}
+    return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sims.durations import seconds
+from sims.telling import seconds
 
 
 def job(

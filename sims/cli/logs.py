@@ -14,14 +14,13 @@ import attrs
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
-from sims.durations import in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
 from sims.options import AsJson, Log, argument, chosen, flag, moment, option, whole
 from sims.report import Report, amounts
-from sims.telling import amount_of, counted, told
+from sims.telling import amount_of, counted, in_unit, told
 from sims.telling import moment as told_at
 
 SHOWN = 20
@@ -33,12 +32,12 @@ UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, As
 
 
 @contextmanager
-def reading(path: Path, ordered: bool = True) -> Iterator[LogFile]:
+def reading(path: Path) -> Iterator[LogFile]:
     """The log at `path`, to be folded inside; says on stderr afterwards if it ends early.
 
-    `ordered` as in LogFile. Raises InputError, naming the line, where the fold cannot go on.
+    Raises InputError, naming the line, where the fold cannot go on.
     """
-    log = LogFile(path, ordered)
+    log = LogFile(path)
     try:
         yield log
     except UNFIT as error:

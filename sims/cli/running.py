@@ -12,7 +12,6 @@ from typing import Annotated, Any
 import attrs
 
 from sims.cli.progress import ShowProgress
-from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
 from sims.options import (
     AsJson,
@@ -27,11 +26,12 @@ from sims.options import (
     option,
     positive_int,
 )
-from sims.scenario import SEEDS, Scenario
+from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
-from sims.scenario.policy import PolicySection, load_policy
+from sims.scenario.policy import PolicySection
 from sims.summary import Summary
-from sims.telling import counted
+from sims.telling import counted, in_unit
+from sims.world import checked_seed
 from sims.world import run as simulate
 
 
@@ -53,8 +53,8 @@ def run(
     as_json: Annotated[bool, flag("--json", "print the summary as JSON")] = False,
 ) -> None:
     """Simulate a scenario file and write an event log."""
-    if seed is not None and seed not in SEEDS:
-        raise InputError(COMMAND_LINE, "--seed", f"{seed} is no seed", "0 or above, below 2**64")
+    if seed is not None:
+        checked_seed(seed, COMMAND_LINE, "--seed")
     if log == "":
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
@@ -174,9 +174,8 @@ def check_policy(
     from sims.kit.trial import Trial, recognised
 
     given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
-    loaded = load_policy(
-        PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
-    )
+    section = PolicySection(name=policy, parameters=given)
+    loaded = section.load("name", _no_paper, policies or Path())
     kind = recognised(loaded, point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:

@@ -1,22 +1,25 @@
 """What MkDocs calls as it builds the site: pictures are drawn of runs of the pages' scenarios, and
-citations lead to the bibliography."""
+citations lead to the bibliography. And what a page shows: its blocks of code, its links."""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File, Files
-from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
+from attrs import frozen
 
 from sims.campaign.question import campaign
-from sims.docs.blocks import PICTURE, ROOT, files, linked
 from sims.examples import copy, example, examples
 from sims.plots.figure import Framing
 from sims.session import run
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
 ROW = 0.16
 """Inches of a worker's name."""
@@ -25,6 +28,8 @@ ROW = 0.16
 def on_files(files_: Files, config: Any) -> Files:
     """Add `figures/NAME.WHAT.svg`, wherever a page shows it: NAME.toml is a block of that page, or
     an example that ships."""
+    from mkdocs.structure.files import File
+
     schema = (ROOT / "logs" / "line.schema.json").read_bytes()
     files_.append(File.generated(config, "api/line.schema.json", content=schema))
     for page in list(files_.documentation_pages()):
@@ -39,6 +44,8 @@ def on_files(files_: Files, config: Any) -> Files:
 
 def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
     """Link papers that are cited."""
+    from mkdocs.utils import get_relative_url
+
     place = "bibliography.html"
     return html if page.url == place else linked(html, get_relative_url(place, page.url))
 
@@ -60,3 +67,82 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
         framing = Framing(title="", size=(8, max(3.0, 1.5 + ROW * rows)))
         result.plot(what, str(path), framing=framing)
         return path.read_bytes()
+
+
+# --- what a page shows -------------------------------------------------------------------------
+
+
+ROOT = Path(__file__).parents[2]
+PAGES = Path(__file__).parent / "pages"
+BIBLIOGRAPHY = PAGES / "bibliography.bib"
+
+FENCE = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^\n]+) -->\n)?"
+    r"(?P<indent> *)```(?P<language>\w+)[^\n]*\n(?P<text>.*?)^(?P=indent)```$",
+    re.MULTILINE | re.DOTALL,
+)
+FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
+SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
+PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|campaign)\.svg")
+
+
+@frozen
+class CodeBlock:
+    """A block of code on a page."""
+
+    language: str
+    text: str
+    """Files that it includes are put in."""
+    not_run: str | None
+    """Why it is not run, where the page says so in a comment above it."""
+
+    @property
+    def file(self) -> str | None:
+        """The name in its first line, `# NAME`: it is to be saved as that file."""
+        found = FILE.match(self.text)
+        return found[1] if found else None
+
+
+def blocks(page: str) -> Iterator[CodeBlock]:
+    """A page's blocks of code, in their order."""
+    for found in FENCE.finditer(page):
+        text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
+        yield CodeBlock(found["language"], whole(text), found["reason"])
+
+
+def _included(found: re.Match[str]) -> str:
+    return (ROOT / found[1]).read_text(encoding="utf-8").rstrip("\n")
+
+
+def whole(page: str) -> str:
+    """The page with the files that it includes."""
+    return SNIPPET.sub(_included, page)
+
+
+def files(page: str) -> dict[str, str]:
+    """Name -> text of each block that is to be saved."""
+    return {block.file: block.text for block in blocks(page) if block.file is not None}
+
+
+# --- citations --------------------------------------------------------------------------------
+
+
+def keys() -> list[str]:
+    """Of the papers, as they are cited."""
+    return re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def linked(html: str, bibliography: str) -> str:
+    """The page with links to the entries of `bibliography`, an address relative to the page's own.
+    Code, headings and links stay as they are."""
+    mention = rf"<(a|code|pre|h\d)\b.*?</\1>|<[^>]*>|\b(?P<key>{'|'.join(keys())})\b"
+    cited = set[str | None]({None})
+
+    def link(found: re.Match[str]) -> str:
+        key = found["key"]
+        if key in cited:
+            return found[0]
+        cited.add(key)
+        return f'<a href="{bibliography}#{key}">{key}</a>'
+
+    return re.sub(mention, link, html, flags=re.DOTALL)

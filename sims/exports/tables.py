@@ -243,8 +243,7 @@ class _Jobs(Listener):
         self.left.append(job)
 
     def run_started(self, run: Run, record: Record) -> None:
-        job = run.job
-        self.own[job.name] = own_time(run.event.work, job.described, self.own[job.name])
+        self.own[run.job.name] = own_time(run, self.own[run.job.name])
 
     def run_over(self, run: Run, end: float) -> None:
         members = count_in(run.event.processors)

@@ -24,12 +24,11 @@ from sims.plots.boxes import Lanes
 
 # --- Batsim's jobs -------------------------------------------------------------------------------
 
-COLUMNS = (
-    *("job_id", "workload_name", "profile", "submission_time", "requested_number_of_resources"),
-    *("requested_time", "success", "final_state", "starting_time", "execution_time"),
-    *("finish_time", "waiting_time", "turnaround_time", "stretch", "allocated_resources"),
-    *("consumed_energy", "metadata"),
-)
+COLUMNS = """
+job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
+final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,\
+allocated_resources,consumed_energy,metadata
+"""
 
 STATES = {
     Outcome.COMPLETED: "COMPLETED_SUCCESSFULLY",
@@ -50,7 +49,7 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
     run before. Times in the log's unit.
     """
     rows = _Rows(csv.writer(file, lineterminator="\n"))
-    rows.writer.writerow(COLUMNS)
+    file.write(COLUMNS.lstrip())
     History.of(records, rows)
     return rows.written
 

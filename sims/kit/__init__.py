@@ -1,4 +1,7 @@
-"""A test kit for policies: random views of every decision point, and what answers must respect."""
+"""A test kit for policies: random views of every decision point, and what answers must respect.
+
+Here: the decision points, and what is asked of a policy there; needs no Hypothesis.
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from policies.interface import Cause, Configuration, DueJob, Enrolment, Offer, R
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
 from sims.kit import AskedCase
-from sims.scenario.builders.deadline import KindAmong
+from sims.scenario.builders.members import KindAmong
 
 SEED = 0
 STEADY = MarkovChain(((0.98, 0.01, 0.01), (0.5, 0.5, 0.0), (0.1, 0.1, 0.8)))

@@ -175,20 +175,10 @@ def hashed(state: bytes, unit: int) -> bytes:
     return sha256(state + unit.to_bytes(8, "big")).digest()
 
 
-def beginning(job: str, count: int) -> dict[int, State]:
-    """The chains of a job before any work."""
-    return {chain: (0, sha256(f"{job}/{chain}".encode()).digest()) for chain in range(count)}
-
-
-def following(results: States) -> dict[int, State]:
-    """The chains of the next iteration."""
-    answer = digest(results)
-    return {chain: (0, sha256(answer + bytes(str(chain), "ascii")).digest()) for chain in results}
-
-
-def digest(results: States) -> bytes:
-    """The answer: one hash of all chains' ends."""
-    return sha256(b"".join(state for _, (_, state) in sorted(results.items()))).digest()
+def _following(results: States) -> States:
+    """The chains of the next iteration, from one hash of all chains' ends."""
+    answer = sha256(b"".join(state for _, (_, state) in sorted(results.items()))).digest()
+    return {chain: (0, sha256(answer + str(chain).encode()).digest()) for chain in results}
 
 
 @define(eq=False)
@@ -199,7 +189,7 @@ class Work:
     chains: int
     steps: int
     """Of each chain, in each iteration."""
-    begins: dict[int, State] = field(init=False)
+    begins: States = field(init=False)
     """The chains before the present iteration."""
     iteration: int = field(init=False, default=0)
     results: States = field(init=False, factory=dict)
@@ -208,7 +198,12 @@ class Work:
     """Checkpoints that the master keeps, by the run that sent them."""
 
     def __attrs_post_init__(self) -> None:
-        self.begins = beginning(self.job, self.chains)
+        self.begins = self._beginning()
+
+    def _beginning(self) -> States:
+        """The chains before any work."""
+        chains = range(self.chains)
+        return {it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains}
 
     def at(self, part: float) -> int:
         """Steps done where this part of the work is."""
@@ -216,14 +211,14 @@ class Work:
 
     def iterate(self) -> None:
         """The iteration is over."""
-        self.begins, self.iteration = following(self.results), self.iteration + 1
+        self.begins, self.iteration = _following(self.results), self.iteration + 1
         self.saved.clear()
 
     def is_right(self, advance: Advance) -> bool:
         """Whether the results are those of one process that computes straight on."""
-        states = beginning(self.job, self.chains)
+        states = self._beginning()
         for it in range(self.iteration or 1):
-            states = following(states) if it else states
+            states = _following(states) if it else states
             states = {chain: (self.steps, state) for chain, state in self._ends(states, advance)}
         return states == self.results
 

@@ -56,7 +56,6 @@ class Live:
     """A run's real side; see `sims.world.Live`."""
 
     processes: Processes
-    driver: Driver
     carrier: Carrier
     loop: VirtualTimeLoop
     lateness: float
@@ -135,7 +134,7 @@ def live(
     downtime = max((it.downtime for it in scenario.faults.laws), default=0)
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
-    it = Live(processes, driver, carrier, loop, carrier.lateness, downtime, size)
+    it = Live(processes, carrier, loop, carrier.lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
     except ActorFailed as failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 
@@ -123,12 +124,9 @@ def measure(
 ) -> Outcome:
     """A live run, logged."""
     records: list[Record] = []
-    played = seeded(scenario, seed)
-    if log is None:
-        lived = live(played, processes, folder, [records.append])
-    else:
-        with LogWriter(log) as writer:
-            lived = live(played, processes, folder, [records.append, writer])
+    with ExitStack() as opened:
+        writers = [opened.enter_context(LogWriter(log))] if log else []
+        lived = live(seeded(scenario, seed), processes, folder, [records.append, *writers])
     return attrs.evolve(
         _outcome(variant, scenario, seed, records),
         right=all(lived.answers.values()),
@@ -163,10 +161,13 @@ class Comparison:
         """In the order of their first runs."""
         return list(dict.fromkeys(it.variant for it in self.measured))
 
+    @property
+    def _pairs(self) -> list[tuple[Outcome, Outcome]]:
+        return list(zip(self.predicted, self.measured, strict=True))
+
     def makespans(self, variant: str) -> tuple[list[float], list[float]]:
         """Predicted and measured, seed by seed."""
-        pairs = zip(self.predicted, self.measured, strict=True)
-        chosen = [(a.makespan, b.makespan) for a, b in pairs if b.variant == variant]
+        chosen = [(a.makespan, b.makespan) for a, b in self._pairs if b.variant == variant]
         return [a for a, _ in chosen], [b for _, b in chosen]
 
     def ratio(self, variant: str) -> Estimate:
@@ -178,8 +179,7 @@ class Comparison:
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
         """(use, mean predicted, measured) processor-time, of uses that occur."""
-        pairs = zip(self.predicted, self.measured, strict=True)
-        chosen = [(a.uses, b.uses) for a, b in pairs if b.variant == variant]
+        chosen = [(a.uses, b.uses) for a, b in self._pairs if b.variant == variant]
         for use in (it.value for it in Use):
             theirs, ours = [a[use] for a, _ in chosen], [b[use] for _, b in chosen]
             if any(theirs) or any(ours):
@@ -228,7 +228,7 @@ class Comparison:
             middle, high, most = np.quantile(late, (0.5, 0.99, 1))
             told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
             yield f"late: {len(late):,} parts and messages: {told}"
-        for theirs, ours in zip(self.predicted, self.measured, strict=True):
+        for theirs, ours in self._pairs:
             ratio = ours.makespan / theirs.makespan
             if ours.missed or abs(ratio - 1) > SAME:
                 delays = ours.delays

@@ -16,7 +16,7 @@ import numpy as np
 from attrs import asdict, astuple, define, field, frozen
 from numpy.typing import NDArray
 
-from actors.events import JobDescribed, Outcome
+from actors.events import Outcome
 from actors.intervals import count_in
 from actors.runtime import Record
 from sims.history import Job, Listener, Run
@@ -155,19 +155,20 @@ def _in_order(word: str) -> tuple[bool, int, str]:
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
-def own_time(work: float, described: JobDescribed | None, before: float = nan) -> float:
-    """A job's own error-free time, once a run of so much `work` has started; `before`: as it was
-    known from earlier runs.
+def own_time(run: Run, before: float) -> float:
+    """A job's own error-free time, once `run` has started; `before`: as it was known from earlier
+    runs, not a number where there was none.
 
     It is that of one run from scratch at speed 1, verification included and without checkpoints, on
     the workers of its last run (its first one where it is malleable: it changes their number while
     it runs). Not a number for iterative jobs: it would depend on which workers stay UP.
     """
+    described = run.job.described
     if described is None or described.kind == "iterative":
         return nan
     if described.kind == "malleable" and not isnan(before):
         return before
-    return work + described.verification
+    return run.event.work + described.verification
 
 
 @define(eq=False)
@@ -181,12 +182,8 @@ class Starts(Listener):
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
 
     def run_started(self, run: Run, record: Record) -> None:
-        before = self._open.get(run.job)
-        if before is None:
-            start, processors, own = record.t, count_in(run.processors), nan
-        else:
-            start, processors, own = before
-        self._open[run.job] = start, processors, own_time(run.event.work, run.job.described, own)
+        begun = self._open.get(run.job) or (record.t, count_in(run.processors), nan)
+        self._open[run.job] = *begun[:2], own_time(run, begun[2])
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         if run.outcome is Outcome.COMPLETED:

@@ -1,4 +1,7 @@
-"""Readers of the field's formats: availability traces and workloads, plain or compressed."""
+"""Readers of the field's formats: availability traces and workloads, plain or compressed.
+
+Here: the jobs of a log, whichever format it has.
+"""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ from pydantic import Field, PrivateAttr, SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
-from sims.durations import YEAR
 from sims.errors import InputError, unfit
 from sims.tables import OneOf, Section
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
+from sims.telling import YEAR
 
 if TYPE_CHECKING:
     from sims.readers.fits import FittedLaw
@@ -175,13 +175,8 @@ class FittedFaults(FaultFields):
         from sims.readers.fits import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        law = Weibull(
-            mtbf=found.mtbf,
-            shape=found.shape,
-            of=self.of,
-            downtime=self.downtime,
-            detection=self.detection,
-        )
+        own = self.model_dump(include={"of", "downtime", "detection"})
+        law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found
         return law
 
@@ -200,7 +195,7 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults
 class SeveralFaults(Section):
     """`[[faults]]`: several kinds of faults at once, each of its own law."""
 
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list,), "laws")
+    SHORT = ((list,), "laws")
 
     kind: Literal["several"] = "several"
     laws: tuple[Annotated[AnyFault, OneOf()], ...]

@@ -53,9 +53,7 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
             for method, arguments in _methods(each).items()
         )
         raise unfit(
-            place,
-            f"{name!r} cannot serve here",
-            f"a class or function: {'; '.join(methods)}",
+            place, f"{name!r} cannot serve here", f"a class or function: {'; '.join(methods)}"
         )
     if isinstance(found, type):
         if attrs.has(found):
@@ -130,9 +128,7 @@ def imported(name: str, folder: Path, key: str) -> Any:
     if file is not None and _installed(found):
         where = getattr(found, "__file__", "built in")
         raise unfit(
-            key,
-            f"{name!r}: {module} is an installed module, {where}",
-            "another name for yours",
+            key, f"{name!r}: {module} is an installed module, {where}", "another name for yours"
         )
     return value
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator, Sequence
 from math import inf
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from attrs import evolve
 
@@ -119,6 +119,11 @@ class ProtectionSection(Section):
             alone = "protection.copies is 1: there is nothing to clone from"
             reasons |= dict.fromkeys(("cloning", "delay"), alone)
         return ((f"protection.{key}", it) for key, it in reasons.items() if self.differs(key))
+
+    def failing(self, mtbf: float) -> Self:
+        """With the MTBF that its formula counts with, where it says none."""
+        asking = self.by_formula and self.mtbf is None
+        return self.model_copy(update={"mtbf": mtbf}) if asking else self
 
     def rules(
         self, verification: float, image: float | None, mtbf: float, failing: Failing = ()

@@ -92,6 +92,12 @@ class Workload:
         each = ((it.job.index, it.protection.copies) for it in self.submissions)
         return {index: copies for index, copies in each if copies > 1}
 
+    def refuse_others(self, kind: str, why: str, accepted: str) -> None:
+        """Raises InputError for the first job of another kind."""
+        for job in (it.job for it in self.submissions):
+            if job.kind != kind:
+                raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
+
     def tell(self, system: System) -> None:
         """What the run's log begins with."""
         for left_out in self.left_out:
@@ -173,9 +179,7 @@ def _refuse_changes(section: RigidSection) -> None:
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection()):
             raise unfit(
-                f"job.{key}",
-                "these jobs are of no log",
-                "`swf`, `batsim`, `sacct` or `lublin`",
+                f"job.{key}", "these jobs are of no log", "`swf`, `batsim`, `sacct` or `lublin`"
             )
 
 
@@ -256,9 +260,7 @@ def _nothing_left(
         )
     reasons = "; ".join(f"{jobs} left out: {reason}" for reason, jobs in left_out)
     return unfit(
-        "job",
-        f"no job is left to schedule ({reasons or 'none is listed'})",
-        "at least one job",
+        "job", f"no job is left to schedule ({reasons or 'none is listed'})", "at least one job"
     )
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from random import Random
 
 from sims.cli.commands import COMMANDS
-from sims.docs.blocks import ROOT
+from sims.docs.hooks import ROOT
 from sims.examples import FOLDER
 from sims.kit import Point
 from tests.fuzz.mutate import LISTS, VALUES, spoilt

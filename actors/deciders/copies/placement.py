@@ -4,7 +4,7 @@ of that; copies are logged as runs, numbered job by job."""
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -99,6 +99,10 @@ class Placed:
         """Whether every copy has a share of all workers."""
         return self.allocation.sharing is Sharing.ROTATION
 
+    def pairs(self) -> Iterator[tuple[str, int]]:
+        """Each job, and how many copies it has."""
+        return zip(self.names, self.allocation.copies.tolist(), strict=True)
+
     def left(self, lefts: Numbers, exact: bool) -> Numbers:
         """Work that each job's furthest copy lacks, of what each copy lacks; 0 for jobs that have
         ended, or lack no more than rounding."""
@@ -126,12 +130,11 @@ class RunLog:
     furthest: dict[str, int] = field(init=False, factory=dict)
     """Job -> the run whose state is the job's."""
 
-    def placement(self, placed: Placed, now: float, own: Sequence[int] | None) -> Placement:
-        """All copies begin; `own`: the runs whose states they go on from, where each has its own,
-        -1: none."""
+    def placement(self, placed: Placed, now: float, states: OwnStates) -> Placement:
+        """All copies begin, from the furthest state or from `states`, where each has its own."""
         allocation = placed.allocation
         begun = _floats((_sizes(placed) - placed.running.lefts(now)).tolist())
-        runs = self._furthest_of(placed) if own is None else own
+        runs = self._furthest_of(placed) if allocation.cloning else states.sources(placed)
         pairs = zip(begun, runs, strict=True)
         return (
             tuple(placed.names),
@@ -172,8 +175,7 @@ class RunLog:
     def runs(self, placed: Placed) -> Ints:
         """Run of each job's first copy."""
         if placed.runs is None:
-            pairs = zip(placed.names, placed.allocation.copies.tolist(), strict=True)
-            placed.runs = tuple(self._number(name, count) for name, count in pairs)
+            placed.runs = tuple(self._number(name, count) for name, count in placed.pairs())
         return placed.runs
 
     def _number(self, name: str, count: int) -> int:
@@ -182,8 +184,7 @@ class RunLog:
         return run
 
     def _furthest_of(self, placed: Placed) -> list[int]:
-        pairs = zip(placed.names, placed.allocation.copies.tolist(), strict=True)
-        return [self.furthest.get(name, -1) for name, count in pairs for _ in range(count)]
+        return [self.furthest.get(name, -1) for name, count in placed.pairs() for _ in range(count)]
 
 
 def _sizes(placed: Placed) -> Numbers:
@@ -225,17 +226,14 @@ class OwnStates:
             left += [lacks for lacks, _ in known[:count]]
         return np.array(left, dtype=sizes.dtype)
 
-    def sources(self, names: Sequence[str], copies: Counts) -> list[int]:
+    def sources(self, placed: Placed) -> list[int]:
         """The runs that computed those states, likewise."""
-        pairs = zip(names, copies.tolist(), strict=True)
-        return [run for name, count in pairs for _, run in self.states[name][:count]]
+        return [run for name, count in placed.pairs() for _, run in self.states[name][:count]]
 
-    def keep(
-        self, names: Sequence[str], copies: Counts, left: Numbers, runs: Sequence[int]
-    ) -> None:
+    def keep(self, placed: Placed, left: Numbers, runs: Sequence[int]) -> None:
         """Store how far each copy came; `runs`: of each job's first copy."""
         values, first = left.tolist(), 0
-        for name, count, run in zip(names, copies.tolist(), runs, strict=True):
+        for (name, count), run in zip(placed.pairs(), runs, strict=True):
             reached = zip(values[first : first + count], range(run, run + count), strict=True)
             known = self.states[name]
             self.states[name] = sorted([*reached, *known[count:]])

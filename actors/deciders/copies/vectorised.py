@@ -155,8 +155,7 @@ class VectorisedCopies(Decider):
         self.scheduler.runs += len(lefts)
         self.placed = None
         if not placed.allocation.cloning:
-            runs = self.log.runs(placed)
-            self.states.keep(placed.names, placed.allocation.copies, lefts, runs)
+            self.states.keep(placed, lefts, self.log.runs(placed))
         self.table.update(self.served, left)
         if np.count_nonzero(left) < len(left):
             self._depart(self.served[left == 0], cause)
@@ -180,14 +179,9 @@ class VectorisedCopies(Decider):
         # Before the timer is set: the copies' end has their beginning for its cause.
         now, journal = self.scheduler.now, self.scheduler.system.journal
         cause = journal.record_costly(
-            cause, CopiesPlaced, lambda: self.log.placement(placed, now, self._own(placed))
+            cause, CopiesPlaced, lambda: self.log.placement(placed, now, self.states)
         )
         self._aim(running.earliest(), cause)
-
-    def _own(self, placed: Placed) -> list[int] | None:
-        if placed.allocation.cloning:
-            return None
-        return self.states.sources(placed.names, placed.allocation.copies)
 
     def _workers(self, allocation: CopyAllocation, names: list[str]) -> Counts:
         """Worker of each copy; a rotating job counts as being on the first of its workers."""

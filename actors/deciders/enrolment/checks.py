@@ -10,7 +10,8 @@ from operator import index
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.decisions import BadDecision, blame, refusal
+from actors import decisions
+from actors.decisions import BadDecision, refusal
 from actors.events import Stage
 from actors.memory import time_missing
 from actors.messages import RunProgress
@@ -98,12 +99,7 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
 
     Raises BadDecision, naming the policy, where it raises or answers something else.
     """
-    try:
-        chosen = policy(view, rng)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        blame(policy, error)
+    chosen = decisions.answer(policy, view, rng)
     if chosen is None:
         return None
     try:

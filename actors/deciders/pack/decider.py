@@ -179,7 +179,7 @@ class PackDecider(Decider):
             if size and self.state.idle:
                 self._start(index, min(size, self.state.idle), cause)
         indices = sorted(waiting)[: self.state.idle // self.pair]
-        newcomers = [NewApplication(i, self.costs[i]) for i in indices if not waiting[i]]
+        newcomers = [NewApplication(i, 0, self.costs[i]) for i in indices if not waiting[i]]
         if newcomers:
             sizes = allocate(self.allocation, Pack(self.pair, self.state.idle, newcomers))
             for newcomer, size in zip(newcomers, sizes, strict=True):

@@ -163,11 +163,11 @@ class PackState:
 
 @define(eq=False)
 class NewApplication:
-    """An application before the start (a `CandidateView`)."""
+    """An application before the start, of size 0 (a `CandidateView`)."""
 
     index: int
+    size: int
     costs: Costs = field(repr=False)
-    size: int = 0
 
     @property
     def largest(self) -> int:
@@ -182,26 +182,15 @@ class NewApplication:
 
 
 @define(eq=False)
-class Candidate:
+class Candidate(NewApplication):
     """A running application that may be redistributed (a `CandidateView`)."""
 
-    index: int
-    size: int
-    costs: Costs = field(repr=False)
     start: float
     """When a redistribution could begin: now, or after the recovery from this fault."""
     left: float
     """alpha at that time."""
     expected: float
     """t^U with the present size."""
-
-    @property
-    def largest(self) -> int:
-        return self.costs.largest
-
-    @property
-    def most(self) -> int:
-        return self.costs.most
 
     def finish(self, size: int) -> float:
         if size == self.size:

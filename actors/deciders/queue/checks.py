@@ -5,7 +5,8 @@ The papers' own are asked directly: a check of every answer takes longer than ma
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from operator import index
 from typing import cast
 
@@ -183,10 +184,14 @@ def _job(it: object) -> str:
 
 
 def _seen(view: BatchView) -> str:
-    queue = [f"{_job(waiting)} ({waiting.processors})" for waiting in view.queue[:SHOWN]]
-    more = [f"{len(view.queue) - SHOWN} more"] if len(view.queue) > SHOWN else []
+    first = [f"{_job(waiting)} ({waiting.processors})" for waiting in view.queue[:SHOWN]]
+    queue = _some(first, view.queue)
     free = f"{view.free} of {view.processors} processors free"
-    return f"now = {view.now!r}, {free}, queue: {', '.join(queue + more) or 'empty'}"
+    return f"now = {view.now!r}, {free}, queue: {queue or 'empty'}"
+
+
+Refusal = Callable[[str], BadDecision]
+"""What to raise, by what is wrong with a rule's answer."""
 
 
 @frozen
@@ -197,12 +202,12 @@ class CheckedAllocation:
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
         answered = answer(self.rule, jobs, processors)
+        refused = partial(_refused, self.rule, answered, jobs, processors)
         counts = items(self.rule, answered)
         if counts is None or len(counts) != len(jobs):
-            problem = f"an answer is {len(jobs)} numbers of processors, one for each job"
-            raise _refused(self.rule, answered, problem, jobs, processors)
+            raise refused(f"an answer is {len(jobs)} numbers of processors, one for each job")
         pairs = zip(jobs, counts, strict=True)
-        return [_count(self.rule, answered, pair, jobs, processors) for pair in pairs]
+        return [_count(job, count, processors, refused) for job, count in pairs]
 
 
 @frozen
@@ -215,62 +220,47 @@ class CheckedBatches:
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> list[Allotment]:
         answered = answer(self.rule.allot, jobs, attempts, processors)
+        refused = partial(_refused, self.rule, answered, jobs, processors)
         given = items(self.rule, answered)
         if given is None or len(given) != len(jobs):
-            problem = f"an answer is {len(jobs)} allotments, one for each job"
-            raise _refused(self.rule, answered, problem, jobs, processors)
+            raise refused(f"an answer is {len(jobs)} allotments, one for each job")
         rows = zip(jobs, attempts, given, strict=True)
-        return [self._allotment(row, answered, jobs, processors) for row in rows]
-
-    def _allotment(
-        self,
-        row: tuple[BatchJob, int, object],
-        answered: object,
-        jobs: Sequence[BatchJob],
-        processors: int,
-    ) -> Allotment:
-        job, attempts, given = row
-        try:
-            pairs = [(index(times), count) for times, count in cast(Iterable[Pair], given)]
-        except (TypeError, ValueError):
-            pairs = []
-        if any(times < 1 for times, _ in pairs) or sum(times for times, _ in pairs) != attempts:
-            number = f"{attempts} attempt{'s' if attempts > 1 else ''}"
-            problem = f"{job.name}'s is of (attempts, processors) pairs, {number} in all"
-            raise _refused(self.rule, answered, problem, jobs, processors)
-        return tuple(
-            (times, _count(self.rule, answered, (job, count), jobs, processors))
-            for times, count in pairs
-        )
+        return [_allotment(*row, processors, refused) for row in rows]
 
 
-Pair = tuple[int, int]
+def _allotment(
+    job: BatchJob, attempts: int, given: object, processors: int, refused: Refusal
+) -> Allotment:
+    try:
+        pairs = [(index(times), count) for times, count in cast(Allotment, given)]
+    except (TypeError, ValueError):
+        pairs = []
+    if any(times < 1 for times, _ in pairs) or sum(times for times, _ in pairs) != attempts:
+        number = f"{attempts} attempt{'s' if attempts > 1 else ''}"
+        raise refused(f"{job.name}'s is of (attempts, processors) pairs, {number} in all")
+    return tuple((times, _count(job, count, processors, refused)) for times, count in pairs)
 
 
-def _count(
-    rule: object,
-    answered: object,
-    pair: tuple[BatchJob, object],
-    jobs: Sequence[BatchJob],
-    processors: int,
-) -> int:
+def _count(job: BatchJob, given: object, processors: int, refused: Refusal) -> int:
     """One job's processors, as a plain int."""
-    job, given = pair
     try:
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
         count = 0
     most = usable(job.profile, processors)
     if not 1 <= count <= most:
-        problem = f"{job.name} was allotted {given!r}; accepted: 1 to {most} processors"
-        raise _refused(rule, answered, problem, jobs, processors)
+        raise refused(f"{job.name} was allotted {given!r}; accepted: 1 to {most} processors")
     return count
 
 
 def _refused(
-    rule: object, answered: object, problem: str, jobs: Sequence[BatchJob], processors: int
+    rule: object, answered: object, jobs: Sequence[BatchJob], processors: int, problem: str
 ) -> BadDecision:
-    names = [job.name for job in jobs[:SHOWN]]
-    more = [f"{len(jobs) - SHOWN} more"] if len(jobs) > SHOWN else []
-    view = f"{processors} processors, jobs: {', '.join(names + more)}"
-    return refusal(rule, repr(answered), problem, view)
+    names = _some([job.name for job in jobs[:SHOWN]], jobs)
+    return refusal(rule, repr(answered), problem, f"{processors} processors, jobs: {names}")
+
+
+def _some(shown: list[str], them: Sequence[object]) -> str:
+    """The first of them, and how many more there are."""
+    more = [f"{len(them) - SHOWN} more"] if len(them) > SHOWN else []
+    return ", ".join(shown + more)

@@ -34,7 +34,7 @@ from actors.worker_messages import Fail
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
-from sims.scenario.builders.jobs import plain, spawn_jobs, with_mtbf
+from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.faults import AnyFault, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -55,9 +55,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
         scenario.measures.tell(system, scenario.times)
     if not platform.size:
         raise unfit(
-            "platform.workers",
-            "there are 0",
-            "[platform], [[workers]] or [random_workers]",
+            "platform.workers", "there are 0", "[platform], [[workers]] or [random_workers]"
         )
     if not platform.plain:
         platform.refuse_mixed(folder)
@@ -78,7 +76,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     pool = _pool(scenario, system, jobs)
     scheduler = _spawn_platform(scenario, system, folder, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler, folder) or pool.take
-    spawn_jobs(scenario, system, jobs, scheduler)
+    JobMaker(scenario, system, jobs, scheduler).spawn()
     return count
 
 
@@ -89,13 +87,13 @@ def _decider(scenario: Scenario, system: System, folder: Path, jobs: Workload) -
 
             return pack.decider(scenario, jobs, system, folder)
         case DeciderKind.ENROLMENT:
-            from sims.scenario.builders import enrolment
+            from sims.scenario.builders import members
 
-            return enrolment.decider(scenario, jobs, folder)
+            return members.enrolment(scenario, jobs, folder)
         case DeciderKind.DEADLINE:
-            from sims.scenario.builders import deadline
+            from sims.scenario.builders import members
 
-            return deadline.decider(scenario, jobs, folder)
+            return members.deadlines(scenario, jobs, folder)
     return queue.decider(scenario, jobs, folder)
 
 
@@ -128,12 +126,10 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
 def _describe_platform(scenario: Scenario, system: System) -> None:
     """What the log says of nodes, spares and detection, where there are any."""
     platform = scenario.full_platform
-    spares, detections = (
-        platform.size - platform.able,
-        tuple(law.detection for law in scenario.faults.laws),
-    )
-    told = detections if any(detections) else ()
-    if platform.node > 1 or spares or told:
+    spares = platform.size - platform.able
+    detections = tuple(law.detection for law in scenario.faults.laws)
+    if platform.node > 1 or spares or any(detections):
+        told = detections if any(detections) else ()
         system.describe(PlatformDescribed, platform.node, spares, told)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from actors.events import DeciderKind
 from actors.hazards import SilentErrors
@@ -24,7 +24,6 @@ from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import Overrun
-from sims.scenario.protection import ProtectionSection
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
 if TYPE_CHECKING:
@@ -36,23 +35,106 @@ LONGEST = 100
 Make = Callable[..., JobOfRuns]
 
 
-def spawn_jobs(scenario: Scenario, system: System, jobs: Workload, scheduler: Scheduler) -> None:
-    """All of them. Raises InputError for what would never end."""
-    counts, density = _failures(scenario, system, jobs), error_density(scenario, jobs)
-    for submission, count in zip(jobs.submissions, counts, strict=True):
-        job = submission.job
-        if plain(scenario, submission):
-            _refuse_hopeless(scenario, job)
-            who = job.name, job, scheduler, _killed_at(scenario, job)
-            system.spawn(JobOfAttempts(*who, failures=count))
-        else:
+@frozen
+class JobMaker:
+    """Makes the actors of jobs."""
+
+    scenario: Scenario
+    system: System
+    jobs: Workload
+    scheduler: Scheduler
+
+    def spawn(self) -> None:
+        """All of them. Raises InputError for what would never end."""
+        for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
+            if plain(self.scenario, submission):
+                _refuse_hopeless(self.scenario.faults.mtbf, submission.job)
+                self.system.spawn(JobOfAttempts(*self._about(submission.job), failures=count))
+                continue
             _warn_of_single(submission)
-            if _whole(scenario, submission):
-                errors = SilentErrors(iter((1,) * count))
-            else:
-                errors = errors_of(scenario, system, submission, density)
-            make, rules = _of_kind(scenario, submission, scheduler)
-            system.spawn(job_of_runs(scenario, submission, scheduler, make, rules, errors))
+            listed = (1,) * count if _whole(self.scenario, submission) else None
+            self.system.spawn(self.of_runs(submission, *self._of_kind(submission), listed))
+
+    def _about(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
+        """What every job's actor is made of; last, how long a run may last before it is killed."""
+        asked = job.estimate if self.scenario.job.overrun is Overrun.KILL else None
+        killed = None if asked is None else asked + job.verification
+        return job.name, job, self.scheduler, killed
+
+    def of_runs(
+        self, submission: Submission, make: Make, rules: Rules, listed: Sequence[int] | None = None
+    ) -> JobOfRuns:
+        """What `make` makes of it; `listed`: what its verifications find, where that is known."""
+        scenario = self.scenario
+        return make(
+            *self._about(submission.job),
+            protection=protection(rules),
+            errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
+            needs=submission.needs,
+            reports=self.scheduler.decider.wants_progress,
+            reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
+        )
+
+    def _of_kind(self, submission: Submission) -> tuple[Make, Rules]:
+        """What makes a job of its kind, and how it survives."""
+        scenario, job = self.scenario, submission.job
+        if scenario.decider is DeciderKind.PACK:
+            from actors.malleable_job import MalleableJob
+            from sims.scenario.builders.pack import application
+
+            pack = cast("PackDecider", self.scheduler.decider)
+            costs, told = pack.costs[job.index], application(scenario, submission)
+            about = job.verification, submission.image, costs, pack.fatal
+            rules = submission.protection.rules_by_size(*about)
+            rules = evolve(rules, node=scenario.full_platform.node)
+            return partial(MalleableJob, costs=costs, application=told), rules
+        rules = submission.rules(scenario)
+        if scenario.decider is DeciderKind.DEADLINE:
+            rules = evolve(rules, changeover=scenario.policy.changeover)
+        if job.kind != "iterative":
+            return JobOfRuns, rules
+        from actors.iterative_job import IterativeJob
+
+        own = iterative(submission)
+        times = own.times(job.index, scenario.full_platform)
+        made = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
+        return made, rules
+
+    # --- silent errors ----------------------------------------------------------------------------
+
+    @cached_property
+    def _works(self) -> list[float]:
+        return [it.job.profile.work for it in self.jobs.submissions]
+
+    @cached_property
+    def _density(self) -> float:
+        """Errors per unit of work, where that is what is given."""
+        return self.scenario.errors.per_unit(self._works)
+
+    def _errors(self, submission: Submission) -> SilentErrors:
+        """Listed, or drawn as they come from a stream of the job's own."""
+        listed = submission.own.verdicts if submission.own else None
+        if listed is not None:
+            return SilentErrors(iter(listed))
+        own = partial(self.system.stream, f"errors/{submission.job.name}")
+        return SilentErrors(rate=self.scenario.errors.rate or 0, per_work=self._density, stream=own)
+
+    def _failures(self) -> list[int]:
+        """Drawn for every job, so that a job's own count does not shift the others'."""
+        described, errors = [it.job for it in self.jobs.submissions], self.scenario.errors
+        _refuse_endless(described, [0] * len(described))
+        probabilities = errors.probabilities(self._works)
+        for job, probability in zip(described, probabilities, strict=True):
+            if probability >= 1:
+                [(key, value)] = errors.given.items()
+                problem = f"at {value!r} every run of {job.name}, whose work is "
+                problem += f"{job.profile.work!r}, fails: the probability rounds to 1"
+                raise unfit(f"errors.{key}", problem, "a lower value, or less work")
+        drawn = draw_failures(probabilities, self.system.stream("failures"))
+        own = (it.own.count if it.own else None for it in self.jobs.submissions)
+        counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
+        _refuse_endless(described, counts)
+        return counts
 
 
 def plain(scenario: Scenario, submission: Submission) -> bool:
@@ -71,65 +153,6 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     return not scenario.full_platform.varies and submission.protection.plain
 
 
-def _killed_at(scenario: Scenario, job: BatchJob) -> float | None:
-    """How long a run may last before its job is killed."""
-    if scenario.job.overrun is Overrun.KILL and job.estimate is not None:
-        return job.estimate + job.verification
-    return None
-
-
-# --- jobs of runs -------------------------------------------------------------------------------
-
-
-def job_of_runs(
-    scenario: Scenario,
-    submission: Submission,
-    scheduler: Scheduler,
-    make: Make,
-    rules: Rules,
-    errors: SilentErrors,
-) -> JobOfRuns:
-    """What `make` makes of it."""
-    job = submission.job
-    return make(
-        *(job.name, job, scheduler, _killed_at(scenario, job)),
-        protection=protection(rules),
-        errors=errors,
-        needs=submission.needs,
-        reports=scheduler.decider.wants_progress,
-        reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
-    )
-
-
-def _of_kind(
-    scenario: Scenario, submission: Submission, scheduler: Scheduler
-) -> tuple[Make, Rules]:
-    """What makes a job of its kind, and how it survives."""
-    job = submission.job
-    if scenario.decider is DeciderKind.PACK:
-        from actors.malleable_job import MalleableJob
-        from sims.scenario.builders.pack import application
-
-        pack = cast("PackDecider", scheduler.decider)
-        costs, told = pack.costs[job.index], application(scenario, submission)
-        about = job.verification, submission.image, costs, pack.fatal
-        rules = evolve(
-            submission.protection.rules_by_size(*about), node=scenario.full_platform.node
-        )
-        return partial(MalleableJob, costs=costs, application=told), rules
-    rules = submission.rules(scenario)
-    if scenario.decider is DeciderKind.DEADLINE:
-        rules = evolve(rules, changeover=scenario.policy.changeover)
-    if job.kind != "iterative":
-        return JobOfRuns, rules
-    from actors.iterative_job import IterativeJob
-
-    own = iterative(submission)
-    times = own.times(job.index, scenario.full_platform)
-    made = partial(IterativeJob, tasks=own.tasks, iterations=own.iterations, task_times=times)
-    return made, rules
-
-
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     """The period that `young` or `daly` gives the first job on its least workers, whatever the
     scenario says. Raises InputError where it gives none."""
@@ -142,22 +165,20 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
 
 def with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
     """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
-    own = [it.protection for it in scenario.job.jobs if it.protection]
-    asking = [it for it in (scenario.protection, *own) if it.mtbf is None and it.by_formula]
+    job, own = scenario.job, [it.protection for it in scenario.job.jobs]
+    asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
     if not asking or scenario.faults.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf(folder)
-    if mtbf == inf:
-        return scenario
-
-    def said(section: ProtectionSection | None) -> ProtectionSection | None:
-        return section.model_copy(update={"mtbf": mtbf}) if section in asking else section
-
-    jobs = tuple(
-        it.model_copy(update={"protection": said(it.protection)}) for it in scenario.job.jobs
+    jobs = (
+        it.model_copy(update={"protection": it.protection and it.protection.failing(mtbf)})
+        for it in job.jobs
     )
-    job = scenario.job.model_copy(update={"jobs": jobs})
-    return scenario.model_copy(update={"protection": said(scenario.protection), "job": job})
+    told = {
+        "protection": scenario.protection.failing(mtbf),
+        "job": job.model_copy(update={"jobs": tuple(jobs)}),
+    }
+    return scenario.model_copy(update=told)
 
 
 def _warn_of_single(submission: Submission) -> None:
@@ -166,46 +187,6 @@ def _warn_of_single(submission: Submission) -> None:
     if alone and submission.protection.kind is ProtectionKind.BUDDIES:
         text = f"{job.name} has one worker, and no buddy: whenever it goes DOWN, all is lost"
         warnings.warn(text, stacklevel=2)
-
-
-# --- silent errors ------------------------------------------------------------------------------
-
-
-def errors_of(
-    scenario: Scenario, system: System, submission: Submission, density: float
-) -> SilentErrors:
-    """Listed, or drawn as they come from a stream of the job's own."""
-    listed = submission.own.verdicts if submission.own else None
-    if listed is not None:
-        return SilentErrors(iter(listed))
-    own = partial(system.stream, f"errors/{submission.job.name}")
-    return SilentErrors(rate=scenario.errors.rate or 0, per_work=density, stream=own)
-
-
-def error_density(scenario: Scenario, jobs: Workload) -> float:
-    """Errors per unit of work, where that is what is given."""
-    return scenario.errors.per_unit([it.job.profile.work for it in jobs.submissions])
-
-
-def _failures(scenario: Scenario, system: System, jobs: Workload) -> list[int]:
-    """Drawn for every job, so that a job's own count does not shift the others'."""
-    described, errors = [it.job for it in jobs.submissions], scenario.errors
-    _refuse_endless(described, [0] * len(described))
-    probabilities = errors.probabilities([job.profile.work for job in described])
-    for job, probability in zip(described, probabilities, strict=True):
-        if probability >= 1:
-            [(key, value)] = errors.given.items()
-            raise unfit(
-                f"errors.{key}",
-                f"at {value!r} every run of {job.name}, whose work is "
-                f"{job.profile.work!r}, fails: the probability rounds to 1",
-                "a lower value, or less work",
-            )
-    drawn = draw_failures(probabilities, system.stream("failures"))
-    own = [it.own.count if it.own else None for it in jobs.submissions]
-    counts = [n if given is None else given for n, given in zip(drawn, own, strict=True)]
-    _refuse_endless(described, counts)
-    return counts
 
 
 def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
@@ -221,8 +202,7 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
             )
 
 
-def _refuse_hopeless(scenario: Scenario, job: BatchJob) -> None:
-    mtbf = scenario.faults.mtbf
+def _refuse_hopeless(mtbf: float, job: BatchJob) -> None:
     if job.profile.work >= LONGEST * mtbf:
         raise unfit(
             "faults.mtbf",

@@ -29,7 +29,6 @@ from sims.scenario.jobs.speedups import (
     costs_of,
     words,
 )
-from sims.scenario.policy import load_part, load_policy
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.workload import Submission, Workload
 
@@ -45,9 +44,10 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     _check(scenario, jobs, pack)
     system.describe(PackDescribed, *astuple(pack))
     papers = partial(named, look=section.look)
-    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
-    allocation = "allocation", "Opt-NoRedistrib", named_allocation
-    first: AllocationPolicy = load_part(section, *allocation, folder, AllocationPolicy)
+    policy: RedistributionPolicy = section.load("name", papers, folder, RedistributionPolicy)
+    first: AllocationPolicy = section.load(
+        "allocation", named_allocation, folder, AllocationPolicy, default="Opt-NoRedistrib"
+    )
     return PackDecider(
         *(first, policy),
         dict(enumerate(application_costs(scenario, jobs, pack))),
@@ -136,13 +136,9 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 
 
 def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
+    accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
+    jobs.refuse_others("malleable", ": it cannot be resized", accepted)
     for submission in jobs.submissions:
-        if submission.job.kind != "malleable":
-            raise unfit(
-                "job.kind",
-                f"{submission.job.name} is {submission.job.kind}: it cannot be resized",
-                "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds",
-            )
         _check_application(submission, pack.pair)
     size, least = scenario.full_platform.size, f"at least {pack.pair}"
     if size < pack.pair:

@@ -280,9 +280,7 @@ class Resample(Section):
         whole = int(log["submitted"].max() // self.length) if len(log) else 0
         if not whole:
             raise unfit(
-                "job.resample.length",
-                f"the log is shorter than a block of {self.length:g}",
-                "less",
+                "job.resample.length", f"the log is shorter than a block of {self.length:g}", "less"
             )
         drawn = rng.integers(0, whole, size=self.blocks)
         bounds = np.searchsorted(log["submitted"], np.arange(whole + 1) * self.length)

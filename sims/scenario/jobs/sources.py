@@ -186,11 +186,7 @@ def _taken(sizes: Iterator[float], jobs: int) -> list[float]:
     """So many of them. Raises InputError."""
     taken = list(islice(sizes, jobs))
     if len(taken) < jobs:
-        raise unfit(
-            "job.stream.sizes",
-            f"{len(taken)} sizes for {jobs} jobs",
-            "one size per job",
-        )
+        raise unfit("job.stream.sizes", f"{len(taken)} sizes for {jobs} jobs", "one size per job")
     if min(taken) <= 0:
         raise unfit(
             "job.stream.sizes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,11 @@ def chain(rows: list[list[float]]) -> MarkovChain:
 def as_rows(rows: list[list[float]]) -> Rows:
     u, r, d = ((row[0], row[1], row[2]) for row in rows)
     return u, r, d
+
+
+def survival(one: MarkovChain, t: float) -> float:
+    """P_ND(t)."""
+    return exp(one.spectrum().log_survival(t))
 
 
 @st.composite

@@ -27,7 +27,7 @@ def use(free: list[int], start: int, held: int, processors: int) -> None:
 
 
 def slots_of(free_profile: FreeProfile) -> list[int]:
-    free, steps = [0] * (2 * END), [*zip(free_profile.times, free_profile.frees, strict=True)]
+    free, steps = [0] * (2 * END), [*zip(free_profile.times, free_profile.counts, strict=True)]
     for (begin, count), (end, _) in zip(steps, [*steps[1:], (2.0 * END, 0)], strict=True):
         free[int(begin) : int(end)] = [count] * (int(end) - int(begin))
     return free
@@ -81,7 +81,7 @@ def test_compression_gives_each_the_earliest_place_in_the_order_of_their_starts(
         for it in starts:
             assert it.key[1] not in {waiting.key[1] for _, _, waiting, _ in due}
         assert due == sorted(due, key=lambda it: it[:2])
-        assert min(free_profile.frees) >= 0
+        assert min(free_profile.counts) >= 0
 
 
 def _anew(free: list[int], due: list[Due], now: int) -> dict[int, int]:

@@ -16,7 +16,7 @@ def run(end: float, index: int, processors: int):
 def test_processors_come_free_when_attempts_are_expected_to_end() -> None:
     free_profile = FreeProfile.of(0, 1, [run(2, 0, 1), run(2, 1, 2), run(5, 2, 4)])
     assert free_profile.times == [0, 2, 5]
-    assert free_profile.frees == [1, 4, 8]
+    assert free_profile.counts.tolist() == [1, 4, 8]
 
 
 def test_a_reservation_begins_at_the_first_step_that_is_wide_enough_for_long_enough() -> None:
@@ -30,7 +30,7 @@ def test_a_reservation_begins_at_the_first_step_that_is_wide_enough_for_long_eno
 def test_what_is_taken_is_free_again_afterwards() -> None:
     free_profile = FreeProfile.of(0, 4, [])
     free_profile.take(0, 3, 5)
-    assert (free_profile.times, free_profile.frees) == ([0, 5], [1, 4])
+    assert (free_profile.times, free_profile.counts.tolist()) == ([0, 5], [1, 4])
     assert not free_profile.fits(0, 2, 1)
     assert free_profile.fits(1, 4, 100)
 
@@ -64,5 +64,5 @@ def test_an_free_profile_knows_all_that_was_taken_and_given_back(rows) -> None:
         for t in range(400):
             free[t] += processors * (begin <= t < begin + held)
             free[t] -= 2 * processors * (start <= t < start + held)
-    steps = [*zip(free_profile.times, free_profile.frees, strict=True)]
+    steps = [*zip(free_profile.times, free_profile.counts, strict=True)]
     assert [[n for time, n in steps if time <= t][-1] for t in range(400)] == free

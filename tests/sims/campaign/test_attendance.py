@@ -13,7 +13,7 @@ from distributed import Client
 
 from sims.campaign import executors
 from sims.campaign.executors import Attendance
-from sims.campaign.store import Store
+from sims.campaign.results import Store
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import MINE, dask, dask_worker, write
 from tests.sims.cli.commands import PATIENCE, ended, spawn, until

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.campaign import Precision, load_campaign
+from sims.campaign import Precision, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.picture import draw
 from sims.campaign.plan import Cells
@@ -76,7 +76,7 @@ def test_a_function_can_make_the_scenarios_one_for_each_seed(tmp_path: Path) -> 
     found = frame.filter(frame["workers"] == 1)["makespan"].to_list()
     assert found == [sum(1 + (s * k) % 7 for k in range(1, 5)) for s in (1, 2, 3)]
     case = next(it for it in results.plan if it.variant == "LPT")
-    assert results.reproducing(case, 1) == "maker:scenario workers=1 policy.order=LPT --seed 2"
+    assert case.reproducing(1) == "maker:scenario workers=1 policy.order=LPT --seed 2"
 
 
 REFUSED = tomllib.loads(Path(__file__).with_name("refused.toml").read_text())["refused"]

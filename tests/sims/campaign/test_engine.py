@@ -15,8 +15,7 @@ import pytest
 from sims.campaign.cells import RunStatus
 from sims.campaign.engine import execute
 from sims.campaign.executors import cluster, local
-from sims.campaign.results import Results
-from sims.campaign.store import Store
+from sims.campaign.results import Results, Store
 from sims.errors import InputError
 from tests.sims.campaign.campaigns import (
     HELPER,
@@ -170,7 +169,7 @@ def test_a_cell_that_raises_is_recorded_with_the_command_that_runs_it_alone(tmp_
     assert (case.variant, result.end) == ("mine", RunStatus.RAISED)
     told = "policy mine:widest raised ZeroDivisionError: division by zero (mine.py, line 7)"
     assert result.error == told
-    words = results.reproducing(case, replication)
+    words = case.reproducing(replication)
     assert words == (
         f"holdfast run {tmp_path}/base.toml --set platform.workers=8 --set errors.average=0.1 "
         "--set policy.order=mine:widest --seed 3"

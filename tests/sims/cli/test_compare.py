@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from sims.campaign.cells import CellResult
-from sims.campaign.intervals import NONE, Estimate
-from sims.campaign.store import Store
-from sims.campaign.tables import rounded
+from sims.campaign.intervals import NONE, Estimate, rounded
+from sims.campaign.results import Store
 from sims.cli import comparing
 from tests.case_files import listed
 from tests.sims.cli.commands import TINY, Shell, ended, python, spawn, until

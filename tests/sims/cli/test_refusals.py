@@ -21,7 +21,7 @@ def test_an_unwritable_log_is_refused_in_one_line(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("words", "accepted"),
     [
-        (("--seed", str(10**41)), "0 or above, below 2**64"),
+        (("--seed", str(10**41)), "seeds of 0 or above, below 2**64"),
         (("--set", f"seed={2**64}"), "a whole number that fits in 64 bits"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Opening plain and compressed files."""
+"""Opening plain and compressed files; what is no file of its format is refused with its place."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from sims.errors import InputError
-from sims.readers.files import LEAST_GROWN, content, numbered_lines
-from sims.readers.spot import MOST_BYTES, spot_folder
+from sims.readers.files import LEAST_GROWN, LONGEST, content, numbered_lines
+from sims.readers.job_logs import read_swf
+from sims.readers.spot import MOST_BYTES, read_spot_trace, spot_folder
+from sims.readers.traces import read_fta_trace, read_intervals, read_simgrid_profile
+from tests.case_files import listed
 
 LINES = b"one\r\ntwo\n\nfour"
 COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {
@@ -88,3 +91,30 @@ def test_an_archive_is_unpacked_up_to_a_limit(tmp_path: Path) -> None:
         archive.addfile(member, zeros)
     with pytest.raises(InputError, match="more than 268,435,456 bytes"), spot_folder(path):
         pass
+
+
+WORDS = {
+    "FTA": "# comment\n1 1 1 1 n1 1 1000 1010 NULL",
+    "SWF": "; Version: 2.2\n\n1 0 5 100 4 98.5 2048 4 120 -1 1 1 1 1 1 -1 -1 -1",
+    "LONG": "a" * LONGEST,
+}
+READERS = (read_fta_trace, read_simgrid_profile, read_intervals, read_swf, read_spot_trace)
+CASES = [
+    pytest.param(read, *case, id=f"{read.__name__}-{case[2]}")
+    for read in READERS
+    for case in listed(__file__, read.__name__)
+]
+
+
+@pytest.mark.parametrize(("read", "text", "key", "problem"), CASES)
+def test_a_malformed_file_is_refused_with_its_place(
+    tmp_path: Path, read: Callable[[Path], object], text: str, key: str, problem: str
+) -> None:
+    path = tmp_path / "file"
+    for word, meant in WORDS.items():
+        text = text.replace(word, meant)
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert (caught.value.source, caught.value.key) == (str(path), key)
+    assert problem in str(caught.value)

@@ -15,9 +15,11 @@ from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
 from sims.cli import main
 from sims.plots.scene import Scene
+from sims.scenario.loader import load
 from sims.view import Page, charts
+from sims.world import run
 from tests.sims.cli.commands import without
-from tests.sims.kinds import records_of, written
+from tests.sims.kinds import SCENARIOS, records_of, written
 
 pytest.importorskip("bokeh", reason="the extra `view` is not installed")
 
@@ -55,6 +57,18 @@ def test_a_page_keeps_only_what_is_shown_and_its_causes() -> None:
     seqs = Page(list(records_of("redundant"))).story([200])["seq"]
     assert isinstance(seqs, list)
     assert sum(seqs) == 200 >= len(seqs)
+
+
+def test_a_job_whose_times_have_17_digits_takes_little_of_a_page(tmp_path: Path) -> None:
+    sizes = []
+    for count in (500, 1500):
+        records: list[Record] = []
+        run(
+            load(SCENARIOS / "batch-rigid.toml", [f"job.synthetic.count={count}"]), [records.append]
+        )
+        Page().write(records, page := tmp_path / "page.html")
+        sizes.append(page.stat().st_size)
+    assert sizes[1] - sizes[0] < 270 * 1000
 
 
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:

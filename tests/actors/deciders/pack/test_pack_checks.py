@@ -16,7 +16,7 @@ from policies.maths.cosched import Link, costs
 
 COSTS = costs(np.array([4.0, 3.0, 2.0]), 8, 2, Link(), None)
 """On 2, 4 and 6 processors."""
-PACK = Pack(2, 8, [NewApplication(0, COSTS), NewApplication(1, COSTS)])
+PACK = Pack(2, 8, [NewApplication(0, 0, COSTS), NewApplication(1, 0, COSTS)])
 HERE = r"policy tests\.actors\.deciders\.pack\.test_pack_checks:"
 
 
