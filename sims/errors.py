@@ -65,7 +65,7 @@ def note(line: object) -> None:
 
 
 @contextmanager
-def naming(file: Path) -> Iterator[None]:
+def naming(file: Path | str) -> Iterator[None]:
     """Name `file` in errors of the scenario's own checks, which do not know where it came from."""
     try:
         yield

@@ -224,6 +224,11 @@ def option(parse: Callable[[str], object], metavar: str, help: str, *names: str)
     return typer.Option(*names, parser=parse, metavar=metavar, help=help)
 
 
+def written(help: str, parse: Callable[[str], object] = Path, metavar: str = "FILE") -> Any:
+    """The option that says where a command's output goes."""
+    return option(parse, metavar, help, "-o", "--output")
+
+
 def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:
     """A word that stands by its place."""
     return typer.Argument(parser=parse, metavar=metavar, help=help)

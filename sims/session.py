@@ -25,7 +25,6 @@ from sims.scenario import Scenario
 from sims.scenario.builders import populate
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
-from sims.scenario.policy import given
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.telling import counted
 from sims.world import FaultLaw, with_given
@@ -189,7 +188,7 @@ def check(
 def code_of(scenario: Scenario) -> dict[str, str]:
     """Key -> `package.module:Name`, of all that a run would load."""
     section, pool = scenario.policy, scenario.platform
-    names = {f"policy.{it}": getattr(section, it) for it in PARTS if given(section, it) is None}
+    names = {f"policy.{it}": getattr(section, it) for it in PARTS if section.object_at(it) is None}
     workers = {f"workers.{k}": it for k, it in enumerate(scenario.workers)}
     for place, one in {**({"platform": pool} if pool else {}), **workers}.items():
         if isinstance(one.speed, OwnLaw):

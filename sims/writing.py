@@ -100,9 +100,6 @@ class Segments(io.RawIOBase):
         """Of the streams."""
         self._drafted = self._fresh = False
 
-    def writable(self) -> bool:
-        return True
-
     def write(self, data: bytes, /) -> int:  # type: ignore[override]
         self._rest += data
         return len(data)

@@ -16,15 +16,13 @@ import pytest
 from sims.cli import main
 from sims.cli.commands import COMMANDS
 from sims.docs.hooks import (
+    FENCE,
     PAGES,
     PICTURE,
     ROOT,
     CodeBlock,
-    anchors,
     blocks,
     files,
-    links,
-    prose,
     whole,
 )
 from sims.examples import CAMPAIGNS, examples
@@ -37,6 +35,34 @@ SHORT = {"--runs 30": "--runs 2", "--most 50": "--most 5"}
 SHIPPED = examples()
 DOCUMENTS = [ROOT / "README.md", *sorted(PAGES.rglob("*.md"))]
 DRAWN = "figures/"
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+
+
+def prose(page: str) -> str:
+    """The page without its blocks of code."""
+    return FENCE.sub("", page)
+
+
+def links(page: str) -> list[str]:
+    """What it links to, pictures too."""
+    return LINK.findall(prose(page))
+
+
+def anchors(page: str) -> set[str]:
+    """What a link to a heading of it may say behind `#`."""
+    return {_slug(heading) for heading in HEADING.findall(prose(page))}
+
+
+def _slug(heading: str) -> str:
+    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
+    return re.sub(r"[-\s]+", "-", words)
+
+
+def typed(block: CodeBlock) -> list[str]:
+    """Commands; of a block with output, what stands behind `$`."""
+    lines = [line for line in block.text.splitlines() if line and not line.startswith("#")]
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")] or lines
 
 
 def name_of(path: Path) -> str:
@@ -94,7 +120,7 @@ def words_of(text: str) -> str:
 def shell(block: CodeBlock, shorter: Mapping[str, str]) -> None:
     """Run what a reader would type, or see that a shell could read it."""
     subprocess.run(["bash", "-n"], input=block.text, text=True, check=True)
-    for line in () if block.not_run else block.commands:
+    for line in () if block.not_run else typed(block):
         for long, short in shorter.items():
             line = line.replace(long, short)
         program, *words = shlex.split(line, comments=True)
@@ -125,7 +151,7 @@ def test_the_table_that_readme_shows_is_what_its_command_prints(
 ) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     [block] = [it for it in blocks(readme) if "holdfast compare" in it.text]
-    [command] = block.commands
+    [command] = typed(block)
     assert main(shlex.split(command)[1:]) == 0
     printed = [line.split() for line in capsys.readouterr().out.splitlines()]
     shown = [line.split() for line in block.text.splitlines()[1:]]

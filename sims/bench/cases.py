@@ -30,7 +30,7 @@ from policies.queue.batches import Scaled
 from policies.queue.lists import RList
 from policies.queue.orders import longest_time
 from sims.bench import SIMPY, Body, Case, durations, finished, master_worker, simpy_case
-from sims.campaign.campaign import Campaign
+from sims.campaign import Campaign
 from sims.campaign.cells import seeded
 from sims.campaign.engine import execute
 from sims.campaign.executors import local

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,14 @@ OBJECTS = {
 """Keys whose value a program may give as an object, and what `holdfast.run` calls that."""
 
 
-def objects(settings: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def is_object(key: str, value: object) -> bool:
+    """Whether a program gave an object in place of what a file says."""
+    return key in OBJECTS and not isinstance(value, str | dict | bool)
+
+
+def objects(settings: Settings) -> dict[str, Any]:
     """Those of the values that are objects, by argument."""
-    given = dict(settings).items()
-    return {
-        OBJECTS[k]: it for k, it in given if k in OBJECTS and not isinstance(it, str | dict | bool)
-    }
+    return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
 
 
 @frozen

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from attrs import define, field
 
-from sims.campaign.campaign import Campaign
+from sims.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells

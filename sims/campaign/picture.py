@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import as_toml, told
-from sims.campaign.campaign import Campaign, PictureSection
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results

@@ -17,8 +17,8 @@ import attrs
 import numpy as np
 from attrs import define, field, frozen
 
-from sims.campaign.axes import Settings, as_toml, objects, told
-from sims.campaign.campaign import Campaign
+from sims.campaign import Campaign
+from sims.campaign.axes import Settings, as_toml, is_object, objects, told
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
@@ -210,7 +210,7 @@ class Cells(Sequence[Case]):
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
         own = objects(given)
-        plain = tuple((key, it) for key, it in given if not objects([(key, it)]))
+        plain = tuple(pair for pair in given if not is_object(*pair))
         if self.function is None:
             source = str(Path(self.campaign.folder, self.campaign.scenario))
             scenario = self._read(self._base, plain, source)

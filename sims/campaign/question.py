@@ -11,8 +11,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from sims.campaign.axes import Axis, Settings, as_toml, objects, told
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
+from sims.campaign.axes import Axis, Settings, as_toml, is_object, told
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
@@ -51,7 +51,7 @@ def question(
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     table, changed = parse(file), dict(changes or {})
     for key, value in changed.items():
-        if not objects([(key, value)]):
+        if not is_object(key, value):
             put(table, key, value)
     scenario = read(table, str(file), file.parent)
     named = _named(variants)
@@ -157,7 +157,7 @@ def compare(
         until=until,
     )
     given = [*changed.items(), *(pair for it in variants for pair in it)]
-    mine = [it for pair in given for it in objects([pair]).values()]
+    mine = [value for key, value in given if is_object(key, value)]
     if mine and store:
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies as package.module:Name")

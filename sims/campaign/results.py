@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any
 import attrs
 from attrs import define, field
 
+from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
-from sims.campaign.campaign import Campaign, Precision
 from sims.campaign.cells import CellResult, Gauge, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of

@@ -12,8 +12,8 @@ from typing import Any
 
 from attrs import define
 
+from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, told
-from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Gauge, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected
 from sims.campaign.intervals import estimate_as_json, rounded

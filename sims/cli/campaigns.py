@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
@@ -19,7 +19,17 @@ from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
-from sims.options import Policies, argument, duration, flag, group, option, picture, positive_int
+from sims.options import (
+    Policies,
+    argument,
+    duration,
+    flag,
+    group,
+    option,
+    picture,
+    positive_int,
+    written,
+)
 from sims.telling import counted, show_table
 from sims.writing import check_suffix
 
@@ -170,7 +180,7 @@ def table(
     replications: Replications = None,
     output: Annotated[
         Path | None,
-        option(Path, "FILE", f"write it: {', '.join(exports.SUFFIXES)}", "-o", "--output"),
+        written(f"write it: {', '.join(exports.SUFFIXES)}"),
     ] = None,
     load: Load = False,
     policies: Policies = None,
@@ -210,13 +220,7 @@ def plot(
     replications: Replications = None,
     output: Annotated[
         Path | None,
-        option(
-            picture,
-            "FILE",
-            "the picture; default: NAME.png in the folder of results",
-            "-o",
-            "--output",
-        ),
+        written("the picture; default: NAME.png in the folder of results", picture),
     ] = None,
     load: Load = False,
     policies: Policies = None,
@@ -231,9 +235,7 @@ def export(
     file: File,
     output: Annotated[
         Path,
-        option(
-            Path, "FILE", f"a row for each run: {', '.join(exports.SUFFIXES)}", "-o", "--output"
-        ),
+        written(f"a row for each run: {', '.join(exports.SUFFIXES)}"),
     ],
     results: Folder = None,
     size: Size = None,

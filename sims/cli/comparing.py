@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from sims.campaign import Campaign
 from sims.campaign.axes import axis
-from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import combined, question
 from sims.campaign.results import Results, Store
@@ -28,6 +28,7 @@ from sims.options import (
     option,
     picture,
     positive_int,
+    written,
 )
 from sims.scenario.loader import load, split_override, value_of
 from sims.telling import in_unit, show_table
@@ -100,9 +101,7 @@ def compare(
     as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
-        option(
-            *(picture, "FILE", "draw the distribution of each variant's runs"), "-o", "--output"
-        ),
+        written("draw the distribution of each variant's runs", picture),
     ] = None,
 ) -> None:
     """Compare variants of a scenario on the same seeds, with confidence intervals.

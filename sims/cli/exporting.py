@@ -13,7 +13,7 @@ from sims.cli.logs import reading, unit_of
 from sims.errors import InputError, show
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.exports.viewers import write_batsim, write_chrome
-from sims.options import Log, chosen, kind, moment, option
+from sims.options import Log, chosen, kind, moment, option, written
 from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
 from sims.plots.pictures import What
@@ -53,13 +53,7 @@ def export(
     ],
     output: Annotated[
         Path,
-        option(
-            Path,
-            "FILE",
-            "where to: .json (chrome), .csv (batsim), .csv or .parquet (tables)",
-            "-o",
-            "--output",
-        ),
+        written("where to: .json (chrome), .csv (batsim), .csv or .parquet (tables)"),
     ],
 ) -> None:
     """Export a log for other tools: Perfetto, evalys, pandas, polars."""
@@ -101,13 +95,7 @@ def plot(
     log: Log,
     output: Annotated[
         Path,
-        option(
-            Path,
-            "FILE",
-            f"picture; its suffix says which kind: {', '.join(PICTURES)}",
-            "-o",
-            "--output",
-        ),
+        written(f"picture; its suffix says which kind: {', '.join(PICTURES)}"),
     ],
     what: Annotated[What, typer.Option(help="what is drawn")] = What.GANTT,
     title: Annotated[str | None, option(str, "TITLE", "default: scenario, seed and policy")] = None,
@@ -141,7 +129,7 @@ def view(
     log: Log,
     output: Annotated[
         Path,
-        option(Path, "FILE", "the page: NAME.html", "-o", "--output"),
+        written("the page: NAME.html"),
     ],
 ) -> None:
     """Make an HTML page of a log, to zoom in and to follow causes. It works offline."""

@@ -29,6 +29,7 @@ from sims.options import (
     option,
     picture,
     positive_int,
+    written,
 )
 from sims.scenario import Scenario
 from sims.scenario.loader import load
@@ -128,9 +129,7 @@ def reality(
     folder: Annotated[
         Path | None, option(Path, "DIR", "for predictions, logs, results; default: logs/reality")
     ] = None,
-    output: Annotated[
-        Path | None, option(picture, "FILE", "draw it, too", "-o", "--output")
-    ] = None,
+    output: Annotated[Path | None, written("draw it, too", picture)] = None,
     again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
 ) -> int:
     """Predict runs of a scenario, then measure them with real processes.

@@ -32,12 +32,12 @@ UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, As
 
 
 @contextmanager
-def reading(path: Path, ordered: bool = True) -> Iterator[LogFile]:
+def reading(path: Path) -> Iterator[LogFile]:
     """The log at `path`, to be folded inside; says on stderr afterwards if it ends early.
 
-    `ordered` as in LogFile. Raises InputError, naming the line, where the fold cannot go on.
+    Raises InputError, naming the line, where the fold cannot go on.
     """
-    log = LogFile(path, ordered)
+    log = LogFile(path)
     try:
         yield log
     except UNFIT as error:

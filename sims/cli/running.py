@@ -28,7 +28,7 @@ from sims.options import (
 )
 from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
-from sims.scenario.policy import PolicySection, load_policy
+from sims.scenario.policy import PolicySection
 from sims.summary import Summary
 from sims.telling import counted, in_unit
 from sims.world import checked_seed
@@ -174,9 +174,8 @@ def check_policy(
     from sims.kit.trial import Trial, recognised
 
     given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
-    loaded = load_policy(
-        PolicySection(name=policy, parameters=given), _no_paper, policies or Path()
-    )
+    section = PolicySection(name=policy, parameters=given)
+    loaded = section.load("name", _no_paper, policies or Path())
     kind = recognised(loaded, point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:

@@ -28,7 +28,7 @@ from sims.examples import (
     scenario_file,
 )
 from sims.examples import examples as shipped
-from sims.options import argument, flag, natural, one_of, option
+from sims.options import argument, flag, natural, one_of, option, written
 from sims.telling import grid, list_pairs, show_table
 from sims.writing import replacing
 
@@ -55,7 +55,7 @@ def new(
     seed: Annotated[int, option(natural, "SEED", "which example of a cell")] = 0,
     output: Annotated[
         Path | None,
-        option(Path, "FILE", "write it to this file", "-o", "--output"),
+        written("write it to this file"),
     ] = None,
 ) -> None:
     """Print a file to begin with: a scenario, a policy or a hazard.
@@ -97,7 +97,7 @@ def _write(path: Path, text: str) -> None:
 def examples(
     names: Annotated[list[str] | None, argument(str, "NAME", "copy this one")] = None,
     everything: Annotated[bool, flag("--all", "copy all of them")] = False,
-    output: Annotated[Path, option(Path, "FOLDER", "where to", "-o", "--output")] = Path(),
+    output: Annotated[Path, written("where to", Path, "FOLDER")] = Path(),
 ) -> None:
     """List the scenarios and campaigns that come with Holdfast, or copy some.
 

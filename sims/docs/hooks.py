@@ -84,8 +84,6 @@ FENCE = re.compile(
 FILE = re.compile(r"^# ([\w-]+\.(?:py|toml|csv|json))$", re.MULTILINE)
 SNIPPET = re.compile(r'^--8<-- "(.+)"$', re.MULTILINE)
 PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|campaign)\.svg")
-LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 
 
 @frozen
@@ -103,13 +101,6 @@ class CodeBlock:
         """The name in its first line, `# NAME`: it is to be saved as that file."""
         found = FILE.match(self.text)
         return found[1] if found else None
-
-    @property
-    def commands(self) -> list[str]:
-        """What is typed; of a block with output, what stands behind `$`."""
-        lines = [line for line in self.text.splitlines() if line and not line.startswith("#")]
-        typed = [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
-        return typed or lines
 
 
 def blocks(page: str) -> Iterator[CodeBlock]:
@@ -131,26 +122,6 @@ def whole(page: str) -> str:
 def files(page: str) -> dict[str, str]:
     """Name -> text of each block that is to be saved."""
     return {block.file: block.text for block in blocks(page) if block.file is not None}
-
-
-def prose(page: str) -> str:
-    """The page without its blocks of code."""
-    return FENCE.sub("", page)
-
-
-def links(page: str) -> list[str]:
-    """What it links to, pictures too."""
-    return LINK.findall(prose(page))
-
-
-def anchors(page: str) -> set[str]:
-    """What a link to a heading of it may say behind `#`."""
-    return {_slug(heading) for heading in HEADING.findall(prose(page))}
-
-
-def _slug(heading: str) -> str:
-    words = re.sub(r"[^\w\s-]", "", heading.replace("`", "")).strip().lower()
-    return re.sub(r"[-\s]+", "-", words)
 
 
 # --- citations --------------------------------------------------------------------------------

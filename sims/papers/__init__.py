@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import Factory, evolve, frozen
 
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.plan import Cells

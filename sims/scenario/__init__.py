@@ -233,7 +233,8 @@ class Scenario(Section):
     def full_platform(self) -> Platform:
         """All workers."""
         return Platform.of(
-            *(self.platform, self.workers, self.random_workers, self.reclaims),
+            self.platform or PlatformSection(),
+            *(self.workers, self.random_workers, self.reclaims),
             *(self.times is Unit.S, self.seed),
         )
 

@@ -9,7 +9,7 @@ import enum
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from numpy.random import Generator
 
@@ -145,7 +145,7 @@ class Trace(Owned):
 class Letters(Trace):
     """`"uurrdu"` or `{kind = "letters", states = "uurrdu"}`: one state per unit of time."""
 
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((str,), "states")
+    SHORT = ((str,), "states")
 
     kind: Literal["letters"] = "letters"
     states: str

@@ -175,13 +175,8 @@ class FittedFaults(FaultFields):
         from sims.readers.fits import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        law = Weibull(
-            mtbf=found.mtbf,
-            shape=found.shape,
-            of=self.of,
-            downtime=self.downtime,
-            detection=self.detection,
-        )
+        own = self.model_dump(include={"of", "downtime", "detection"})
+        law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found
         return law
 
@@ -200,7 +195,7 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults
 class SeveralFaults(Section):
     """`[[faults]]`: several kinds of faults at once, each of its own law."""
 
-    SHORT: ClassVar[tuple[tuple[type, ...], str]] = ((list,), "laws")
+    SHORT = ((list,), "laws")
 
     kind: Literal["several"] = "several"
     laws: tuple[Annotated[AnyFault, OneOf()], ...]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sims.errors import InputError
+from sims.errors import InputError, naming, unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
 from sims.scenario.workers import PlatformSection
@@ -52,35 +52,27 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
     """A scenario from its parsed table. Where that says nothing of workers, they are as many as its
     log in `folder` says. Raises InputError."""
-    try:
-        _refuse_wide(table, source)
-    except RecursionError:
-        raise InputError(source, "", TOO_DEEP, "a scenario file") from None
     times: list[str] = []
-    scenario = section_of(Scenario, _with_kinds(table), source, times=times)
-    if times and scenario.times is Unit.SLOT:
-        _refuse_seconds(table, times[0], source)
-    if folder is None:
-        return scenario
-    return _with_law(_with_machine(scenario, folder, source), folder, source)
+    with naming(source):
+        _refuse_wide(table)
+        scenario = section_of(Scenario, _with_kinds(table), source, times=times)
+        if times and scenario.times is Unit.SLOT:
+            _refuse_seconds(table, times[0])
+        return _with_law(_with_machine(scenario, folder), folder) if folder else scenario
 
 
-def _with_law(scenario: Scenario, folder: Path, source: str) -> Scenario:
+def _with_law(scenario: Scenario, folder: Path) -> Scenario:
     """With the law of its faults that fits a log, where it names one."""
     law = scenario.faults.fitted(folder)
     if law == scenario.faults:
         return scenario
     if scenario.times is Unit.SLOT:
-        raise InputError(
-            source,
-            "faults.kind",
-            "a log of failures is in seconds, and the unit is a slot",
-            'unit = "s", or a law with an mtbf',
-        )
+        problem = "a log of failures is in seconds, and the unit is a slot"
+        raise unfit("faults.kind", problem, 'unit = "s", or a law with an mtbf')
     return scenario.model_copy(update={"faults": law})
 
 
-def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
+def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
     """With the processors of its log's machine, where it says nothing of workers."""
     log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
     pool = scenario.platform or PlatformSection()
@@ -90,31 +82,25 @@ def _with_machine(scenario: Scenario, folder: Path, source: str) -> Scenario:
 
     workers = machine_of(folder / log.file)
     if not workers:
-        raise InputError(
-            source,
-            "platform.workers",
-            f"missing, and {log.file} does not say MaxProcs",
-            "a whole number above 0",
-        )
+        problem = f"missing, and {log.file} does not say MaxProcs"
+        raise unfit("platform.workers", problem, "a whole number above 0")
     return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
 
 
-def _refuse_wide(table: Mapping[str, Any], source: str) -> None:
-    for key, value in _leaves(table):
-        if type(value) is int and value not in WIDEST:
-            raise InputError(
-                source, key, not_accepted(value), "a whole number that fits in 64 bits"
-            )
+def _refuse_wide(table: Mapping[str, Any]) -> None:
+    try:
+        for key, value in _leaves(table):
+            if type(value) is int and value not in WIDEST:
+                raise unfit(key, not_accepted(value), "a whole number that fits in 64 bits")
+    except RecursionError:
+        raise unfit("", TOO_DEEP, "a scenario file") from None
 
 
-def _refuse_seconds(table: Mapping[str, Any], time: str, source: str) -> None:
+def _refuse_seconds(table: Mapping[str, Any], time: str) -> None:
     """Raises InputError for a time in seconds where the file's unit is a slot."""
-    raise InputError(
-        source,
-        next(key for key, value in _leaves(table) if value is time),
-        f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts",
-        "a number of slots",
-    )
+    key = next(key for key, value in _leaves(table) if value is time)
+    problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
+    raise unfit(key, problem, "a number of slots")
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:

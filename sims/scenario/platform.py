@@ -37,7 +37,7 @@ Spans = Sequence[tuple[float, float]]
 class Platform:
     """All workers, by number: the pool's first. Thousands of them alike cost nothing."""
 
-    pool: PlatformSection | None
+    pool: PlatformSection
     own: tuple[WorkerSection, ...]
     """Every one named."""
     reclaims: Mapping[int, Spans] = field(factory=dict)
@@ -46,45 +46,37 @@ class Platform:
     @classmethod
     def of(
         cls,
-        pool: PlatformSection | None,
+        pool: PlatformSection,
         listed: tuple[WorkerSection, ...],
         drawn: RandomWorkers | None,
-        reclaims: Sequence[tuple[float, float, int]] = (),
-        in_seconds: bool = True,
-        seed: int = 0,
+        reclaims: Sequence[tuple[float, float, int]],
+        in_seconds: bool,
+        seed: int,
     ) -> Platform:
         """`count` unfolded, traces in the file's unit and from where the run's `seed` says. Raises
         InputError for a trace in another unit, and a reclaim of a worker that there is not."""
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, in_seconds=in_seconds, share=share)
-        pool, first = pool and placed(pool), pool.workers if pool else 0
-        own = tuple(_unfolded(map(placed, listed), first))
-        bare = cls(pool, (*own, *(drawn.draw(first + len(own) + 1) if drawn else ())))
+        own = tuple(_unfolded(map(placed, listed), pool.workers))
+        more = drawn.draw(pool.workers + len(own) + 1) if drawn else ()
+        bare = cls(placed(pool), (*own, *more))
         spans = defaultdict[int, list[tuple[float, float]]](list)
         for start, end, worker in reclaims:
-            if not 0 <= worker < bare.size:
-                raise unfit(
-                    "reclaims",
-                    f"there is no worker {worker!r}",
-                    f"a worker from 0 to {bare.size - 1}",
-                )
+            if worker >= bare.size:
+                accepted = f"a worker from 0 to {bare.size - 1}"
+                raise unfit("reclaims", f"there is no worker {worker!r}", accepted)
             spans[worker].append((start, end))
         return evolve(bare, reclaims=dict(spans))
 
     @property
-    def alike(self) -> int:
-        """Workers of the pool."""
-        return self.pool.workers if self.pool else 0
-
-    @property
     def size(self) -> int:
         """P."""
-        return self.alike + len(self.own)
+        return self.pool.workers + len(self.own)
 
     @property
     def node(self) -> int:
         """Workers of a node."""
-        return self.pool.node if self.pool else 1
+        return self.pool.node
 
     @property
     def nodes(self) -> list[range]:
@@ -94,12 +86,12 @@ class Platform:
     @property
     def able(self) -> int:
         """Workers that are no spares."""
-        return self.size - (self.pool.spares if self.pool else 0)
+        return self.size - self.pool.spares
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section once."""
-        return (*((self.pool,) if self.pool and self.alike else ()), *self.own)
+        return (*((self.pool,) if self.pool.workers else ()), *self.own)
 
     @property
     def owned(self) -> bool:
@@ -123,9 +115,8 @@ class Platform:
         return tuple(map(self.name, range(self.size))) if self.own else ()
 
     def __getitem__(self, worker: int) -> WorkerFields:
-        if self.pool and worker < self.alike:
-            return self.pool
-        return self.own[worker - self.alike]
+        alike = self.pool.workers
+        return self.pool if worker < alike else self.own[worker - alike]
 
     def __iter__(self) -> Iterator[WorkerFields]:
         return map(self.__getitem__, range(self.size))
@@ -137,8 +128,8 @@ class Platform:
 
     def name(self, worker: int) -> str:
         """What streams of randomness and errors call it."""
-        own = self.own[worker - self.alike].name if worker >= self.alike else ""
-        return own or f"P{worker + 1}"
+        own = self[worker]
+        return (isinstance(own, WorkerSection) and own.name) or f"P{worker + 1}"
 
     def alive(self, worker: int) -> bool:
         """Whether it has an owner, or another speed than 1."""

@@ -128,6 +128,36 @@ class PolicySection(Section):
     """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
     of pairs would help, or the `next-pair` alone."""
 
+    def object_at(self, key: str) -> Any:
+        """A program's own object at a key, if there is one."""
+        return None
+
+    def load(
+        self, key: str, named: Callable[[str], Any], folder: Path, *serves: Any, default: str = ""
+    ) -> Any:
+        """The policy object that `key` asks for, or `default`; only the one at `name` takes
+        parameters.
+
+        `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
+        where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
+        Raises InputError.
+        """
+        if (given := self.object_at(key)) is not None:
+            return given
+        name, place = getattr(self, key) or default, f"policy.{key}"
+        parameters = self.parameters if key == "name" else {}
+        if ":" in name:
+            return own(name, parameters, folder, place, *serves)
+        if parameters:
+            problem = f"{name} takes none, not {', '.join(parameters)}"
+            raise unfit("policy.parameters", problem, "no parameters")
+        try:
+            return named(name)
+        except ValueError as error:
+            problem, _, accepted = str(error).partition("; accepted: ")
+            known = [accepted.rstrip("."), "" if OWN in accepted else OWN]
+            raise unfit(place, problem, ", ".join(filter(None, known))) from None
+
     def idle(self, decider: DeciderKind, name: str) -> Iterator[tuple[str, str]]:
         """(key, why nothing reads it), where the policy of that name decides so."""
         for key, readers in READERS.items():
@@ -189,70 +219,20 @@ def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
     return COPIES
 
 
-# --- objects --------------------------------------------------------------------------------------
-
-
 class GivenPolicies(PolicySection):
     """`[policy]` as a program may have it: what a file would name is there as an object."""
 
     given: Mapping[str, Any]
     """Key of `[policy]` -> the object; the key itself holds what logs and errors call it."""
 
+    def object_at(self, key: str) -> Any:
+        return self.given.get(key)
+
 
 def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
     """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
     named = {key: name_of(policy) for key, policy in objects.items()}
     return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
-
-
-def given(section: PolicySection, key: str) -> Any:
-    """A program's own object at a key, if there is one."""
-    return section.given.get(key) if isinstance(section, GivenPolicies) else None
-
-
-def load_policy(
-    section: PolicySection, named: Callable[[str], Any], folder: Path, *serves: Any
-) -> Any:
-    """The policy object that `section` asks for.
-
-    `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
-    where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
-    Raises InputError.
-    """
-    if section.parameters and not (given(section, "name") or ":" in section.name):
-        raise unfit(
-            "policy.parameters",
-            f"{section.name} takes none, not {', '.join(section.parameters)}",
-            "no parameters",
-        )
-    return load_part(section, "name", "", named, folder, *serves)
-
-
-def load_part(
-    section: PolicySection,
-    key: str,
-    default: str,
-    named: Callable[[str], Any],
-    folder: Path,
-    *serves: Any,
-) -> Any:
-    """As `load_policy`, for what `section` names at `key`, or `default`; beside the policy itself,
-    it takes no parameters."""
-    if (object_ := given(section, key)) is not None:
-        return object_
-    name, place = getattr(section, key) or default, f"policy.{key}"
-    if ":" in name:
-        parameters = section.parameters if key == "name" else {}
-        return own(name, parameters, folder, place, *serves)
-    try:
-        return named(name)
-    except ValueError as error:
-        problem, _, accepted = str(error).partition("; accepted: ")
-        raise unfit(
-            place,
-            problem,
-            ", ".join(filter(None, (accepted.rstrip("."), "" if OWN in accepted else OWN))),
-        ) from None
 
 
 # --- as a log tells it ----------------------------------------------------------------------------

@@ -115,12 +115,10 @@ Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
 Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
-def _rising(pair: tuple[float, float]) -> bool:
-    return 0 < pair[0] <= pair[1] < inf
-
-
 NOT_EMPTY = Field(min_length=1)
-RANGE = Accepts("two finite numbers above 0, the lower first", check=_rising)
+RANGE = Accepts(
+    "two finite numbers above 0, the lower first", check=lambda it: 0 < it[0] <= it[1] < inf
+)
 
 
 # --- times ----------------------------------------------------------------------------------------

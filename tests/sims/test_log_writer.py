@@ -1,17 +1,22 @@
-"""What a run that fails does to the log, and to the older one in its place."""
+"""What a run that fails does to the log, and to the older one in its place; packed logs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from attrs import evolve
 
 from actors.events import End, ScenarioEnded
 from actors.runtime import Record
+from actors.runtime.journal import FLUSH_EVERY
 from sims.errors import InputError
 from sims.log import LogFile
 from sims.log_writer import LogWriter
-from tests.sims.kinds import records_of
+from sims.readers.files import content, open_binary
+from sims.writing import pack
+from tests.sims.cli.commands import without
+from tests.sims.kinds import records_of, written
 
 START, *_ = records_of("figure1")
 LATER = next(record for record in records_of("figure1") if record.t > 0)
@@ -102,3 +107,86 @@ def test_a_log_that_cannot_be_opened_is_that_error_whatever_the_run_makes_of_it(
             begun(log)
         except OSError as error:
             raise RuntimeError("an actor failed") from error
+
+
+# --- packed logs -------------------------------------------------------------------------------
+
+
+PACKED = (".gz", ".xz", ".zst")
+
+LINES = tuple(b"line %d of what is packed\n" % k for k in range(3000))
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_packed_log_holds_the_same_records_as_a_plain_one(suffix: str, tmp_path: Path) -> None:
+    path = written("redundant-laps", tmp_path, f".jsonl{suffix}")
+    assert tuple(LogFile(path)) == records_of("redundant-laps")
+    assert path.stat().st_size < written("redundant-laps", tmp_path).stat().st_size / 3
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_the_same_log_is_packed_into_the_same_bytes(suffix: str, tmp_path: Path) -> None:
+    folders = [tmp_path / str(k) for k in range(2)]
+    one, other = (written("figure1", folder, suffix).read_bytes() for folder in folders)
+    assert one == other
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_was_flushed_can_be_read_though_the_file_was_never_closed(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"lines{suffix}"
+    file = pack(path)
+    for line in LINES[:2000]:
+        file.write(line)
+    file.flush()
+    for line in LINES[2000:]:
+        file.write(line)
+    copy = tmp_path / f"copy{suffix}"
+    copy.write_bytes(path.read_bytes())
+    found: list[bytes] = []
+    try:
+        with open_binary(copy) as stream:
+            found.extend(stream)
+    except EOFError:
+        pass
+    assert tuple(found[:2000]) == LINES[:2000]
+    file.close()
+    assert content(path) == b"".join(LINES)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_a_log_cut_anywhere_is_read_up_to_the_cut_and_says_so(suffix: str, tmp_path: Path) -> None:
+    whole, path = records_of("redundant"), tmp_path / f"log.jsonl{suffix}"
+    with LogWriter(path) as log:
+        for k in range(3 * FLUSH_EVERY):
+            log(evolve(whole[k % len(whole)], seq=k))
+    data = path.read_bytes()
+    for part in (0.4, 0.7, 0.9, 0.999):
+        path.write_bytes(data[: int(part * len(data))])
+        file = LogFile(path, ordered=False)  # time runs over and over again
+        seqs = [record.seq for record in file]
+        assert seqs == list(range(len(seqs)))
+        assert file.cut
+        # All flushes before the cut; the packed size of a record varies, hence the one less.
+        assert len(seqs) >= (int(part * 3) - 1) * FLUSH_EVERY
+
+
+def test_without_the_package_zst_names_the_pip_command(tmp_path: Path) -> None:
+    log = written("figure1", tmp_path, ".zst")
+    assert "pip install 'holdfast[zst]'" in without("zstandard", "summary", log)
+
+
+@pytest.mark.parametrize("suffix", PACKED)
+def test_what_is_packed_otherwise_or_cut_before_its_first_record_is_refused_with_the_reason(
+    suffix: str, tmp_path: Path
+) -> None:
+    path = written("figure1", tmp_path, suffix)
+    whole = path.read_bytes()
+    for data, problem in {
+        b"".join(LINES): "cannot be read",
+        whole[:30]: "cut within its first records",
+    }.items():
+        path.write_bytes(data)
+        with pytest.raises(InputError, match=problem):
+            list(LogFile(path))

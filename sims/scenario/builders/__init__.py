@@ -126,12 +126,10 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
 def _describe_platform(scenario: Scenario, system: System) -> None:
     """What the log says of nodes, spares and detection, where there are any."""
     platform = scenario.full_platform
-    spares, detections = (
-        platform.size - platform.able,
-        tuple(law.detection for law in scenario.faults.laws),
-    )
-    told = detections if any(detections) else ()
-    if platform.node > 1 or spares or told:
+    spares = platform.size - platform.able
+    detections = tuple(law.detection for law in scenario.faults.laws)
+    if platform.node > 1 or spares or any(detections):
+        told = detections if any(detections) else ()
         system.describe(PlatformDescribed, platform.node, spares, told)
 
 

@@ -31,8 +31,7 @@ from sims.scenario.builders.jobs import JobMaker
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import AnyJob, RigidJob, RigidSection
 from sims.scenario.jobs.sources import arrivals
-from sims.scenario.policy import load_policy
-from sims.scenario.workers import PlatformSection, gain_of, process_of
+from sims.scenario.workers import gain_of, process_of
 from sims.scenario.workload import Workload, workload
 
 ACCEPTED = "platform.gain left out"
@@ -85,7 +84,7 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
 def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
     """It, and whether its copies go on from the furthest one's state. Raises InputError where there
     is none of that name."""
-    found: RedundancyPolicy = load_policy(scenario.policy, named, folder, RedundancyPolicy)
+    found: RedundancyPolicy = scenario.policy.load("name", named, folder, RedundancyPolicy)
     return found, bool(getattr(found, "cloning", True))
 
 
@@ -101,7 +100,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
 
 
 def _columns(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
-    size, pool = scenario.full_platform.size, scenario.platform or PlatformSection()
+    size, pool = scenario.full_platform.size, scenario.full_platform.pool
     decides, cloning = _policy(scenario, folder)
     decider = VectorisedCopies(
         decides,
@@ -130,8 +129,8 @@ def _listed(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[
 
 def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:
     """g(r, t) under mean semantics; None: every copy progresses as its worker does."""
-    pool = scenario.platform
-    if pool is None or pool.gain is None:
+    pool = scenario.full_platform.pool
+    if pool.gain is None:
         return None
     if not cloning:
         raise unfit(
@@ -176,8 +175,7 @@ def _free(rules: Rules) -> bool:
 
 
 def _refuse_mean(scenario: Scenario) -> None:
-    pool = scenario.platform
-    if pool is None or pool.gain is None:
+    if scenario.full_platform.pool.gain is None:
         return
     own = [key for key, there in _happenings(scenario).items() if there]
     raise unfit(

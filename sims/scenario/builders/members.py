@@ -22,7 +22,7 @@ from sims.errors import unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.own_code import OWN
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policy import FIXED, PolicySection, load_policy
+from sims.scenario.policy import FIXED, PolicySection
 from sims.scenario.workers import WorkerSection
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
@@ -92,7 +92,7 @@ def _policy(scenario: Scenario, tasks: int, folder: Path) -> EnrolmentPolicy:
     section = scenario.policy
     if section.name == FIXED:
         return _fixed(section, scenario.full_platform, tasks)
-    policy: EnrolmentPolicy = load_policy(section, _enrolment_named, folder, EnrolmentPolicy)
+    policy: EnrolmentPolicy = section.load("name", _enrolment_named, folder, EnrolmentPolicy)
     wake = getattr(policy, "wake", Wake.NEVER)
     if not isinstance(wake, Wake):
         raise unfit(
@@ -139,7 +139,7 @@ POOL = "pool"
 
 def deadlines(scenario: Scenario, jobs: Workload, folder: Path) -> DeadlineDecider:
     """Raises InputError for a policy that there is not, and for jobs that it cannot decide for."""
-    section, policy = scenario.policy, load_policy(scenario.policy, _due_named, folder)
+    section, policy = scenario.policy, scenario.policy.load("name", _due_named, folder)
     jobs.refuse_others("rigid", "", "rigid jobs, where they have deadlines")
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000

@@ -29,7 +29,6 @@ from sims.scenario.jobs.speedups import (
     costs_of,
     words,
 )
-from sims.scenario.policy import load_part, load_policy
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.workload import Submission, Workload
 
@@ -45,9 +44,10 @@ def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) ->
     _check(scenario, jobs, pack)
     system.describe(PackDescribed, *astuple(pack))
     papers = partial(named, look=section.look)
-    policy: RedistributionPolicy = load_policy(section, papers, folder, RedistributionPolicy)
-    allocation = "allocation", "Opt-NoRedistrib", named_allocation
-    first: AllocationPolicy = load_part(section, *allocation, folder, AllocationPolicy)
+    policy: RedistributionPolicy = section.load("name", papers, folder, RedistributionPolicy)
+    first: AllocationPolicy = section.load(
+        "allocation", named_allocation, folder, AllocationPolicy, default="Opt-NoRedistrib"
+    )
     return PackDecider(
         *(first, policy),
         dict(enumerate(application_costs(scenario, jobs, pack))),

@@ -29,7 +29,7 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.policy import Believed, Noise, PolicySection, load_part, load_policy
+from sims.scenario.policy import Believed, Noise, PolicySection
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
@@ -64,14 +64,13 @@ def _estimates(scenario: Scenario) -> Estimates | None:
 
 
 def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
-    section = scenario.policy
-    named = scenario.named_policy
+    section, named = scenario.policy, scenario.named_policy
     papers = partial(strategy_named, reading=section.reading)
-    strategy: Strategy = load_policy(named, papers, folder, Strategy)
+    strategy: Strategy = named.load("name", papers, folder, Strategy)
     first = min(it.job.submitted for it in jobs.submissions)
     orders = partial(order_named, first=first)
-    name = section.order or default_order(named.name)
-    order: Order = load_part(section, "order", name, orders, folder, Order, TimedOrder)
+    usual = default_order(named.name)
+    order: Order = section.load("order", orders, folder, Order, TimedOrder, default=usual)
     if section.preemption:
         from policies.queue.preemption import Preemptive
 
@@ -85,9 +84,8 @@ def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
     if section.allocation is None and all(asking):
         return requested
     papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
-    rule: Any = load_part(
-        *(section, "allocation", "LPA", papers, folder), Allocation, BatchAllocation
-    )
+    serves = Allocation, BatchAllocation
+    rule: Any = section.load("allocation", papers, folder, *serves, default="LPA")
     if not any(asking):
         return rule  # type: ignore[no-any-return]
     return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)

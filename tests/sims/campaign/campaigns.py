@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 import sims
-from sims.campaign.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, local
 from sims.campaign.results import Results, Store

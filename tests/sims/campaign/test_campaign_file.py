@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.campaign import Precision, load_campaign
+from sims.campaign import Precision, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.picture import draw
 from sims.campaign.plan import Cells

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, told
-from sims.campaign.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sims.campaign.campaign import PictureSection, load_campaign
+from sims.campaign import PictureSection, load_campaign
 from sims.campaign.picture import draw, panels_of
 from sims.campaign.results import Results
 from sims.errors import InputError

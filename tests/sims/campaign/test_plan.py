@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sims.campaign import Campaign
 from sims.campaign import plan as planning
-from sims.campaign.campaign import Campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import given
 from sims.campaign.plan import LOOKED_AT, Cells, Made
