@@ -1,5 +1,5 @@
-"""`holdfast chaos` and `matrix`: whatever fails, whenever, every run ends soundly and keeps what was
-saved."""
+"""`holdfast chaos` and `matrix`: whatever fails, whenever, every run ends soundly and keeps what
+was saved."""
 
 from __future__ import annotations
 
