@@ -15,7 +15,7 @@ from actors.events import (
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Broken, Law, Phase, possible, same
+from sims.audit.law import Phase, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
@@ -60,11 +60,8 @@ class Expectations(Decider):
         w = self.w
         event, rules_, pack = job.application, job.rules, w.pack
         image = job.messages.image if job.messages is not None else None
-        try:
-            expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-            job.costs = it = costs_of(pack, event, expects, w.head.processors)
-        except (ValueError, ArithmeticError, AssertionError) as wrong:
-            raise Broken(Law.INPUT, str(wrong)) from None
+        expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
+        job.costs = it = costs_of(pack, event, expects, w.head.processors)
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
