@@ -1,5 +1,4 @@
-"""`holdfast chaos` and `matrix`: whatever fails, whenever, every run ends soundly and keeps what
-was saved."""
+"""`holdfast chaos`, `matrix`: whatever fails, a run ends soundly and keeps what was saved."""
 
 from __future__ import annotations
 
