@@ -19,12 +19,9 @@ class Incremental:
     Ties go to the lowest index. What a worker holds counts: n_q is what it would really lack.
     """
 
-    criterion: Criterion
+    wake = Wake.NEVER
 
-    @property
-    def wake(self) -> Wake:
-        """Passive."""
-        return Wake.NEVER
+    criterion: Criterion
 
     @property
     def timeless(self) -> bool:
@@ -63,13 +60,10 @@ def _sorted(members: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]
 class FixedConfiguration:
     """Enrols the same workers each time, as soon as they are all UP; passive."""
 
+    wake = Wake.NEVER
+
     members: tuple[tuple[int, int], ...] = field(converter=_sorted)
     """(worker index, tasks)."""
-
-    @property
-    def wake(self) -> Wake:
-        """Passive."""
-        return Wake.NEVER
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         ready = all(view.up >> worker & 1 for worker, _ in self.members)
@@ -81,10 +75,7 @@ class Random:
     """Gives each task to an UP worker with room, all equally likely; passive (volatile13,
     section VI)."""
 
-    @property
-    def wake(self) -> Wake:
-        """Passive."""
-        return Wake.NEVER
+    wake = Wake.NEVER
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         bounds = view.enrolment.bounds

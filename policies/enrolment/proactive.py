@@ -21,6 +21,9 @@ class FromScratch:
     Complete programs count; data and parts of messages do not.
     """
 
+    reason = Reason.START
+    running = None
+
     enrolment: Enrolment
     elapsed: int
     up: int
@@ -29,14 +32,6 @@ class FromScratch:
     @classmethod
     def of(cls, view: EnrolmentView) -> FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
-
-    @property
-    def reason(self) -> Reason:
-        return Reason.START
-
-    @property
-    def running(self) -> None:
-        return None
 
     def missing(self, worker: int, tasks: int) -> int:
         """Slots to send the program, unless it is there, and the data of `tasks` tasks."""

@@ -15,13 +15,10 @@ class Spread:
     """The `workers` fastest UP workers (ties to the lowest index), the slowest of them finishing
     as early as can be; waits while too few are UP."""
 
+    wake = Wake.NEVER
+
     workers: int
     """How many to enrol, at most m."""
-
-    @property
-    def wake(self) -> Wake:
-        """Passive."""
-        return Wake.NEVER
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         enrolment = view.enrolment

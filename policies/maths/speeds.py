@@ -39,9 +39,7 @@ class SpeedProcess(Protocol):
 class ConstantSpeed:
     """Speed 1 for ever: redundancy gains nothing."""
 
-    @property
-    def peak(self) -> float:
-        return 1.0
+    peak = 1.0
 
     def path(self, rng: Generator) -> Iterator[Change]:
         return iter(((0.0, 1.0),))

@@ -25,7 +25,7 @@ from sims.audit.law import (
     Law,
     Violation,
     amounts,
-    comes,
+    coming,
     follows,
     framed,
     possible,
@@ -74,7 +74,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         try:
             for record in records:
                 w.read(record)
-            ended = w.started is None or w.ended
+            ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
             line = told(w.line.event) if w.line is not None else "the log"
@@ -89,18 +89,18 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 # --- the head -------------------------------------------------------------------------------------
 
 
-def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
+def begin(w: World, event: e.ScenarioStarted) -> Script:
     """The first line, which names the decider."""
-    framed(w.started is None, "the scenario starts a second time")
+    framed(w.seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
     decider, knows, kind = DECIDERS[event.decider]
     known = ":" in event.policy or knows(event.policy)
-    framed(known, "{} is no policy of its decider", event.policy)
+    framed(known, f"{event.policy} is no policy of its decider")
     framed(not kind or event.kinds == (kind,), "its decider has other jobs")
     each = not event.workers or len(event.workers) == event.processors
     framed(each, "each worker has a name, or none")
-    w.started, w.lateness = event, event.late or 0
+    w.head, w.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     said = dict(setting.partition("=")[::2] for setting in event.settings)
     w.reuses = decider is Enrolment and said.get("reuse") != "False"
@@ -111,7 +111,7 @@ def begin(w: World, event: e.ScenarioStarted, seq: int) -> Script:
     yield event, (None,)
 
 
-def describe(w: World, event: Event, seq: int) -> Script:
+def describe(w: World, event: Event) -> Script:
     """What the head tells, some of it once, before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
@@ -120,7 +120,7 @@ def describe(w: World, event: Event, seq: int) -> Script:
         case e.ChainsBelieved(chains=chains):
             by_worker(w.head.processors, chains)
         case e.LinkDescribed(channels=channels, order=order):
-            possible(channels >= 1, "{} channels", channels)
+            possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
             practice.platform(w, event)
@@ -136,15 +136,14 @@ def describe(w: World, event: Event, seq: int) -> Script:
 # --- jobs -----------------------------------------------------------------------------------------
 
 
-def submit(w: World, event: e.JobSubmitted, seq: int) -> Script:
+def submit(w: World, event: e.JobSubmitted) -> Script:
     """A job, and all that describes it, at once."""
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
-    yield event, 0
-    it = yield None
-    comes(isinstance(it, e.JobDescribed), "the description of {} must come", name)
+    seq = yield event, 0
+    it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
         sound = sound and it.estimate is not None and same(it.limit, it.estimate + it.verification)
@@ -171,9 +170,8 @@ def _more(w: World, job: Job, seq: int) -> Script:
     for kind in [kind for kind, there in kinds.items() if there]:
         event = yield None
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
-            yield practice.manner(w, job, event, w.seq), seq
-            event = yield None
-        comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job.name)
+            yield practice.manner(w, job, event), seq
+        event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
 
@@ -204,15 +202,14 @@ def _learn(w: World, job: Job, event: Event) -> None:
 # --- the end --------------------------------------------------------------------------------------
 
 
-def end_workload(w: World, event: e.WorkloadEnded, seq: int) -> Script:
+def end_workload(w: World, event: e.WorkloadEnded) -> Script:
     """The last job is over."""
-    follows(not w.jobs, "{} jobs are not over", len(w.jobs))
+    follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
-    yield e.WorkloadEnded(*w.counts), w.last_end
-    w.closed = seq
+    w.closed = yield e.WorkloadEnded(*w.counts), w.last_end
 
 
-def end(w: World, event: e.ScenarioEnded, seq: int) -> Script:
+def end(w: World, event: e.ScenarioEnded) -> Script:
     """The last line."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
@@ -224,13 +221,13 @@ def end(w: World, event: e.ScenarioEnded, seq: int) -> Script:
         framed(whole, "not all that the head names has been told")
         yield event, w.closed
     else:
-        yield event, 0 if capped else range(seq)
+        yield event, 0 if capped else range(w.seq)
     w.ended = True
 
 
-def off(w: World, event: Event, seq: int) -> Script:
+def off(w: World, event: Event) -> Script:
     """What says nothing of the world."""
-    yield event, range(seq)
+    yield event, range(w.seq)
 
 
 ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import accumulate, count
-from math import inf, isclose, ulp
+from math import inf, ulp
 from operator import neg
 
 import numpy as np
@@ -24,14 +24,13 @@ from actors.runtime import Event
 from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
-from sims.audit.law import Phase, allowed, comes, follows, framed, possible, readable
+from sims.audit.law import ROUNDING, Phase, allowed, comes, follows, framed, possible, readable
 from sims.audit.turns import INSTANT, Script, Teller, Timer
 from sims.audit.workers import Worker
 from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
 """Policies that serve the jobs with the least work left."""
-ROUNDING = 1e-9
 ROUNDINGS = 64
 """Roundings of a time that may add up between two checkpoints."""
 Numbers = NDArray[np.float64]
@@ -51,6 +50,11 @@ class Placed:
     workers: Ints
     sizes: Numbers
     """Work of each copy's job."""
+    needs: Numbers
+    """Service that each worker must give until the first of its copies is over; of all together,
+    where copies go round them."""
+    ends: Numbers
+    """When that is."""
 
     def serving(self, each: Numbers) -> Numbers:
         """Of those who serve each copy: its worker, or all together, where copies go round them."""
@@ -97,43 +101,46 @@ class Columns(Decider):
     def _in_order(self, left: float) -> None:
         """Whose copies start have less work left than who comes after them (section IV)."""
         before = self.least if self.started else 0
-        allowed(before <= left * (1 + ROUNDING), "{!r} is left of it, {!r} before", left, before)
+        allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
 
-    def describe_gain(self, w: World, event: GainDescribed, seq: int) -> Script:
+    def describe_gain(self, w: World, event: GainDescribed) -> Script:
         """Jobs progress by g(r, t)."""
         framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
         yield event, 0
 
     def paced(self, worker: Worker, seq: int) -> None:
-        n, now = worker.number, self.w.now
+        n, now, placed = worker.number, self.w.now, self.placed
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
-        if self.timer is not None and self.timer.due > self.w.end:
+        if placed is not None and self.timer is not None and self.timer.due > self.w.end:
+            self._reckon(placed, 0 if placed.event.width > 1 else n)
             self._aim(seq)
 
     def _given(self) -> Numbers:
         return self.service + self.rates * (self.w.now - self.times)
 
+    def _reckon(self, placed: Placed, n: int) -> None:
+        """When the first of a worker's copies is over."""
+        need, given, rate = placed.needs[n], self.service[n], self.rates[n]
+        if placed.event.width > 1:
+            given, rate = self._given().sum(), self.rates.sum()
+        left = need - given
+        over = left <= need * INSTANT < inf
+        placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
+
     def _aim(self, seq: int) -> None:
         """All copies end as the first does: at another time than before, because of `seq`."""
-        placed, due = self.placed, inf
-        assert placed is not None
-        if not self.gains:
-            needs = (placed.sizes - placed.event.begun) / placed.event.share
-            left = needs - placed.serving(self._given())
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lasts = left / placed.serving(self.rates)
-            due = self.w.now + float(np.where(left <= needs * INSTANT, 0, lasts).min())
-        if self.timer is not None:
-            if isclose(due, self.timer.due, rel_tol=INSTANT):
-                return
-            self.timer.live = False
-        self.aimed = seq
-        self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
+        assert self.placed is not None
+        due = inf if self.gains else float(self.placed.ends.min())
+        if self.timer is None or due != self.timer.due:
+            if self.timer is not None:
+                self.timer.live = False
+            self.aimed = seq
+            self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
 
-    def settle(self, w: World, event: CopiesSettled, seq: int) -> Script:
+    def settle(self, w: World, event: CopiesSettled) -> Script:
         """An arrival ends all copies; or, by g(r, t), the first end."""
         called = self.news or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
@@ -145,7 +152,7 @@ class Columns(Decider):
         assert placed is not None
         comes(isinstance(event, CopiesSettled), "the end of all copies must come")
         was, done, firsts = placed.event, event.done, placed.firsts
-        readable(len(done) == firsts[-1], "{} copies have ended", len(done))
+        readable(len(done) == firsts[-1], f"{len(done)} copies have ended")
         over = self._over(placed, event)
         due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=tuple(over))
         cause = yield due, self.news[0] if self.news else self.aimed
@@ -177,7 +184,7 @@ class Columns(Decider):
         slack = ROUNDING * sizes + rounded
         near = (abs(np.minimum(due, sizes) - found) <= slack) & (due <= sizes + slack)
         first = int(near.argmin())
-        follows(near[first], "copy {} has done {!r}", first, float(due[first]))
+        follows(near[first], f"copy {first} has done {due[first]}")
         reached = np.where(sizes - due <= slack, sizes, due)
         best = np.maximum.reduceat(reached, firsts[:-1])
         over: list[int | None] = [None] * len(was.jobs)
@@ -188,7 +195,7 @@ class Columns(Decider):
             over[at] = told if own else was.runs[at] + ahead
         return over
 
-    def place(self, w: World, event: CopiesPlaced, seq: int) -> Script:
+    def place(self, w: World, event: CopiesPlaced) -> Script:
         """All jobs that are served begin."""
         follows(self.placed is None and self.news, "nothing leads to this now")
         return self._placed(self.news[0])
@@ -223,8 +230,14 @@ class Columns(Decider):
         found = tuple(runs), tuple(sizes), tuple(begun), tuple(sources)
         names = "runs", "sizes", "begun", "sources"
         seq = yield evolve(event, **dict(zip(names, found, strict=True))), cause
-        self.placed = Placed(event, w.now, firsts, workers, np.array(sizes)[owners])
+        works, needs = np.array(sizes)[owners], np.full(size, inf)
+        np.minimum.at(needs, workers, (works - event.begun) / event.share)
+        with np.errstate(divide="ignore"):
+            last = needs / self.rates + w.now
+        self.placed = Placed(event, w.now, firsts, workers, works, needs, last)
         self.service[:], self.times[:] = 0, w.now
+        if event.width > 1:
+            self._reckon(self.placed, 0)
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
@@ -240,7 +253,7 @@ class Columns(Decider):
     def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
         """A worker gives away no more than itself; copies of one job are on different ones."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
-        allowed(0 < event.share <= 1, "a share of {}", event.share)
+        allowed(0 < event.share <= 1, f"a share of {event.share}")
         there = len(given) <= (1 if rotates else self.w.head.processors)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")

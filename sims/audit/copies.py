@@ -27,7 +27,7 @@ from sims.audit.world import World
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
-def start(w: World, event: RunStarted, seq: int) -> Script:
+def start(w: World, event: RunStarted) -> Script:
     """A run that has been decided: its workers are free and UP, and its job may have it."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
@@ -38,9 +38,9 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     allowed(spans or w.pack is not None, "it gets no worker")
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
-    copy = Copy(job, spans, event.processors, seq)
+    copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)
-    causes = w.decider.why(job, copy, seq)
+    causes = w.decider.why(job, copy)
     w.take(copy, spans)
     w.pace(copy)
     plan = Plan() if job.plain else rules.placed(w, job)
@@ -48,35 +48,30 @@ def start(w: World, event: RunStarted, seq: int) -> Script:
     return (_attempt if job.plain else runs.course)(w, copy, plan, causes, event)
 
 
-def cancel(w: World, event: RunEnded | MembersReleased, seq: int) -> Script | None:
+def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
-    job = w.jobs.get(event.job)
-    copies = [it for it in job.copies if it.last == event.run] if job is not None else []
-    outcome = getattr(event, "outcome", CANCELLED)
+    copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
-        return runs.learn(w, event, seq)
-    follows(copies and outcome is CANCELLED, "nothing leads to this now")
-    causes = w.decider.cancels(copies[0], seq)
-    return _cancelled(w, copies[0], causes)
-
-
-def _cancelled(w: World, copy: Copy, causes: object) -> Script:
+        return runs.learn(w, event)
+    follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
+    assert copy is not None
+    causes = w.decider.cancels(copy)
     if w.copies_decide and copy.run is not None:
         rules.keep(copy.job, copy.run.state(w.now))
-    yield from parts.drop(w, copy, CANCELLED, causes, early=True)  # type: ignore[arg-type]
+    return parts.drop(w, copy, CANCELLED, causes, early=True)
 
 
 # --- its members ----------------------------------------------------------------------------------
 
 
-def change(w: World, event: WorkerChanged, seq: int) -> Script:
+def change(w: World, event: WorkerChanged) -> Script:
     """A worker's owner, or a fault, changes its state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
     ordered(w.noticed != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
-    first = not worker.known and w.now == 0 and event.was is None
+    first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     if until is not None:
         lasts = until > w.end or (w.late and until >= w.now)
@@ -84,11 +79,11 @@ def change(w: World, event: WorkerChanged, seq: int) -> Script:
         w.decider.strikes(worker)
     elif state is DOWN and worker.lead is not None:
         w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
-    yield WorkerChanged(event.worker, state, None if first else was, until), cause
+    seq = yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
-    worker.state, worker.seq, worker.known = state, seq, True
+    worker.state, worker.seq = state, seq
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
@@ -106,7 +101,7 @@ def _fallen(w: World, worker: Worker) -> int:
     if worker.state is not DOWN:
         return 0
     due = worker.until
-    possible(due is None or due <= w.end, "worker {} is DOWN until {}", worker.number, due)
+    possible(due is None or due <= w.end, f"worker {worker.number} is DOWN until {due}")
     over = due is not None and due >= w.now * (1 - INSTANT)
     return worker.seq if over or worker.changed == w.now else 0
 
@@ -120,69 +115,56 @@ def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None
         if state is UP:
             w.decider.turned(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
-    known = state is UP or (state is DOWN and until is None)
-    turn = partial(_changed, w, copy, worker.number, state, worker.seq, known)
+    turn = partial(_changed, w, copy, worker.number, state, until is not None, worker.seq)
     if late and until == w.now:
         worker.struck = turn
     else:
         w.push(copy.job, Phase.STATES, 0, partial(turn, late))
 
 
-def speed(w: World, event: WorkerSpeedChanged, seq: int) -> Script:
+def speed(w: World, event: WorkerSpeedChanged) -> Script:
     """A worker's speed changes."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
-    yield event, 0
+    seq = yield event, 0
     w.sped, worker.speed = True, event.speed
     w.decider.paced(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
-        turn = _paced(w, copy, event.worker, event.speed, seq)
-        w.push(copy.job, Phase.STATES, 0, lambda: turn)
+        w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
 
 
 def _changed(
-    w: World,
-    copy: Copy,
-    worker: int,
-    state: WorkerState,
-    cause: int,
-    known: bool,
-    hidden: bool,
+    w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """A member changed its state; `known`: so that all hear of faults before; `hidden`: nobody
-    hears of it."""
+    """A member changed its state; `hidden`: by a fault that nobody hears of."""
     if copy.gone:
         return
-    if state is UP:
-        copy.absent.discard(worker)
-    else:
-        copy.absent.add(worker)
-    if known and worker in copy.struck:
+    (copy.absent.discard if state is UP else copy.absent.add)(worker)
+    if worker in copy.struck and (state is UP or (state is DOWN and not fault)):
         yield from practice.heard(w, copy, worker)
-    last = cause
     if copy.gone:
         return
     if state is DOWN:
-        last = yield from _lose(w, copy, worker, cause, hidden)
+        cause = yield from _lose(w, copy, worker, cause, hidden)
     elif copy.run is not None:
-        last = yield from parts.review(w, copy.run, cause)
+        cause = yield from parts.review(w, copy.run, cause)
     else:
         copy.cause = cause
         parts.resume_soon(w, copy)
-    w.decider.report(copy, last)
+    w.decider.report(copy, cause)
 
 
-def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Script:
+def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
     """A member changed its speed."""
     if copy.gone:
         return
     if copy.speeds is None:
         copy.speeds = dict.fromkeys(copy.members, 1.0)
-    copy.speeds[worker] = speed
+    copy.speeds[worker.number] = speed
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     w.decider.report(copy, cause)
@@ -190,16 +172,14 @@ def _paced(w: World, copy: Copy, worker: int, speed: float, cause: int) -> Scrip
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
     job = copy.job
-    fatal, last, lost = False, cause, 0.0
+    fatal, last = False, cause
     if job.manner.replace_after is not None:
         wanted = partial(practice.wanted, w, copy, worker)
         w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
-        if fatal:
-            lost = rules.forget(copy)
-    if job.plain:
-        job.lost += 1
+        lost = rules.forget(copy) if fatal else 0
+    job.lost += 1
     if hidden:
         last = yield from practice.hide(w, copy, worker, cause)
     elif copy.run is not None:

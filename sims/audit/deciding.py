@@ -11,7 +11,7 @@ from actors.events import BoundsDescribed, Outcome, RunStarted, TasksDealt
 from actors.runtime import Event
 from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Causes, Phase, allowed, comes, follows
+from sims.audit.law import Causes, Phase, allowed, comes, coming, follows
 from sims.audit.turns import Script
 from sims.audit.workers import UP, Spans, Worker, by_worker, meet, numbers
 from sims.audit.world import Handler, World
@@ -30,9 +30,7 @@ class Decider:
     said: dict[str, str]
     """The keys of its policy that are told, and their values."""
     opened: int = -1
-    """seq of the shelf or batch that opened at this instant."""
-    wanting: dict[str, int] = Factory(dict)
-    """Job that has come to want workers at this instant -> seq of why."""
+    """seq of the shelf or batch that opened last."""
     freeing: list[tuple[int, Spans]] = Factory(list)
     """seq of what freed workers at this instant, and which."""
     news: list[int] = Factory(list)
@@ -54,8 +52,7 @@ class Decider:
 
     def clear(self) -> None:
         """What was of this instant is over."""
-        self.opened = -1
-        for it in (self.wanting, self.freeing, self.news, self.started, self.decided):
+        for it in (self.freeing, self.news, self.started, self.decided):
             it.clear()
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -67,7 +64,7 @@ class Decider:
 
     def wants(self, job: Job, seq: int) -> None:
         """It wants workers from now on."""
-        self.wanting[job.name] = job.wanted = seq
+        job.wanted = seq
 
     def freed(self, copy: Copy, seq: int) -> None:
         """A copy has given its workers back."""
@@ -100,27 +97,27 @@ class Decider:
     def placing(self, copy: Copy, event: RunStarted) -> None:
         """Raises Broken where these workers are not those that it gets."""
 
-    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
+    def why(self, job: Job, copy: Copy) -> Causes:
         """What may be the cause of a start."""
-        if self.opened >= 0:
+        if self.opened >= self.w.first:
             return self.opened
-        if job.name in self.wanting:
+        if job.wanted >= self.w.first:
             self.started.append(-1)
-            return self.wanting[job.name]
+            return job.wanted
         freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
         found = next(freed, None)
         causes = self.otherwise(job, copy) if found is None else found
-        self.started.append(seq)
+        self.started.append(self.w.seq)
         return causes
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         """What called for a decision."""
         return self.news or {0, job.wanted}
 
-    def cancels(self, copy: Copy, seq: int) -> Causes:
+    def cancels(self, copy: Copy) -> Causes:
         """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
         if not self.w.head.cancels:
-            self.w.capped = self.w.capped or seq  # only a cap on the makespan does
+            self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
             return 0
         return {0, *self.news}
 
@@ -154,8 +151,7 @@ class Enrolment(Decider):
 
     def _bound(self, job: Job, since: int) -> Script:
         """What each worker holds of its tasks at most."""
-        event = yield None
-        comes(isinstance(event, BoundsDescribed), "bounds of {} must come", job.name)
+        event = yield from coming(BoundsDescribed, job.name)
         job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
@@ -168,7 +164,7 @@ class Enrolment(Decider):
         allowed(self.news or _wakes(policy), "nothing calls for a decision now")
         return self.news or job.wanted
 
-    def cancels(self, copy: Copy, seq: int) -> Collection[int]:
+    def cancels(self, copy: Copy) -> Collection[int]:
         self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted
@@ -176,22 +172,22 @@ class Enrolment(Decider):
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
-        allowed(members == copy.members, "its run is on {}", copy.text)
+        allowed(members == copy.members, f"its run is on {copy.text}")
         copy.units = dict(event.tasks)
-        allowed(sum(copy.units.values()) == tasks, "{} are to be dealt", tasks)
+        allowed(sum(copy.units.values()) == tasks, f"{tasks} are to be dealt")
         for n, units in copy.units.items():
             most = job.bounds.get(n, 0)
-            allowed(1 <= units <= most, "{} holds at most {}", n, most)
+            allowed(1 <= units <= most, f"{n} holds at most {most}")
         outcome, ended = job.over
         reason = REASONS[outcome] if ended == self.w.now else "start"
-        follows(event.reason == reason, "reason must be {!r}", reason)
+        follows(event.reason == reason, f"reason must be {reason!r}")
         self.replaced.pop(job.name, None)
 
     def close(self) -> None:
         for name in self.replaced:
-            comes(self.w.capped, "a run of {} is cancelled, and none comes in its place", name)
+            comes(self.w.capped, f"a run of {name} is cancelled, and none comes in its place")
         if self.news and ":" not in self.w.head.policy:
             for job in self.w.jobs.values():
                 room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
                 waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks
-                comes(not waits or self.w.capped, "workers must be enrolled for {}", job.name)
+                comes(not waits or self.w.capped, f"workers must be enrolled for {job.name}")

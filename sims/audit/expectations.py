@@ -12,10 +12,10 @@ from actors.events import (
     EndExpected,
     Stage,
 )
-from sims.audit import rules
+from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Broken, Law, Phase, possible, same
+from sims.audit.law import Phase, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
@@ -27,9 +27,9 @@ class Standing:
     """Where a copy stands, as its job said last (section 3.3.2)."""
 
     size: int
+    left: float
     since: float
     """t_lastR; inf: not known."""
-    left: float
     expected: float
     end: float
     """When it ends if no fault comes."""
@@ -58,24 +58,20 @@ class Expectations(Decider):
     def describe(self, job: Job) -> None:
         """What its times are."""
         w = self.w
-        event, rules_, pack = job.application, job.rules, w.terms
-        assert event is not None
+        event, rules_, pack = job.application, job.rules, w.pack
         image = job.messages.image if job.messages is not None else None
-        try:
-            expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-            job.costs = it = costs_of(pack, event, expects, w.head.processors)
-        except (ValueError, ArithmeticError, AssertionError) as wrong:
-            raise Broken(Law.INPUT, str(wrong)) from None
+        expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
+        job.costs = it = costs_of(pack, event, expects, w.head.processors)
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
-        possible(sound and same(alone, job.described.work), "{!r}", alone)
+        possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
         self.indices.add(event.index or 0)
         w.reporters[job.name] = Teller()
 
     def size(self, copy: Copy, work: float, more: int) -> int:
         """How many members a run of this work has, of whom up to `more` are not named."""
         costs, named = copy.job.costs, copy.full
-        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.terms.pair == 0)
+        whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
 
     # --- when they are expected to end --------------------------------------------------------
@@ -83,32 +79,32 @@ class Expectations(Decider):
     def report(self, copy: Copy, cause: int) -> None:
         """A job says where a copy stands; that is told where it is another place than before, and
         the copy the oldest."""
+        run, w = copy.run, self.w
         if copy.gone:
             return
-        run = copy.run
         if run is None:
-            plan = rules.resumed(self.w, copy)
+            plan = rules.resumed(w, copy)
             done = plan.begins.fraction if plan.begins is not None else 0
-            self._say(copy, None, rules.ahead(self.w, copy, plan), 1 - done, cause)
+            self._say(copy, cause, 1 - done, None, rules.ahead(copy, plan))
             return
-        now, left = self.w.now, 1 - run.base / run.work
-        if run.stage in (Stage.STAGING_IN, Stage.SAVING) or not run.rate:
-            self._say(copy, inf, (), left, cause)
+        start, ahead = run.end(), run.ahead
+        if run.stage in link.FETCHING or not run.rate:
+            start, ahead = inf, ()
         elif run.stage is Stage.COMPUTING:
-            self._say(copy, now - run.at(now) / run.rate, (), left, cause)
-        else:
-            last = run.computes or run.stage is Stage.CHECKPOINTING
-            self._say(copy, run.end(), () if last else run.ahead, left, cause)
+            start, ahead = w.now - run.at(w.now) / run.rate, ()
+        elif run.computes or run.stage is Stage.CHECKPOINTING:
+            ahead = ()
+        self._say(copy, cause, 1 - run.base / run.work, start, ahead)
 
     def checkpointed(self, run: Run, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        where = run.copy, self.w.now, (), 1 - run.done(self.w.now) / run.work, cause
+        where = run.copy, cause, 1 - run.done(self.w.now) / run.work, self.w.now, ()
         if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
             self._say(*where)
         else:
             self.untold[run.copy.job.name] = cause, partial(self._say, *where)
 
-    def expect(self, w: World, event: EndExpected, seq: int) -> Script | None:
+    def expect(self, w: World, event: EndExpected) -> Script | None:
         """The first of those that nothing but varying speeds explains, of which nothing has been
         told before."""
         found = w.told_now(w.reporters[event.job])
@@ -122,33 +118,28 @@ class Expectations(Decider):
         return found
 
     def _say(
-        self, copy: Copy, start: float | None, parts: tuple[float, ...], left: float, cause: int
+        self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
     ) -> None:
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
         leads, name = copy.job.copies[0] is copy, copy.job.name
 
         def note() -> Script | None:
-            since = self._back(copy) if start is None else start
-            for part in parts:
-                since += part
-            costs, size = copy.job.costs, copy.full
-            known = since < inf and speed > 0
-            stands = Standing(
-                *(size, since if known else inf, left),
-                since + costs.expected(size, left) / speed if known else inf,
-                since + costs.duration(size, left) / speed if known else inf,
-                moving,
-                speed,
-            )
-            before, self.standing[copy] = self.standing.get(copy), stands
+            since = sum(ahead, self._back(copy) if start is None else start)
+            costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
+            if since < inf and speed > 0:
+                expected, whole = costs.expected(size, left), costs.duration(size, left)
+                times = since, since + expected / speed, since + whole / speed
+            before, stands = self.standing.get(copy), Standing(size, left, *times, moving, speed)
+            self.standing[copy] = stands
+            script = self._told(copy, stands, cause)
             if before is not None and same(astuple(stands), astuple(before)):
-                self.rounded[name] = self._told(copy, stands, cause)
+                self.rounded[name] = script
                 return None
             if not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            script, rounded = self._told(copy, stands, cause), self.rounded.pop(name, None)
+            rounded = self.rounded.pop(name, None)
             return script if rounded is None else _after(rounded, script)
 
         # It is heard of once all workers have changed state.
@@ -170,10 +161,9 @@ class Expectations(Decider):
 
     def inherit(self, name: str) -> Script | None:
         """The next copy is the oldest now: its last report counts, and is told again."""
-        job, cause = self.w.jobs.get(name), self.heirs.pop(name, None)
-        if job is None or cause is None or not job.copies or job.copies[0] not in self.standing:
+        cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
+        if cause is None or copy is None or copy not in self.standing:
             return None
-        copy = job.copies[0]
         return self._told(copy, self.standing[copy], cause)
 
 

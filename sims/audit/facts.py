@@ -8,7 +8,6 @@ from typing import Any
 from attrs import Factory, define, field, frozen
 
 from actors.events import (
-    ApplicationDescribed,
     CheckpointingDescribed,
     JobDescribed,
     ProtectionDescribed,
@@ -67,7 +66,8 @@ class Job(Teller):
     """w_q by worker."""
     bounds: dict[int, int] = Factory(dict)
     """mu_q by worker."""
-    application: ApplicationDescribed | None = None
+    application: Any = None
+    """ApplicationDescribed, of a pack's."""
     costs: Any = None
     """What its runs cost by malleable17's model, where a pack decides."""
     iteration: int = -1
@@ -122,7 +122,7 @@ class Copy:
     units: dict[int, int] = Factory(dict)
     """Tasks by member, of an iterative job."""
     speeds: dict[int, float] | None = None
-    """By member; None: all 1."""
+    """By member, as it has heard; None: all 1."""
     absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None
@@ -136,8 +136,6 @@ class Copy:
     """seq of what its next run has waited for last."""
     failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery was over."""
-    lacking: int = 0
-    """How many members others have promised, and still compute on."""
     promised: bool = False
     """Whether its members are given to others when it ends."""
     gone: bool = False
@@ -154,12 +152,16 @@ class Copy:
     """How many members, promised ones included."""
 
     def __attrs_post_init__(self) -> None:
-        self.holders = self.full = extent(self.spans) + self.lacking
+        self.holders = self.full = extent(self.spans)
 
     def change(self, spans: Spans, full: int) -> None:
         """These are its members now; the others of `full` it lacks."""
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
-        self.lacking = full - extent(spans)
+
+    @property
+    def lacking(self) -> int:
+        """How many members others have promised, and still compute on."""
+        return self.full - extent(self.spans)
 
     @property
     def members(self) -> tuple[int, ...]:
@@ -176,7 +178,6 @@ class Run(Parked):
     work: float
     base: float = 0
     """Work done when the present part began."""
-    begins: State | None = None
     stage: Stage | None = None
     length: float = 0
     """Of the present part."""

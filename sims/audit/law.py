@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection
+from collections.abc import Collection, Generator
 from functools import partial
 from math import isclose
 from typing import Any
@@ -86,6 +86,13 @@ possible, follows = partial(must, Law.INPUT), partial(must, Law.FOLLOWS)
 comes, allowed = partial(must, Law.MISSING), partial(must, Law.DECISION)
 readable = partial(must, Law.SCHEMA)
 """What must hold, by the law that is broken otherwise."""
+
+
+def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
+    """The next line, of that kind, which nothing in the world decides. Raises Broken."""
+    event = yield None
+    comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job)
+    return event
 
 
 def amounts(event: Event) -> None:

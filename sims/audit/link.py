@@ -245,19 +245,19 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
     worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
 
 
-def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended, seq: int) -> Script:
+def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> Script:
     """The first line of a new service."""
     service = w.service
     follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
     _release_former(w)
     if not service.derived:
-        return _as_told(w, service, event, seq)
+        return _as_told(w, service, event)
     follows(service.stirred, "nobody's channel changes now")
     return _serve(w, service)
 
 
-def forgotten(w: World, event: e.TransferDropped, seq: int) -> Script | None:
+def forgotten(w: World, event: e.TransferDropped) -> Script | None:
     """Who was not enrolled again loses what has passed, once it has been decided; or whoever is UP
     again as it goes DOWN (F1)."""
     worker = w.worker(event.worker)
@@ -269,12 +269,10 @@ def forgotten(w: World, event: e.TransferDropped, seq: int) -> Script | None:
     return w.told_now(worker)
 
 
-def _as_told(
-    w: World, service: Service, event: e.TransferStarted | e.TransferSuspended, seq: int
-) -> Script:
+def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
     service.stirred = False
     worker = w.worker(event.worker)
-    causes = {0, service.freed, seq - 1, *service.waiting.values()}
+    causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
     if isinstance(event, e.TransferSuspended):
         follows(worker.passing is not None, "nothing passes")
         yield worker.suspend(w.now), causes

@@ -105,12 +105,12 @@ class Pack(Expectations):
         return None
 
     def strikes(self, worker: Worker) -> None:
-        counts = self.w.terms.fatal or self._ignored(worker.number) is None
+        counts = self.w.pack.fatal or self._ignored(worker.number) is None
         follows(counts, "a fault of this worker changes nothing now")
 
-    def ignore(self, w: World, event: FaultIgnored, seq: int) -> Script:
+    def ignore(self, w: World, event: FaultIgnored) -> Script:
         """malleable17's own rule (section 6.1)."""
-        follows(not self.w.terms.fatal, "every fault counts")
+        follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
@@ -129,11 +129,11 @@ class Pack(Expectations):
         # Members that are promised and have not come are not named.
         size = copy.holders = self.size(copy, event.work, self._due())
         copy.change(copy.spans, size)
-        whole = size > 0 and size % w.terms.pair == 0 and size <= copy.job.costs.most
-        allowed(whole, "{} gets {} workers, in groups of {}", copy.job.name, size, w.terms.pair)
+        whole = size > 0 and size % w.pack.pair == 0 and size <= copy.job.costs.most
+        allowed(whole, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
-            allowed(lowest == copy.spans, "{} gets {}: {}", copy.job.name, copy.text, lowest)
+            allowed(lowest == copy.spans, f"{copy.job.name} gets {copy.text}: {lowest}")
 
     def _promised(self) -> list[Copy]:
         return [it for it in self.standing if it.promised and not it.gone]
@@ -143,29 +143,27 @@ class Pack(Expectations):
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
-    def decide(self, w: World, event: RedistributionDecided, seq: int) -> Script:
+    def decide(self, w: World, event: RedistributionDecided) -> Script:
         """Sizes change."""
-        w, pack = self.w, self.w.terms
+        pack = w.pack
         w.decides()
         causes = self._causes(event)
         allowed(causes and event.moves, "it answers nothing of now")
         more = 0
         resized: list[tuple[Copy, int]] = []
         for name, before, after in event.moves:
-            job = w.jobs.get(name)
-            copy = job.copies[0] if job is not None and job.copies else None
+            copy = next(iter(w.copies(name)), None)
             fits = after >= pack.pair and after % pack.pair == 0
             if copy is None or copy.full != before or not fits or after > copy.job.costs.most:
                 raise Broken(Law.DECISION, f"{name} cannot go from {before}")
             more += after - before
             resized.append((copy, after))
-        once = len({copy for copy, _ in resized}) == len(resized)
-        allowed(once, "one is resized twice")
+        allowed(len(dict(resized)) == len(resized), "one is resized twice")
         if event.why is Cause.FAULT:
             self._release()
         idle = w.free.count + self._due()
-        allowed(more <= idle, "{} more, and {} are idle", more, idle)
-        yield event, causes
+        allowed(more <= idle, f"{more} more, and {idle} are idle")
+        seq = yield event, causes
         yield from practice.replace_all(w)
         self.decided.append(seq)
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
@@ -222,7 +220,7 @@ class Pack(Expectations):
         w.take(copy, joined(has - had))
         copy.change(spans, after)
         promised = sum(it.full for it in self._promised())
-        allowed(0 <= copy.lacking <= promised, "{} has {}", copy.job.name, copy.text)
+        allowed(0 <= copy.lacking <= promised, f"{copy.job.name} has {copy.text}")
         left = had - has
         copy.absent -= left
         copy.failed -= left
@@ -230,42 +228,39 @@ class Pack(Expectations):
         link.leave(w, copy, cause, False, sorted(left))
         link.leave(w, copy, cause, True, sorted(had - left))
 
-    def promise(self, w: World, event: MembersPromised, seq: int) -> Script | None:
+    def promise(self, w: World, event: MembersPromised) -> Script | None:
         """Where nobody is resized."""
-        self.w.decides()
+        w.decides()
         self._release()
-        job = self.w.jobs.get(event.job)
-        return None if job is None else self.w.told_now(job)
+        return w.told_now(w.jobs[event.job])
 
     def _release(self) -> None:
         """Who ends before the struck one computes again promises its workers (section 5)."""
-        pack, self.released = self.w.terms, True
+        pack, self.released = self.w.pack, True
         late = [it for it in self.struck if it in self.standing]
         late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
         if not late or not pack.releases:
             return
         latest = max(late, key=lambda it: self.standing[it].since)
-        for job in sorted(self.w.jobs.values(), key=_index):
-            copy = job.copies[0] if job.copies else None
-            stands = self.standing.get(copy) if copy is not None else None
-            if copy is None or stands is None or copy.promised or copy in self.struck:
+        jobs = sorted(self.w.jobs.values(), key=lambda it: it.application.index)
+        for copy in [it for job in jobs for it in job.copies[:1]]:
+            stands = self.standing.get(copy)
+            if stands is None or copy.promised or copy in self.struck:
                 continue
             if stands.end < self.standing[latest].since:
                 copy.promised = True
-                line = MembersPromised(job.name, copy.last, copy.text), self.struck[latest]
-                self.w.push(job, Phase.DECISION, 0, partial(_tell, *line))
+                line = MembersPromised(copy.job.name, copy.last, copy.text), self.struck[latest]
+                self.w.push(copy.job, Phase.DECISION, 0, partial(_tell, *line))
 
-    def join(self, w: World, event: MembersJoined, seq: int) -> Script:
+    def join(self, w: World, event: MembersJoined) -> Script:
         """Workers that had been promised have come."""
-        job = self.w.jobs.get(event.job)
-        found = [it for it in job.copies if it.last == event.run] if job is not None else []
-        spans = spans_told(event.processors)
+        copy, spans = w.copy_of(event), spans_told(event.processors)
         came = numbers(spans)
-        able = found and len(came) <= found[0].lacking and self.leaving.issuperset(came)
+        able = copy is not None and len(came) <= copy.lacking and self.leaving.issuperset(came)
         follows(able, "they were not promised to it, or have not come")
         yield event, [it for it, _ in self.freeing]
-        copy = found[0]
-        self.w.take(copy, spans)
+        assert copy is not None
+        w.take(copy, spans)
         copy.change(joined((*copy.members, *came)), copy.full)
         self.leaving.difference_update(came)
 
@@ -274,16 +269,11 @@ class Pack(Expectations):
             self._release()
             self.w.settle(Phase.DECISION + 1)
         for name in self.excused:
-            job = self.w.jobs.get(name)
-            copies = job.copies if job is not None else ()
-            known = job is None or any(it in self.struck or it.struck for it in copies)
-            follows(known, "a fault of {} is ignored, and it computes", name)
+            known = any(it in self.struck or it.struck for it in self.w.copies(name))
+            known = known or name not in self.w.jobs
+            follows(known, f"a fault of {name} is ignored, and it computes")
         if self.leaving:
             comes(self._due() >= 0, "workers that were promised must come")
-
-
-def _index(job: Job) -> int:
-    return (job.application.index if job.application is not None else None) or 0
 
 
 def _acts(policy: str) -> bool:

@@ -38,15 +38,15 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.free.take((w.able, size))
 
 
-def describe_checkpoints(w: World, event: CheckpointingDescribed, seq: int) -> Script:
+def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
     """How a job's checkpoints are taken."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
-    yield manner(w, job, event, seq), job.submitted
+    yield manner(w, job, event), job.submitted
 
 
-def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event:
+def manner(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """The line, if it may be."""
-    first = not job.plain and seq == job.submitted + 3
+    first = not job.plain and w.seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(PLAINLY, job=job.name))
@@ -54,7 +54,7 @@ def manner(w: World, job: Job, event: CheckpointingDescribed, seq: int) -> Event
     return event
 
 
-def notice(w: World, event: NoticeGiven, seq: int) -> Script:
+def notice(w: World, event: NoticeGiven) -> Script:
     """An owner says when it will take a worker (O1)."""
     w.settle(Phase.RESUME)
     w.phase, w.noticed = Phase.RESUME, w.now
@@ -66,7 +66,7 @@ def notice(w: World, event: NoticeGiven, seq: int) -> Script:
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
     worker.told = [*(it for it in worker.told if it >= w.now), event.time]
-    yield event, 0
+    seq = yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.run is not None:
@@ -77,7 +77,7 @@ def noticed(w: World, worker: Worker, lead: float) -> None:
     """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
     due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
     known = any(same(it, w.now) for it in worker.told)
-    comes(known or not due, "worker {}: a notice must come before", worker.number)
+    comes(known or not due, f"worker {worker.number}: a notice must come before")
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
@@ -96,7 +96,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
 
 
 def _taken(worker: Worker) -> None:
-    comes(worker.state is DOWN, "worker {} is to be DOWN", worker.number)
+    comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -135,13 +135,11 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
     wanted(w, copy, worker)
 
 
-def detect(w: World, event: FaultDetected, seq: int) -> Script | None:
+def detect(w: World, event: FaultDetected) -> Script | None:
     """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
-    job = w.jobs.get(event.job)
-    copies = job.copies if job is not None else []
-    found = [it for it in copies if event.worker in it.struck]
+    copies = [it for it in w.copies(event.job) if event.worker in it.struck]
     w.phase = Phase.STATES
-    return heard(w, found[0], event.worker) if found else None
+    return heard(w, copies[0], event.worker) if copies else None
 
 
 def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Script | None:
@@ -177,7 +175,7 @@ def _late(w: World, copy: Copy, worker: int) -> bool:
     return away is not None and known and after is not None and away[0] + after <= w.end
 
 
-def replace(w: World, event: MemberReplaced, seq: int) -> Script:
+def replace(w: World, event: MemberReplaced) -> Script:
     """A member is replaced as a decision begins."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
@@ -219,4 +217,4 @@ def close(w: World) -> None:
     if not decider.news or decider.decided:
         return
     due = replaceable(w)
-    comes(due is None, "worker {} must be replaced", *(due or ())[:1])
+    comes(due is None, f"worker {due and due[0]} must be replaced")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Collection
+from itertools import chain, groupby
+from math import inf
 
 from attrs import Factory, define
 
@@ -32,18 +34,6 @@ SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
 """Which do so where nothing runs."""
 
 
-@define
-class _Shelf:
-    """One that opened at this instant."""
-
-    opened: ShelfOpened
-    jobs: int = 0
-    end: float = 0
-    """When the longest of its attempts is believed to end."""
-    known: bool = True
-    """Whether the log tells what is believed."""
-
-
 @define(eq=False)
 class Queue(Decider):
     """Jobs wait, and start as lists, shelves or batches say."""
@@ -56,7 +46,10 @@ class Queue(Decider):
     """0, and seq of the promises that came due at this instant."""
     former: dict[str, Spans] = Factory(dict)
     """Job -> the workers that a copy of it gave back last at this instant."""
-    shelf: _Shelf | None = None
+    shelf: ShelfOpened | None = None
+    """The one that opened at this instant."""
+    ends: list[float] = Factory(list)
+    """When its jobs' attempts are believed to end; inf: the log does not tell what is believed."""
     running: int = 0
     """Copies."""
     batches: int = 0
@@ -84,6 +77,7 @@ class Queue(Decider):
         self.made.clear()
         self.former.clear()
         self.begun.clear()
+        self.preempted.clear()
         self.due = None
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -92,11 +86,7 @@ class Queue(Decider):
         self.running -= 1
         job = copy.job
         self.former[job.name] = copy.spans
-        if gone:
-            self.joined.pop(job.name, None)
-            self.allowed.pop(job.name, None)
-            self.promises.pop(job.name, None)
-        elif self.batches and outcome is not Outcome.FAILED and not job.copies:
+        if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
 
     # --- starts -------------------------------------------------------------------------------
@@ -108,16 +98,11 @@ class Queue(Decider):
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
-            allowed(
-                due == copy.spans,
-                "{} gets {}, not {}",
-                job.name,
-                due,
-                event.processors,
-            )
+            found = event.processors
+            allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, found)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
         loose = shelves and not self.running and self.shelf is None
-        allowed(not loose or job.name in self.former, "{} starts in no shelf", job.name)
+        allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
         self.begun.add(job.name)
         if job.copies:
@@ -125,21 +110,15 @@ class Queue(Decider):
         if self.idle and job.described.kind != "moldable":
             at = bisect_right(self.idle, (job.wanted, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
-            allowed(
-                size > were,
-                "{} fits {} workers, and waited while so many were free",
-                job.name,
-                were,
-            )
+            allowed(size > were, f"it fits {were} workers, and waited while so many were free")
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
-            self.shelf.jobs += 1
-            self.shelf.known &= "estimates" not in self.said and job.tasks is None
-            self.shelf.end = max(self.shelf.end, w.now + (held + job.described.verification))
+            known = "estimates" not in self.said and job.tasks is None
+            self.ends.append(w.now + (held + job.described.verification) if known else inf)
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
-            allowed(left >= 0, "{} makes more attempts than its batch lets it", job.name)
+            allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
     def otherwise(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
@@ -150,8 +129,8 @@ class Queue(Decider):
         # Or the order has changed, as time passed, and nobody that is promised a start is ahead.
         return {*made, *lead, *self.called()}
 
-    def why(self, job: Job, copy: Copy, seq: int) -> Causes:
-        causes = super().why(job, copy, seq)
+    def why(self, job: Job, copy: Copy) -> Causes:
+        causes = super().why(job, copy)
         self.promises.pop(job.name, None)
         return causes
 
@@ -164,25 +143,23 @@ class Queue(Decider):
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
         return self.due
 
-    def cancels(self, copy: Copy, seq: int) -> Causes:
+    def cancels(self, copy: Copy) -> Causes:
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:
                 return {0, *self.called()}
-        return super().cancels(copy, seq)
+        return super().cancels(copy)
 
     def close(self) -> None:
         if self.shelf is not None:
-            opened, jobs, end = self.shelf.opened, self.shelf.jobs, self.shelf.end
-            right = jobs == opened.jobs and (not self.shelf.known or same(opened.end, end))
-            allowed(right, "{} start that end by {}, not as #{} says", jobs, end, self.opened)
+            jobs, end = len(self.ends), max(self.ends, default=0)
+            right = jobs == self.shelf.jobs and (end == inf or same(self.shelf.end, end))
+            allowed(right, f"{jobs} start that end by {end}, not as #{self.opened} says")
             self.shelf = None
-        if self.preempted:
-            for name in self.preempted:
-                why = f"{name} makes way, and nobody starts"
-                allowed(self.w.capped or self.begun - {name}, why)
-            self.preempted.clear()
+        for name in self.preempted:
+            left = self.w.capped or self.begun - {name}
+            allowed(left, f"{name} makes way, and nobody starts")
         if self.news:
             self._decided()
 
@@ -197,7 +174,7 @@ class Queue(Decider):
             return
         able = w.free.count == w.able and ":" not in w.head.policy
         kept = self.promises and self.said.get("reading") == "kept"  # may hold the others up
-        left = able and not (w.capped or kept) and w.jobs.keys() - self.promises.keys()
+        left = able and not (w.capped or kept) and sorted(w.jobs.keys() - self.promises.keys())
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
     # --- what it tells ------------------------------------------------------------------------
@@ -205,29 +182,27 @@ class Queue(Decider):
     def _cause(self) -> Collection[int]:
         """What opened a shelf, or freed workers last, or called for the decision."""
         self.w.decides()
-        if self.opened >= 0:
+        if self.opened >= self.w.first:
             return (self.opened,)
         return (self.freeing[-1][0],) if self.freeing else self.called()
 
-    def open_shelf(self, w: World, event: ShelfOpened, seq: int) -> Script:
+    def open_shelf(self, w: World, event: ShelfOpened) -> Script:
         """Nothing runs; the jobs that start now form a shelf."""
         allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
-        yield event, self._cause()
-        self.opened, self.shelf = seq, _Shelf(event)
+        self.opened = yield event, self._cause()
+        self.shelf, self.ends = event, []
 
-    def open_batch(self, w: World, event: BatchOpened, seq: int) -> Script:
+    def open_batch(self, w: World, event: BatchOpened) -> Script:
         """All pending jobs are allotted workers for their next attempts."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
-        self.joined = {name: self.joined.get(name, 0) for name in w.jobs}
-        most = max((2**joined for joined in self.joined.values()), default=0)
-        yield BatchOpened(self.batches, len(self.joined), most), causes
-        self.allowed = {name: 2**joined for name, joined in self.joined.items()}
-        self.joined = {name: joined + 1 for name, joined in self.joined.items()}
-        self.opened = seq
+        self.allowed = {name: 2 ** self.joined.get(name, 0) for name in w.jobs}
+        most = max(self.allowed.values(), default=0)
+        self.opened = yield BatchOpened(self.batches, len(self.allowed), most), causes
+        self.joined = {name: self.joined.get(name, 0) + 1 for name in w.jobs}
 
-    def promise(self, w: World, event: ReservationMade, seq: int) -> Script:
+    def promise(self, w: World, event: ReservationMade) -> Script:
         """A waiting job is promised a start."""
         job, workers = w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
@@ -235,11 +210,11 @@ class Queue(Decider):
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
             allowed(before[0] != event, "it is promised twice")
-        yield event, self._cause()
+        seq = yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
 
-    def withdraw(self, w: World, event: ReservationDropped, seq: int) -> Script:
+    def withdraw(self, w: World, event: ReservationDropped) -> Script:
         """A job that goes on waiting loses its promise."""
         job = w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
@@ -257,17 +232,16 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
     """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
-    size, by_node = w.platform.node, dict[int, list[int]]()
-    for n in numbers(w.free.spans):
-        by_node.setdefault(n // size, []).append(n)
-    taken = list[int]()
-    for node, free in list(by_node.items()):
-        whole = min(size, w.able - node * size)
+    size, taken, others = w.platform.node, list[int](), list[list[int]]()
+    for node, members in groupby(numbers(w.free.spans), key=lambda n: n // size):
+        free, whole = list(members), min(size, w.able - node * size)
         if len(free) == whole <= wanted - len(taken):
-            taken += by_node.pop(node)
-    left, others = wanted - len(taken), list(by_node.values())
+            taken += free
+        else:
+            others.append(free)
+    left = wanted - len(taken)
     enough = [free for free in others if len(free) >= left]
-    return joined(taken + min(enough, key=len, default=[n for free in others for n in free])[:left])
+    return joined(taken + min(enough, key=len, default=[*chain(*others)])[:left])
 
 
 RULES: dict[str, Callable[[World, int, Spans], Spans]] = {

@@ -112,7 +112,7 @@ def resumed(w: World, copy: Copy) -> Plan:
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
 
-def ahead(w: World, copy: Copy, plan: Plan) -> tuple[float, ...]:
+def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
     """Times of the parts before computing."""
     times = tuple(length for _, length in plan.before)
     if not plan.closes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from math import inf
 from typing import Any
 
 from actors import events as e
@@ -12,7 +13,7 @@ from actors.events import Outcome, Stage
 from policies.maths.cosched import round_count
 from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
-from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, same
+from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
 from sims.audit.turns import NEGLIGIBLE, Script, Teller
 from sims.audit.world import World
@@ -26,7 +27,7 @@ def begin(
 ) -> Script:
     """The next run of the copy's job, on its members; `keeps`: the run before, on the same."""
     job, state = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(w, copy, line), begins=state, since=w.now)
+    run = Run(copy, job.next_run, _work(copy, line), since=w.now)
     job.next_run += 1
     source, saved = None, 0.0
     if state is not None:
@@ -40,7 +41,7 @@ def begin(
     return run
 
 
-def _work(w: World, copy: Copy, line: Line) -> float:
+def _work(copy: Copy, line: Line) -> float:
     """The whole work of a run on these members, as far as the log has told it before."""
     job, size = copy.job, copy.full
     if job.costs is not None:
@@ -48,7 +49,7 @@ def _work(w: World, copy: Copy, line: Line) -> float:
     if job.tasks is not None and line is None:
         return max(units * job.times.get(n, 0) for n, units in copy.units.items())
     if job.described.kind == "rigid":
-        allowed(size in job.works or not job.works, "{} has another size", job.name)
+        allowed(size in job.works or not job.works, f"{job.name} has another size")
         job.works[size] = job.described.work / size
     if size not in job.works or job.tasks is not None:
         assert line is not None
@@ -60,12 +61,10 @@ def _dealt(w: World, run: Run, line: Line) -> Script:
     """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
     copy, job, reason = run.copy, run.copy.job, None
     if line is not None:
-        event = yield None
-        if not isinstance(event, e.TasksDealt):
-            raise Broken(Law.MISSING, f"the tasks of run {run.number} of {job.name} must come")
+        event = yield from coming(e.TasksDealt, job.name)
         w.decider.deal(job, copy, event)
         work = max((x * job.times.get(n, 0) for n, x in event.tasks), default=0.0)
-        follows(same(run.work, work), "W is {!r}, not {!r}", work, run.work)
+        follows(same(run.work, work), f"W is {work!r}, not {run.work!r}")
         run.work, reason = work, event.reason
     tasks = tuple(copy.units.items())
     told = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
@@ -104,7 +103,7 @@ def course(
 def _prepare(w: World, run: Run, plan: Plan) -> Script:
     """All that comes before computing."""
     copy, job = run.copy, run.copy.job
-    run.ahead, run.reports = rules.ahead(w, copy, plan), True
+    run.ahead, run.reports = rules.ahead(copy, plan), True
     if job.messages is not None:
         yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
@@ -125,12 +124,12 @@ def _compute(w: World, run: Run) -> Script:
     copy, job = run.copy, run.copy.job
     while True:
         run.computes = True
-        period = rules.period(w, copy)
-        run.learns, left = period is None, run.work - run.base
+        known, left = rules.period(w, copy), run.work - run.base
+        run.learns, period = known is None, inf if known is None else known
         left = left if left > NEGLIGIBLE * run.work else 0
-        final = period is None or left - period <= NEGLIGIBLE * run.work
-        run.reach = run.work if period is None or final else run.base + period
-        yield from parts.part(w, run, Stage.COMPUTING, left if period is None or final else period)
+        final = left - period <= NEGLIGIBLE * run.work
+        run.reach = run.work if final else run.base + period
+        yield from parts.part(w, run, Stage.COMPUTING, left if final else period)
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work
@@ -225,7 +224,7 @@ def _verdict(w: World, run: Run) -> Script:
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, e.VerificationEnded)
-    comes(job.draws in (None, drawn), "{}'s errors are drawn, or are not", job.name)
+    comes(job.draws in (None, drawn), f"{job.name}'s errors are drawn, or are not")
     job.draws = drawn
     if drawn:
         found = event.error
@@ -240,14 +239,12 @@ def _verdict(w: World, run: Run) -> Script:
 # --- what befalls it ------------------------------------------------------------------------------
 
 
-def learn(w: World, event: Any, seq: int) -> Script | None:
+def learn(w: World, event: Any) -> Script | None:
     """The script of a run whose checkpoint is the first to tell its period."""
-    job = w.jobs.get(event.job)
-    found = [it.run for it in job.copies if it.run and it.last == event.run] if job else []
-    run = found[0] if found else None
-    if job is None or run is None or not run.learns or run.stage is not Stage.COMPUTING:
+    run = w.run_of(event)
+    if run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None
-    done = run.done(w.now)
+    done, job = run.done(w.now), run.copy.job
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
@@ -259,6 +256,6 @@ def learn(w: World, event: Any, seq: int) -> Script | None:
                 other.reach, other.length = other.base + period, period
                 parts.aim(w, other)
     reach = getattr(event, "done", done)
-    follows(same(reach, done), "{!r} is done", done)
+    follows(same(reach, done), f"{done!r} is done")
     script, run.reach = parts.cut(w, run), reach
     return script

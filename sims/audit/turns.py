@@ -88,7 +88,7 @@ class Turns:
     the job or worker that it is about; else it is an input or a decision, whose handler checks it.
     """
 
-    handlers: dict[type[Event], Callable[[Any, Any, int], Script | None]]
+    handlers: dict[type[Event], Callable[[Any, Any], Script | None]]
     now: float = 0
     end: float = 0
     """Times up to this one are this instant."""
@@ -170,7 +170,7 @@ class Turns:
             return
         self.phase = Phase.DECISION
         handler = self.handlers.get(kind)
-        script = handler(self, event, self.seq) if handler is not None else None
+        script = handler(self, event) if handler is not None else None
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
             due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"

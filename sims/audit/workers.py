@@ -52,10 +52,10 @@ def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     found: dict[int, V] = {}
     for text, value in groups:
         members = numbers(spans_told(text))
-        possible(found.keys().isdisjoint(members), "{} are told of twice", text)
+        possible(found.keys().isdisjoint(members), f"{text} are told of twice")
         found.update(dict.fromkeys(members, value))
     whole = len(found) == size > max(found, default=0)
-    possible(whole, "it tells of {} workers of {}", len(found), size)
+    possible(whole, f"it tells of {len(found)} workers of {size}")
     return found
 
 
@@ -170,8 +170,6 @@ class Worker(Teller):
     """When it goes DOWN, as its owner has said."""
     back: float = 0
     """When it ceased to be DOWN last."""
-    known: bool = False
-    """Whether a state of it has been told."""
     struck: Callable[[bool], Script] | None = None
     """What a fault without a downtime leads to, once it is known whether somebody hears of it."""
     speed: float = 1

@@ -12,7 +12,6 @@ from actors.events import (
     DeciderKind,
     EndExpected,
     MemberReplaced,
-    PackDescribed,
     PlatformDescribed,
     ScenarioStarted,
     TransferDropped,
@@ -21,14 +20,14 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
-from sims.audit.facts import Copy, Job
+from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import allowed, framed, ordered, possible
 from sims.audit.turns import Script, Teller, Turns
 from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
-Handler = Callable[["World", Any, int], Script | None]
+Handler = Callable[["World", Any], Script | None]
 """Makes the script of a line that nothing but its own decides, its first line that one."""
 
 
@@ -38,7 +37,10 @@ class World(Turns):
 
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
-    started: ScenarioStarted | None = None
+    head: ScenarioStarted = field(init=False)
+    """The first line."""
+    first: int = 0
+    """seq of the first line of this instant."""
     closed: int | None = None
     """seq of WorkloadEnded."""
     capped: int | None = None
@@ -70,7 +72,8 @@ class World(Turns):
     """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
-    pack: PackDescribed | None = None
+    pack: Any = None
+    """PackDescribed, where one decides."""
     reporters: dict[str, Teller] = Factory(dict)
     """By job of a pack: what tells when it is expected to end."""
     platform: PlatformDescribed = ALIKE
@@ -85,27 +88,15 @@ class World(Turns):
     # --- line after line ----------------------------------------------------------------------
 
     @property
-    def head(self) -> ScenarioStarted:
-        """The first line."""
-        assert self.started is not None
-        return self.started
-
-    @property
     def copies_decide(self) -> bool:
         """Whether what is decided is copies, each a run on one worker (redundancy17)."""
         return self.head.decider is DeciderKind.COPIES
-
-    @property
-    def terms(self) -> PackDescribed:
-        """Of the pack, where one decides."""
-        assert self.pack is not None
-        return self.pack
 
     def read(self, record: Record) -> None:
         """The next line. Raises Broken where a law is."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         self.line = record
-        if self.started is None:
+        if self.seq < 0:
             framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
         else:
             framed(not self.ended, "it comes after the end")
@@ -113,6 +104,7 @@ class World(Turns):
         ordered(seq == self.seq + 1 and t >= self.now, "it follows #{} at {}", self.seq, self.now)
         if t != self.now:
             self.pass_to(t)
+            self.first = seq
             framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
         self.meet(event, cause, seq)
@@ -130,11 +122,24 @@ class World(Turns):
             return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.manner.blocking:
-            runs = (it.run for it in job.copies if it.last == getattr(event, "run", None))
-            found = [it for run in runs if run is not None for it in run.tellers]
-            able = (it for it in found if it.may_tell(event))
+            run = self.run_of(event)
+            able = (it for it in (run.tellers if run is not None else ()) if it.may_tell(event))
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
+
+    def copies(self, job: str) -> list[Copy]:
+        """Those of the job of that name, the oldest first; none where there is no such job."""
+        return self.jobs[job].copies if job in self.jobs else []
+
+    def copy_of(self, event: Any) -> Copy | None:
+        """Whose last run a line is about."""
+        run = getattr(event, "run", None)
+        return next((it for it in self.copies(event.job) if it.last == run), None)
+
+    def run_of(self, event: Any) -> Run | None:
+        """The run under way that a line is about."""
+        copy = self.copy_of(event)
+        return copy.run if copy is not None else None
 
     # --- workers ------------------------------------------------------------------------------
 
@@ -143,7 +148,7 @@ class World(Turns):
         worker = self.workers.get(number)
         if worker is None:
             size = self.head.processors
-            possible(0 <= number < size, "worker {} of {}", number, size)
+            possible(0 <= number < size, f"worker {number} of {size}")
             worker = self.workers[number] = Worker(number)
         return worker
 

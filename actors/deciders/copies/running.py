@@ -7,8 +7,8 @@ numpy operation on M numbers costs as much as one message, M messages would cost
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
-from typing import Protocol
 
 import numpy as np
 from attrs import define, field
@@ -102,27 +102,38 @@ class WorkAccount:
         return ends + self.since
 
 
-class RunningPlacement(Protocol):
+@define(eq=False)
+class RunningPlacement:
     """The copies of one placement; jobs are numbered in the order of the allocation."""
 
-    ended: NDArray[np.bool_]
+    left: Numbers
+    """Work that each job, or copy, lacks at the checkpoint."""
+    factor: float
+    """Share, and what multiplies it: work per unit of a worker's service."""
+    ended: NDArray[np.bool_] = field(init=False)
     """Per job: whether a copy has ended."""
+    ends: Numbers = field(init=False)
+    """When each worker, or job, will have done what is needed first."""
 
     def earliest(self) -> float:
         """When the first copy ends, as things stand; NEVER: never."""
+        end: float = self.ends.item(self.ends.argmin())
+        return end
 
     def change(self, worker: int, now: float) -> None:
         """A worker's account or rate has changed."""
 
+    @abstractmethod
     def mark_ended(self, due_by: float) -> None:
         """Note the jobs that have a copy that ends by then."""
 
+    @abstractmethod
     def lefts(self, now: float) -> Numbers:
         """Work that each copy lacks, job after job."""
 
 
 @define(eq=False)
-class RunningCopies:
+class RunningCopies(RunningPlacement):
     """Each copy progresses by what its own worker delivers; a job ends with its first copy."""
 
     service: WorkAccount
@@ -130,17 +141,10 @@ class RunningCopies:
     """Server of each copy, job after job."""
     first: Counts
     """Number of each job's first copy."""
-    left: Numbers
-    """Work that each copy lacks at the checkpoint."""
-    factor: float
-    """Share: work per unit of a worker's service."""
-    ended: NDArray[np.bool_] = field(init=False)
     need: Numbers = field(init=False)
     """Service that each copy needs of its worker."""
     needs: Numbers = field(init=False)
     """The smallest such need per worker."""
-    ends: Numbers = field(init=False)
-    """When each worker will have met it."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.first), dtype=bool)
@@ -151,10 +155,6 @@ class RunningCopies:
             on, need = self.workers[layer], self.need[layer]
             self.needs[on] = np.minimum(self.needs[on], need) if start else need
         self.ends = self.service.ends(self.needs)
-
-    def earliest(self) -> float:
-        end: float = self.ends.item(self.ends.argmin())
-        return end
 
     def change(self, worker: int, now: float) -> None:
         self.ends[worker] = self.service.end(worker, self.needs.item(worker))
@@ -170,13 +170,10 @@ class RunningCopies:
 
 
 @define(eq=False)
-class Rotation:
+class Rotation(RunningPlacement):
     """One copy per job, which gets a share of every worker: their service adds up."""
 
     service: WorkAccount
-    left: Numbers
-    factor: float
-    ended: NDArray[np.bool_] = field(init=False)
     need: Numbers = field(init=False)
     """Service of all workers together that each job needs."""
     end: float = field(init=False)
@@ -208,18 +205,14 @@ class Rotation:
 
 
 @define(eq=False)
-class RunningMean:
-    """A job with r copies progresses by x g(r, t) in the time t since its checkpoint (eq. 5)."""
+class RunningMean(RunningPlacement):
+    """A job with r copies progresses by x g(r, t) in the time t since its checkpoint (eq. 5): the
+    mean does not depend on any one worker."""
 
     gain: Gain
     copies: Counts
-    left: Numbers
-    factor: float
-    """Share times speed augmentation."""
     since: float
     """The checkpoint."""
-    ended: NDArray[np.bool_] = field(init=False)
-    ends: Numbers = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.left), dtype=bool)
@@ -227,13 +220,6 @@ class RunningMean:
         pairs = zip(self.copies.tolist(), needs, strict=True)
         times = [self.gain.time(copies, need) for copies, need in pairs]
         self.ends = self.since + np.array(times, dtype=self.left.dtype)
-
-    def earliest(self) -> float:
-        end: float = self.ends.item(self.ends.argmin())
-        return end
-
-    def change(self, worker: int, now: float) -> None:
-        """Nothing: the mean does not depend on any one worker."""
 
     def mark_ended(self, due_by: float) -> None:
         self.ended |= self.ends <= due_by

@@ -202,15 +202,15 @@ class VectorisedCopies(Decider):
         rotating = allocation.sharing is Sharing.ROTATION
         if self.gain is not None:
             factor *= self.augmentation * (self.service.workers if rotating else 1)
-            return RunningMean(self.gain, copies, remaining, factor, now)
+            return RunningMean(remaining, factor, self.gain, copies, now)
         self.service.restart(now)
         if rotating:
-            return Rotation(self.service, remaining, factor)
+            return Rotation(remaining, factor, self.service)
         if allocation.cloning:
             left = remaining.repeat(copies)
         else:
             left = self.states.starts(names, view.sizes[allocation.jobs], copies)
-        return RunningCopies(self.service, workers, first, left, factor)
+        return RunningCopies(left, factor, self.service, workers, first)
 
     def _share(self, allocation: CopyAllocation) -> float:
         share = allocation.share
