@@ -295,6 +295,7 @@ class Turns:
 
 
 def _at_once(turn: Turn) -> Script:
-    seq = yield turn.want
+    want = turn.want
     with suppress(StopIteration):
-        turn.script.send(seq)
+        while True:
+            want = turn.script.send((yield want))
