@@ -23,9 +23,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
+from sims.durations import TIME, units_sum
 from sims.errors import InputError
 from sims.tables.refusals import not_accepted
-from sims.telling import TIME, units_sum
 
 MOST_JOBS = 10**9
 """Drawn for one scenario: a hundred times as many as were ever run here."""
