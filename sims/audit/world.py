@@ -155,10 +155,8 @@ class World(Turns):
     def holder(self, number: int) -> Copy | None:
         """Who holds a worker."""
         if self.holders is None:
-            self.holders = {}
-            for job in self.jobs.values():
-                for copy in job.copies:
-                    self.holders.update(dict.fromkeys(copy.members, copy))
+            copies = [copy for job in self.jobs.values() for copy in job.copies]
+            self.holders = {n: copy for copy in copies for n in copy.members}
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:
