@@ -22,8 +22,8 @@ LATER = 1 << 40
 DONE = object()
 Script = Generator[Any, Any, Any]
 """What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
-and gets the event that comes next, to go by what nothing in the world decides; or what it waits
-for, and goes on when that is over; or another script, which goes on in its place."""
+and gets the event that comes next, to look at; or what it waits for, and goes on when that is over;
+or another script, which goes on in its place."""
 Make = Callable[[], Script | None]
 
 
