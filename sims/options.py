@@ -18,6 +18,7 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
+from sims.durations import FORMS, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
@@ -27,7 +28,6 @@ from sims.errors import (
     InputError,
     note,
 )
-from sims.telling import FORMS, seconds
 
 T = TypeVar("T")
 

@@ -69,6 +69,7 @@ def run(
     """
     loop, late = (live.loop, live.lateness) if live is not None else (None, None)
     system = System(scenario.seed, sinks, debug, start=0, loop=loop)
+    scenario = scenario.within(folder)
     platform, unit = scenario.full_platform, scenario.times.value
     system.origin = system.journal.record(
         NOTHING,

@@ -30,9 +30,7 @@ class Decider:
     said: dict[str, str]
     """The keys of its policy that are told, and their values."""
     opened: int = -1
-    """seq of the shelf or batch that opened at this instant."""
-    wanting: dict[str, int] = Factory(dict)
-    """Job that has come to want workers at this instant -> seq of why."""
+    """seq of the shelf or batch that opened last."""
     freeing: list[tuple[int, Spans]] = Factory(list)
     """seq of what freed workers at this instant, and which."""
     news: list[int] = Factory(list)
@@ -54,8 +52,7 @@ class Decider:
 
     def clear(self) -> None:
         """What was of this instant is over."""
-        self.opened = -1
-        for it in (self.wanting, self.freeing, self.news, self.started, self.decided):
+        for it in (self.freeing, self.news, self.started, self.decided):
             it.clear()
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -67,7 +64,7 @@ class Decider:
 
     def wants(self, job: Job, seq: int) -> None:
         """It wants workers from now on."""
-        self.wanting[job.name] = job.wanted = seq
+        job.wanted = seq
 
     def freed(self, copy: Copy, seq: int) -> None:
         """A copy has given its workers back."""
@@ -102,11 +99,11 @@ class Decider:
 
     def why(self, job: Job, copy: Copy) -> Causes:
         """What may be the cause of a start."""
-        if self.opened >= 0:
+        if self.opened >= self.w.first:
             return self.opened
-        if job.name in self.wanting:
+        if job.wanted >= self.w.first:
             self.started.append(-1)
-            return self.wanting[job.name]
+            return job.wanted
         freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
         found = next(freed, None)
         causes = self.otherwise(job, copy) if found is None else found

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections import defaultdict
+from collections.abc import Sequence
 from math import inf
 
 from attrs import Factory, astuple, define, evolve, frozen
@@ -15,11 +15,14 @@ from actors.events import (
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Broken, Law, Phase, possible, same
+from sims.audit.law import Phase, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
 from sims.scenario.jobs.speedups import checkpointing, costs_of
+
+Line = tuple[EndExpected, int]
+"""What a job says, and because of which event."""
 
 
 @frozen
@@ -43,15 +46,11 @@ class Expectations(Decider):
 
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
-    rounded: dict[str, Script] = Factory(dict)
-    """By job: what is told at this instant, if roundings make another number of the same."""
+    optional: defaultdict[str, list[Line]] = Factory(lambda: defaultdict(list))
+    """By job: what is told at this instant if roundings make another number of the same, or if
+    speeds vary, which no line has said yet."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
-    untold: dict[str, tuple[int, Callable[[], None]]] = Factory(dict)
-    """By job: what would be told of a checkpoint of now, if speeds vary, and because of which
-    event."""
-    paced_ever: bool = False
-    """Whether checkpoints change expectations, as speeds vary."""
 
     # --- applications -------------------------------------------------------------------------
 
@@ -60,11 +59,8 @@ class Expectations(Decider):
         w = self.w
         event, rules_, pack = job.application, job.rules, w.pack
         image = job.messages.image if job.messages is not None else None
-        try:
-            expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-            job.costs = it = costs_of(pack, event, expects, w.head.processors)
-        except (ValueError, ArithmeticError, AssertionError) as wrong:
-            raise Broken(Law.INPUT, str(wrong)) from None
+        expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
+        job.costs = it = costs_of(pack, event, expects, w.head.processors)
         alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
@@ -101,27 +97,28 @@ class Expectations(Decider):
 
     def checkpointed(self, run: Run, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        where = run.copy, cause, 1 - run.done(self.w.now) / run.work, self.w.now, ()
-        if run.copy.job.rules.verified or self.paced_ever or self.w.sped:
-            self._say(*where)
-        else:
-            self.untold[run.copy.job.name] = cause, partial(self._say, *where)
+        left = 1 - run.done(self.w.now) / run.work
+        sure = run.copy.job.rules.verified or self.w.sped
+        self._say(run.copy, cause, left, self.w.now, (), sure)
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
-        """The first of those that nothing but varying speeds explains, of which nothing has been
-        told before."""
+        """What a job says now, or the next of what it may have said."""
         found = w.told_now(w.reporters[event.job])
-        _, say = self.untold.pop(event.job, (0, None))
-        if found is None and say is not None:
-            self.paced_ever = True
-            say()
-            found = w.told_now(w.reporters[event.job])
-        if found is None and event.job in self.rounded:
-            found = self.rounded.pop(event.job)
+        if found is None:
+            lines = self.optional[event.job]
+            while found is None and lines:
+                line = lines.pop(0)
+                found = _tell(line) if _alike(event, line[0]) else None
         return found
 
     def _say(
-        self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
+        self,
+        copy: Copy,
+        cause: int,
+        left: float,
+        start: float | None,
+        ahead: tuple[float, ...],
+        sure: bool = True,
     ) -> None:
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
         leads, name = copy.job.copies[0] is copy, copy.job.name
@@ -133,28 +130,21 @@ class Expectations(Decider):
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
             before, stands = self.standing.get(copy), Standing(size, left, *times, moving, speed)
-            self.standing[copy] = stands
-            script = self._told(copy, stands, cause)
-            if before is not None and same(astuple(stands), astuple(before)):
-                self.rounded[name] = script
+            line = _expected(name, stands), cause
+            if not sure or (before is not None and same(astuple(stands), astuple(before))):
+                self.optional[name].append(line)
                 return None
+            self.standing[copy] = stands
             if not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            rounded = self.rounded.pop(name, None)
-            return script if rounded is None else _after(rounded, script)
+            return _tell(line, self.optional.pop(name, ()))
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, LATER, note)
-
-    def _told(self, copy: Copy, it: Standing, cause: int) -> Script:
-        known = (it.since, it.expected) if it.since < inf else (None, None)
-        # What a checkpoint of now would tell, and what comes after it, are often the same.
-        saved, _ = self.untold.get(copy.job.name, (cause, None))
-        yield EndExpected(copy.job.name, it.size, it.left, *known), {cause, saved}
 
     def _back(self, copy: Copy) -> float:
         """When all its members are expected to be UP."""
@@ -167,12 +157,26 @@ class Expectations(Decider):
         cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.standing:
             return None
-        return self._told(copy, self.standing[copy], cause)
+        return _tell((_expected(name, self.standing[copy]), cause))
 
 
-def _after(rounded: Script, script: Script) -> Script:
-    """What must be told, after what may be if roundings make another number of what was told."""
-    event, (expected, causes) = (yield None), next(script)
-    if not all(map(same, astuple(event), astuple(expected))):
-        yield next(rounded)
-    yield expected, causes
+def _expected(name: str, it: Standing) -> EndExpected:
+    known = (it.since, it.expected) if it.since < inf else (None, None)
+    return EndExpected(name, it.size, it.left, *known)
+
+
+def _tell(line: Line, optional: Sequence[Line] = ()) -> Script:
+    """What must be told, after what may be; where both are the same, because of either."""
+    (event, cause), seen = line, (yield None) if optional else None
+    causes = {cause}
+    for other, why in optional:
+        if _alike(seen, event):
+            causes.add(why)
+        elif _alike(seen, other):
+            yield other, why
+            seen = yield None
+    yield event, causes
+
+
+def _alike(one: EndExpected | None, other: EndExpected) -> bool:
+    return one is not None and all(map(same, astuple(one), astuple(other)))

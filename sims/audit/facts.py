@@ -178,7 +178,6 @@ class Run(Parked):
     work: float
     base: float = 0
     """Work done when the present part began."""
-    begins: State | None = None
     stage: Stage | None = None
     length: float = 0
     """Of the present part."""

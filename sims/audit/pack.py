@@ -66,8 +66,8 @@ class Pack(Expectations):
         for copy in self.left:
             self.standing.pop(copy, None)
         self.released = False
-        momentary = self.left, self.over, self.struck, self.heirs, self.leaving, self.rounded
-        for it in (*momentary, self.excused, self.untold):
+        momentary = self.left, self.over, self.struck, self.heirs, self.leaving, self.optional
+        for it in (*momentary, self.excused):
             it.clear()
 
     def freed(self, copy: Copy, seq: int) -> None:

@@ -182,7 +182,7 @@ class Queue(Decider):
     def _cause(self) -> Collection[int]:
         """What opened a shelf, or freed workers last, or called for the decision."""
         self.w.decides()
-        if self.opened >= 0:
+        if self.opened >= self.w.first:
             return (self.opened,)
         return (self.freeing[-1][0],) if self.freeing else self.called()
 

@@ -13,7 +13,7 @@ from sims.audit.facts import Copy, Job, State
 from sims.audit.turns import NEGLIGIBLE
 from sims.audit.world import World
 
-BUDDIES, IMAGES = ProtectionKind.BUDDIES, ProtectionKind.IMAGES
+IMAGES = ProtectionKind.IMAGES
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from math import inf
 from typing import Any
 
 from actors import events as e
@@ -26,7 +27,7 @@ def begin(
 ) -> Script:
     """The next run of the copy's job, on its members; `keeps`: the run before, on the same."""
     job, state = copy.job, plan.begins
-    run = Run(copy, job.next_run, _work(w, copy, line), begins=state, since=w.now)
+    run = Run(copy, job.next_run, _work(copy, line), since=w.now)
     job.next_run += 1
     source, saved = None, 0.0
     if state is not None:
@@ -40,7 +41,7 @@ def begin(
     return run
 
 
-def _work(w: World, copy: Copy, line: Line) -> float:
+def _work(copy: Copy, line: Line) -> float:
     """The whole work of a run on these members, as far as the log has told it before."""
     job, size = copy.job, copy.full
     if job.costs is not None:
@@ -123,12 +124,12 @@ def _compute(w: World, run: Run) -> Script:
     copy, job = run.copy, run.copy.job
     while True:
         run.computes = True
-        period = rules.period(w, copy)
-        run.learns, left = period is None, run.work - run.base
+        known, left = rules.period(w, copy), run.work - run.base
+        run.learns, period = known is None, inf if known is None else known
         left = left if left > NEGLIGIBLE * run.work else 0
-        final = period is None or left - period <= NEGLIGIBLE * run.work
-        run.reach = run.work if period is None or final else run.base + period
-        yield from parts.part(w, run, Stage.COMPUTING, left if period is None or final else period)
+        final = left - period <= NEGLIGIBLE * run.work
+        run.reach = run.work if final else run.base + period
+        yield from parts.part(w, run, Stage.COMPUTING, left if final else period)
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work

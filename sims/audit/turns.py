@@ -21,9 +21,8 @@ LATER = 1 << 40
 """More than there are runs."""
 DONE = object()
 Script = Generator[Any, Any, Any]
-"""What must be told, line after line: it yields (event, causes) and gets that line's seq; or None,
-and gets the event that comes next, to go by what nothing in the world decides; or what it waits
-for, and goes on when that is over; or another script, which goes on in its place."""
+"""What must be told: it yields (event, causes), and gets that line's seq; None, and gets the next
+event to look at; what it waits for; or another script, which goes on in its place."""
 Make = Callable[[], Script | None]
 
 
@@ -34,6 +33,13 @@ class Turn:
     phase: int
     script: Script
     want: Any
+
+    def told(self) -> Script:
+        """What is left of it."""
+        want = self.want
+        with suppress(StopIteration):
+            while True:
+                want = self.script.send((yield want))
 
 
 @define(eq=False)
@@ -257,7 +263,7 @@ class Turns:
     def told_now(self, teller: Teller) -> Script | None:
         """The script of one that has got something to tell by the line that tells it."""
         self.advance(Phase.DECISION + 1)
-        return _at_once(self.pending.pop(teller)) if teller in self.pending else None
+        return self.pending.pop(teller).told() if teller in self.pending else None
 
     def decides(self) -> None:
         """What is told now has been decided: all else of the instant came before."""
@@ -292,9 +298,3 @@ class Turns:
 
     def _enter(self, t: float) -> None:
         self.now, self.end, self.deciding = t, t * (1 + INSTANT), False
-
-
-def _at_once(turn: Turn) -> Script:
-    seq = yield turn.want
-    with suppress(StopIteration):
-        turn.script.send(seq)

@@ -39,6 +39,8 @@ class World(Turns):
     """Makes the script of a run."""
     head: ScenarioStarted = field(init=False)
     """The first line."""
+    first: int = 0
+    """seq of the first line of this instant."""
     closed: int | None = None
     """seq of WorkloadEnded."""
     capped: int | None = None
@@ -102,6 +104,7 @@ class World(Turns):
         ordered(seq == self.seq + 1 and t >= self.now, "it follows #{} at {}", self.seq, self.now)
         if t != self.now:
             self.pass_to(t)
+            self.first = seq
             framed(self.closed is None, "something happens after the workload's end")
         self.seq = seq
         self.meet(event, cause, seq)
@@ -152,10 +155,8 @@ class World(Turns):
     def holder(self, number: int) -> Copy | None:
         """Who holds a worker."""
         if self.holders is None:
-            self.holders = {}
-            for job in self.jobs.values():
-                for copy in job.copies:
-                    self.holders.update(dict.fromkeys(copy.members, copy))
+            copies = [copy for job in self.jobs.values() for copy in job.copies]
+            self.holders = {n: copy for copy in copies for n in copy.members}
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:

@@ -34,13 +34,14 @@ from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
-from sims.scenario import Name, Seed
+from sims.scenario import Seed
 from sims.scenario.loader import parse
 from sims.tables import Section
 from sims.tables.fields import (
     NOT_EMPTY,
     AboveOne,
     Accepts,
+    Name,
     NotNegative,
     Positive,
     Unacceptable,

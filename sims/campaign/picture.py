@@ -11,10 +11,11 @@ from sims.campaign.axes import as_toml, told
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
+from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
-from sims.telling import seconds, units
+from sims.telling import units
 
 VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}

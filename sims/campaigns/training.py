@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sims.telling import seconds
+from sims.durations import seconds
 
 
 def job(

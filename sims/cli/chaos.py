@@ -17,6 +17,7 @@ from actors.runtime import Record, RuntimeFault, stream
 from sims.audit.audit import audit
 from sims.campaign.engine import run_many
 from sims.cli.progress import tracked
+from sims.durations import in_unit
 from sims.errors import naming, show
 from sims.ledger import Use
 from sims.ledger.accountant import account
@@ -39,7 +40,7 @@ from sims.scenario.faults import (
     Weibull,
 )
 from sims.scenario.loader import load
-from sims.telling import counted, grid, in_unit, show_table
+from sims.telling import counted, grid, show_table
 from sims.world import run
 
 WORST, SHOWN = 5, 10

@@ -15,6 +15,7 @@ from sims.campaign.question import combined, question
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from sims.cli.progress import bar, interruptible
+from sims.durations import in_unit
 from sims.errors import InputError, naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
@@ -31,7 +32,7 @@ from sims.options import (
     written,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.telling import in_unit, show_table
+from sims.telling import show_table
 
 VALUES = "KEY=V1,V2,..."
 

@@ -10,6 +10,7 @@ import typer
 
 from actors.runtime import Record
 from sims.cli.logs import reading, unit_of
+from sims.durations import SCALES, in_unit
 from sims.errors import InputError, show
 from sims.exports.tables import SUFFIXES, write_events, write_jobs
 from sims.exports.viewers import write_batsim, write_chrome
@@ -18,7 +19,7 @@ from sims.plots.figure import DPI, Framing, check_suffix
 from sims.plots.figure import SUFFIXES as PICTURES
 from sims.plots.pictures import What
 from sims.plots.pictures import plot as drawn
-from sims.telling import SCALES, counted, in_unit
+from sims.telling import counted
 from sims.writing import refuse_inputs, replacing
 
 

@@ -14,13 +14,14 @@ import attrs
 
 from actors.events import ScenarioStarted
 from actors.runtime import Record
+from sims.durations import in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
 from sims.options import AsJson, Log, argument, chosen, flag, moment, option, whole
 from sims.report import Report, amounts
-from sims.telling import amount_of, counted, in_unit, told
+from sims.telling import amount_of, counted, told
 from sims.telling import moment as told_at
 
 SHOWN = 20

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import attrs
 
 from sims.cli.progress import ShowProgress
+from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
 from sims.options import (
     AsJson,
@@ -30,7 +31,7 @@ from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import Summary
-from sims.telling import counted, in_unit
+from sims.telling import counted
 from sims.world import checked_seed
 from sims.world import run as simulate
 

@@ -104,11 +104,11 @@ def _tasks(scenario: Scenario) -> int:
 
 def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
     """Letters u, r, d: workers x slots, as the scenario's run meets them."""
-    platform = scenario.full_platform
+    platform = scenario.within(folder).full_platform
     rows = np.empty((platform.size, slots), "U1")
     for k, row in enumerate(rows):
         rng = stream(scenario.seed, f"availability/{platform.name(k)}")
-        for time, state in platform.changes(k, rng, folder):
+        for time, state in platform.changes(k, rng):
             if time >= slots:
                 break
             row[int(time) :] = state.value

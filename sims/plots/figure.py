@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from attrs import frozen
 
 from sims import writing
+from sims.durations import SCALES
 from sims.errors import COMMAND_LINE, InputError, imported, visible
-from sims.telling import SCALES, SECOND, SLOT, time_axis, title_of
+from sims.telling import SECOND, SLOT, time_axis, title_of
 from sims.writing import replacing
 
 if TYPE_CHECKING:

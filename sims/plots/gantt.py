@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from attrs import frozen
 
+from sims.durations import SCALES
 from sims.plots import COLOURS, GREY, RUN_PAINTS, SIGNS, USE_PAINTS, Paint, Sign
 from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
 from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
 from sims.plots.scene import Scene
-from sims.telling import SCALES, SECOND, in_units, row_of
+from sims.telling import SECOND, in_units, row_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

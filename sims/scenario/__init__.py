@@ -4,13 +4,13 @@ with, how its runs are measured, and what their logs say. `holdfast.sections` is
 from __future__ import annotations
 
 import enum
-import os
 import warnings
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
@@ -46,7 +46,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Duration, NotNegative, Positive, Time
+from sims.tables.fields import Accepts, Duration, Name, NotNegative, PathName, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -94,16 +94,6 @@ SEEDS = range(2**64)
 """What a run can begin with: its log has no larger numbers."""
 HOUR = 3600.0
 
-Name = Annotated[
-    str,
-    Accepts(
-        "a word or more, without / (logs/NAME.jsonl)",
-        check=lambda it: bool(it) and not {"/", "\0", os.sep, os.altsep} & set(it),
-    ),
-]
-PathName = Annotated[
-    str, Accepts("a path, or `none`", check=lambda it: bool(it) and "\0" not in it)
-]
 Seed = Annotated[
     int, Accepts("a whole number, 0 or above, below 2**64", {"ge": 0, "le": SEEDS[-1]})
 ]
@@ -222,6 +212,19 @@ class Scenario(Section):
     measures: MeasuresSection | None = None
     live: LiveSection = Field(default_factory=LiveSection)
 
+    _folder: Path = PrivateAttr(Path())
+
+    @property
+    def folder(self) -> Path:
+        """Where files that it names, and code, are sought."""
+        return self._folder
+
+    def within(self, folder: Path) -> Self:
+        """The same, whose files are sought in `folder`."""
+        copied = self if folder == self._folder else self.model_copy()
+        copied._folder = folder
+        return copied
+
     def __copy__(self) -> Self:
         """Without what was worked out of other sections than a changed copy may have."""
         copied = super().__copy__()
@@ -235,7 +238,7 @@ class Scenario(Section):
         return Platform.of(
             self.platform or PlatformSection(),
             *(self.workers, self.random_workers, self.reclaims),
-            *(self.times is Unit.S, self.seed),
+            *(self.times is Unit.S, self.seed, self._folder),
         )
 
     @cached_property
@@ -256,8 +259,7 @@ class Scenario(Section):
     @property
     def policy_name(self) -> str:
         """As the log has it."""
-        default = "none" if self.decider is DeciderKind.PACK else "R-LIST-0"
-        return self.policy.name or default
+        return self.policy.name or ("none" if self.decider is DeciderKind.PACK else "R-LIST-0")
 
     @property
     def named_policy(self) -> PolicySection:
@@ -288,13 +290,11 @@ class Scenario(Section):
     @property
     def times(self) -> Unit:
         """Unit of every time."""
-        if self.unit is not None:
-            return self.unit
-        return Unit.SLOT if self.decider is DeciderKind.ENROLMENT else Unit.S
+        usual = Unit.SLOT if self.decider is DeciderKind.ENROLMENT else Unit.S
+        return self.unit or usual
 
     @property
     def cap(self) -> float:
         """When the run ends, whatever is unfinished."""
-        if self.job.cap is not None:
-            return self.job.cap
-        return CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
+        usual = CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
+        return usual if self.job.cap is None else self.job.cap

@@ -8,7 +8,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from numpy.random import Generator
@@ -46,17 +45,17 @@ class Owned(Section):
     notice: Time = 0
     """How long before it takes the worker DOWN the owner says so."""
 
-    def notices(self, rng: Generator, folder: Path) -> Iterator[tuple[float, float | None]]:
+    def notices(self, rng: Generator) -> Iterator[tuple[float, float | None]]:
         """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
         with suppress(InputError):  # a trace has ended: its changes say so in time
-            for time, state in self.changes(rng, folder):
+            for time, state in self.changes(rng):
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
 
-    def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
+    def priced(self, worker: int) -> WorkerPriced | None:
         """What it says that a worker costs while it is UP; None: nothing."""
         return None
 
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, rng: Generator) -> Iterator[Change]:
         """(time, state) from time 0 on."""
         raise AssertionError("an availability knows its changes")
 
@@ -66,11 +65,11 @@ class AlwaysUp(Owned):
 
     kind: Literal["always"] = "always"
 
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, rng: Generator) -> Iterator[Change]:
         """(slot, state) from slot 0 on."""
         return iter(((0, WorkerState.UP),))
 
-    def chain(self, folder: Path) -> MarkovChain:
+    def chain(self) -> MarkovChain:
         """What policies believe by default."""
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
@@ -88,11 +87,11 @@ class Markov(Owned):
     def check(self) -> None:
         MarkovChain(self.rows)
 
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, rng: Generator) -> Iterator[Change]:
         """(slot, state) from slot 0 on."""
         return markov_changes(MarkovChain(self.rows), rng, self.first)
 
-    def chain(self, folder: Path) -> MarkovChain:
+    def chain(self) -> MarkovChain:
         """What policies believe by default: the truth."""
         return MarkovChain(self.rows)
 
@@ -103,20 +102,20 @@ class Trace(Owned):
     after: After = After.UP
     """What comes after its end."""
 
-    def timeline(self, folder: Path) -> Timeline:
+    def timeline(self) -> Timeline:
         """The states in slots of length 1."""
         raise AssertionError("a trace knows its timeline")
 
-    def known(self, folder: Path) -> Timeline:
+    def known(self) -> Timeline:
         """The part of its timeline that was seen."""
-        timeline = self.timeline(folder)
+        timeline = self.timeline()
         if timeline.end is not None:
             return timeline
         return timeline.clipped(timeline.changes[-1][0] + 1)
 
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, rng: Generator) -> Iterator[Change]:
         """(slot, state) from slot 0 on."""
-        return self.ending(self.timeline(folder))
+        return self.ending(self.timeline())
 
     def ending(self, timeline: Timeline) -> Iterator[Change]:
         """The changes of a timeline, and what comes after them where it ends."""
@@ -129,15 +128,15 @@ class Trace(Owned):
         if end is not None and self.after is After.UP and state is not WorkerState.UP:
             yield int(end), WorkerState.UP
 
-    def chain(self, folder: Path) -> MarkovChain:
+    def chain(self) -> MarkovChain:
         """What policies believe by default: the chain that fits the trace best."""
         from sims.readers.fits import fit_markov
 
-        return fit_markov(self.known(folder)).chain
+        return fit_markov(self.known()).chain
 
-    def failures(self, folder: Path) -> tuple[int, int]:
+    def failures(self) -> tuple[int, int]:
         """Slots that it is UP, and how often it goes DOWN."""
-        runs = self.known(folder).runs()
+        runs = self.known().runs()
         up = sum(slots for state, slots in runs if state is WorkerState.UP)
         return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
 
@@ -152,11 +151,11 @@ class Letters(Trace):
     """u UP, r RECLAIMED, d DOWN; slot 0 first."""
 
     def check(self) -> None:
-        self.timeline(Path())
+        self.timeline()
         if self.after is After.ERROR:
             raise Unacceptable("after", "error", "up, repeat or hold, where states are listed")
 
-    def timeline(self, folder: Path) -> Timeline:
+    def timeline(self) -> Timeline:
         from sims.readers.timeline import read_letters
 
         return read_letters(self.states, "scenario", "")

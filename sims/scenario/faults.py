@@ -16,10 +16,10 @@ from pydantic import Field, PrivateAttr, SkipValidation
 
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
+from sims.durations import YEAR
 from sims.errors import InputError, unfit
 from sims.tables import OneOf, Section
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
-from sims.telling import YEAR
 
 if TYPE_CHECKING:
     from sims.readers.fits import FittedLaw

@@ -15,13 +15,13 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema as core
 
+from sims.durations import TIME
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.jobs import KINDS
 from sims.scenario.loader import toml
 from sims.tables import TAG
 from sims.tables.fields import Json, attribute_docs
-from sims.telling import TIME
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""

@@ -52,11 +52,13 @@ class Platform:
         reclaims: Sequence[tuple[float, float, int]],
         in_seconds: bool,
         seed: int,
+        folder: Path,
     ) -> Platform:
-        """`count` unfolded, traces in the file's unit and from where the run's `seed` says. Raises
-        InputError for a trace in another unit, and a reclaim of a worker that there is not."""
+        """`count` unfolded, traces in the file's unit and from where the run's `seed` says, their
+        files sought in `folder`. Raises InputError for a trace in another unit, and a reclaim of a
+        worker that there is not."""
         share = float(stream(seed, "trace start").random())
-        placed = partial(_placed, in_seconds=in_seconds, share=share)
+        placed = partial(_placed, about=(in_seconds, share, folder))
         own = tuple(_unfolded(map(placed, listed), pool.workers))
         more = drawn.draw(pool.workers + len(own) + 1) if drawn else ()
         bare = cls(placed(pool), (*own, *more))
@@ -136,18 +138,18 @@ class Platform:
         own = self[worker]
         return not own.unowned or own.varies or worker in self.reclaims
 
-    def changes(self, worker: int, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """(time, state) of its owner from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md,
         W1)."""
-        changes = self[worker].availability.changes(rng, folder)
+        changes = self[worker].availability.changes(rng)
         if worker not in self.reclaims:
             return changes
         return _taken_back(changes, self.reclaims[worker])
 
-    def refuse_mixed(self, folder: Path) -> None:
+    def refuse_mixed(self) -> None:
         """Raises InputError where the slots of two traces differ in length."""
         files = (it.availability for it in self.sections)
-        lengths = dict.fromkeys(it.seconds(folder) for it in files if isinstance(it, TraceFile))
+        lengths = dict.fromkeys(it.seconds() for it in files if isinstance(it, TraceFile))
         if len(lengths) > 1:
             raise unfit(
                 "workers.availability.slot",
@@ -155,22 +157,22 @@ class Platform:
                 f"slot = {min(lengths):g} for all of them: traces of other ticks are resampled",
             )
 
-    def mtbf(self, folder: Path) -> float:
+    def mtbf(self) -> float:
         """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
         traces = (it.availability for it in self.sections)
-        seen = [it.failures(folder) for it in traces if isinstance(it, Trace)]
+        seen = [it.failures() for it in traces if isinstance(it, Trace)]
         downs = sum(it for _, it in seen)
         return sum(up for up, _ in seen) / downs if downs else inf
 
-    def belief(self, expectation: Expectation, folder: Path) -> Belief:
+    def belief(self, expectation: Expectation) -> Belief:
         """What policies believe of each worker. Raises InputError where nothing can be."""
-        chains = tuple(self._chain(worker, folder) for worker in range(self.size))
+        chains = tuple(self._chain(worker) for worker in range(self.size))
         return Belief(chains, expectation)
 
-    def _chain(self, worker: int, folder: Path) -> MarkovChain:
+    def _chain(self, worker: int) -> MarkovChain:
         section = self[worker]
         try:
-            return (section.belief or section.availability).chain(folder)
+            return (section.belief or section.availability).chain()
         except ValueError as error:
             raise unfit(
                 "workers.availability",
@@ -186,11 +188,11 @@ def _taken_back(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
         yield time, WorkerState.RECLAIMED if within and state is WorkerState.UP else state
 
 
-def _placed(section: AnyWorker, in_seconds: bool, share: float) -> AnyWorker:
+def _placed(section: AnyWorker, about: tuple[bool, float, Path]) -> AnyWorker:
     trace = section.availability
     if not isinstance(trace, TraceFile):
         return section
-    return section.model_copy(update={"availability": trace.placed(in_seconds, share)})
+    return section.model_copy(update={"availability": trace.placed(*about)})
 
 
 def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:

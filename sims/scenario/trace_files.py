@@ -48,10 +48,13 @@ class TraceFile(Trace):
 
     _share: float = PrivateAttr(0.0)
     """Where a random start is."""
+    _folder: Path = PrivateAttr(Path())
+    """Where the file is sought."""
 
-    def placed(self, in_seconds: bool, share: float) -> Self:
-        """As a run has it whose unit is a second or not, and whose random start is at this share.
-        Raises InputError for a slot of another length than a second's."""
+    def placed(self, in_seconds: bool, share: float, folder: Path) -> Self:
+        """As a run has it whose unit is a second or not, and whose random start is at this share;
+        its file is sought in `folder`. Raises InputError for a slot of another length than a
+        second's."""
         if in_seconds and self.slot not in (None, 1):
             problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
             problem += f"{self.slot!r} times too fast"
@@ -61,18 +64,19 @@ class TraceFile(Trace):
                 'slot left out (the file says how long its ticks are), or unit = "slot"',
             )
         placed = self.model_copy(update={"slot": 1} if in_seconds else {})
-        placed._share = share
+        placed._share, placed._folder = share, folder
         return placed
 
-    def path(self, folder: Path) -> Path:
+    @property
+    def path(self) -> Path:
         """The file."""
-        return folder / self.file
+        return self._folder / self.file
 
-    def read(self, folder: Path) -> Timeline:
+    def read(self) -> Timeline:
         """The file's timeline, in seconds."""
         raise AssertionError("a file is read")
 
-    def seconds(self, folder: Path) -> float:
+    def seconds(self) -> float:
         """In a slot. Raises InputError where nothing says it."""
         if self.slot is None:
             raise unfit(
@@ -82,25 +86,25 @@ class TraceFile(Trace):
             )
         return self.slot
 
-    def timeline(self, folder: Path) -> Timeline:
+    def timeline(self) -> Timeline:
         """The file's timeline in slots; InputError where its repetition never meets them."""
         try:
-            return self.read(folder).slotted(self.seconds(folder))
+            return self.read().slotted(self.seconds())
         except (ValueError, OverflowError) as error:
             raise InputError(
-                str(self.path(folder)),
+                str(self.path),
                 "slot",
                 str(error),
                 "a slot that divides the period, or a few of them",
             ) from None
 
-    def changes(self, rng: Generator, folder: Path) -> Iterator[Change]:
+    def changes(self, rng: Generator) -> Iterator[Change]:
         """(slot, state) from slot 0 on."""
-        timeline = self.timeline(folder)
+        timeline = self.timeline()
         start = self.begin(timeline)
         changes = self.ending(timeline)
         if self.after is After.ERROR and timeline.end is not None:
-            changes = self._refused_after(changes, timeline.end, start, folder)
+            changes = self._refused_after(changes, timeline.end, start)
         if not start:
             return changes
         return ((time - start, state) for time, state in cut(changes, [start]) if time >= start)
@@ -117,17 +121,15 @@ class TraceFile(Trace):
             )
         return start
 
-    def _refused_after(
-        self, changes: Iterator[Change], end: float, start: int, folder: Path
-    ) -> Iterator[Change]:
+    def _refused_after(self, changes: Iterator[Change], end: float, start: int) -> Iterator[Change]:
         state = WorkerState.UP
         for time, state in changes:
             yield time, state
         yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
-        slot = self.seconds(folder)
+        slot = self.seconds()
         since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
         raise InputError(
-            str(self.path(folder)),
+            str(self.path),
             "",
             f"the trace ends at {in_units(end * slot, 's')}{since}, and the run goes on",
             'availability.after = "repeat" or "up", or a shorter run',
@@ -142,23 +144,23 @@ class SpotFile(TraceFile):
     states: dict[int, WorkerState]
     """Number of instances -> state (u, r or d)."""
 
-    def read(self, folder: Path) -> Timeline:
-        return self._trace(folder).mapped(self.states)
+    def read(self) -> Timeline:
+        return self._trace().mapped(self.states)
 
-    def seconds(self, folder: Path) -> float:
-        return self.slot or self._trace(folder).gap_seconds
+    def seconds(self) -> float:
+        return self.slot or self._trace().gap_seconds
 
-    def _trace(self, folder: Path) -> SpotTrace:
+    def _trace(self) -> SpotTrace:
         from sims.readers.spot import read_spot_trace
 
-        return read_spot_trace(self.path(folder))
+        return read_spot_trace(self.path)
 
-    def priced(self, worker: int, folder: Path) -> WorkerPriced | None:
-        trace, slot = self._trace(folder), self.seconds(folder)
+    def priced(self, worker: int) -> WorkerPriced | None:
+        trace, slot = self._trace(), self.seconds()
         if not trace.prices:
             return None
         tick, ticks = trace.gap_seconds / slot, len(trace.prices)
-        start = self.begin(self.timeline(folder))
+        start = self.begin(self.timeline())
         period = ticks * tick if self.after is After.REPEAT else None
         end = start + period if period else ticks * tick
         shown = [k for k in range(int(start / tick), 2 * ticks) if tick * k < end]
@@ -181,10 +183,10 @@ class FtaFile(TraceFile):
     states: Annotated[FtaStates, Held()] = Field(default_factory=FtaStates)
     """Which state `available` and `unavailable` stand for."""
 
-    def read(self, folder: Path) -> Timeline:
+    def read(self) -> Timeline:
         from sims.readers.traces import read_fta_trace
 
-        path, origin = self.path(folder), self.origin
+        path, origin = self.path, self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
         for node, timeline in nodes.items():
             if (node.platform, node.node) == (self.platform, self.node):
@@ -205,10 +207,10 @@ class SimGridFile(TraceFile):
     states: Annotated[ProfileStates, Held()] = Field(default_factory=ProfileStates)
     """Which state each value stands for."""
 
-    def read(self, folder: Path) -> Timeline:
+    def read(self) -> Timeline:
         from sims.readers.traces import read_simgrid_profile
 
-        return read_simgrid_profile(self.path(folder), self.states)
+        return read_simgrid_profile(self.path, self.states)
 
 
 class IntervalFile(TraceFile):
@@ -221,10 +223,10 @@ class IntervalFile(TraceFile):
     gap: WorkerState = WorkerState.DOWN
     """Where it has no interval: u, r or d."""
 
-    def read(self, folder: Path) -> Timeline:
+    def read(self) -> Timeline:
         from sims.readers.traces import read_intervals
 
-        path = self.path(folder)
+        path = self.path
         workers = read_intervals(path, self.gap)
         if self.worker not in workers:
             raise InputError(str(path), "worker", f"no worker {self.worker!r}", ", ".join(workers))

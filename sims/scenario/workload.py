@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Self, cast
 
 from attrs import evolve, frozen
@@ -111,7 +110,7 @@ class Workload:
                 system.describe(DeadlineDescribed, it.job.name, it.own.deadline)
 
 
-def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
+def workload(scenario: Scenario, system: System) -> Workload:
     """All jobs that the platform can hold. Raises InputError where there are none."""
     section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog(()))
     given = [key for key, source in section.sources.items() if source]
@@ -122,10 +121,10 @@ def workload(scenario: Scenario, system: System, folder: Path) -> Workload:
             f"exactly one of {', '.join(section.sources)}",
         )
     if isinstance(section, RigidSection) and (section.log or section.lublin):
-        log = _replay(section, platform.size, system, folder)
+        log = _replay(section, scenario, system)
         described: Iterable[Described] = _of_log(section, log)
     else:
-        described = _described(scenario, system, folder)
+        described = _described(scenario, system)
     found = [Submission.of(scenario, *it) for it in described]
     _refuse_twins([it.job.name for it in found], platform)
     able, left_out = platform.able, log.left_out
@@ -150,13 +149,13 @@ def _unresized(submission: Submission) -> Submission:
 # --- where they come from -----------------------------------------------------------------------
 
 
-def _described(scenario: Scenario, system: System, folder: Path) -> Iterator[Described]:
+def _described(scenario: Scenario, system: System) -> Iterator[Described]:
     """Jobs of no log."""
     section, platform = scenario.job, scenario.full_platform
     if isinstance(section, RigidSection):
         _refuse_changes(section)
         if section.stream:
-            about = platform.size, system, folder, section.verification
+            about = platform.size, system, scenario.folder, section.verification
             yield from ((job, None) for job in arrivals(section.stream, *about)[0])
             return
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
@@ -183,10 +182,11 @@ def _refuse_changes(section: RigidSection) -> None:
             )
 
 
-def _replay(section: RigidSection, workers: int, system: System, folder: Path) -> Replay:
+def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay:
     """Selected, then drawn anew, then scaled: each as the one before leaves it."""
+    workers = scenario.full_platform.size
     try:
-        log = Replay.of(_log(section, system, folder, workers))
+        log = Replay.of(_log(section, scenario, system))
     except OverflowError:
         raise InputError(
             section.log.file if section.log else "scenario",
@@ -202,7 +202,8 @@ def _replay(section: RigidSection, workers: int, system: System, folder: Path) -
     return section.select.cut(log, workers)
 
 
-def _log(section: RigidSection, system: System, folder: Path, workers: int) -> JobLog:
+def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
+    folder = scenario.folder
     if section.swf:
         from sims.readers.job_logs import read_swf
 
@@ -216,7 +217,7 @@ def _log(section: RigidSection, system: System, folder: Path, workers: int) -> J
 
         return read_sacct(folder / it.file, it.timezone, it.partition_limit)
     assert section.lublin is not None
-    return section.lublin.draw(system.stream("workload/lublin"), workers)
+    return section.lublin.draw(system.stream("workload/lublin"), scenario.full_platform.size)
 
 
 def _of_log(section: RigidSection, log: Replay) -> Iterator[Described]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -22,9 +23,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
+from sims.durations import TIME, units_sum
 from sims.errors import InputError
 from sims.tables.refusals import not_accepted
-from sims.telling import TIME, units_sum
 
 MOST_JOBS = 10**9
 """Drawn for one scenario: a hundred times as many as were ever run here."""
@@ -115,6 +116,16 @@ Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
 Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
+Name = Annotated[
+    str,
+    Accepts(
+        "a word or more, without / (logs/NAME.jsonl)",
+        check=lambda it: bool(it) and not {"/", "\0", os.sep, os.altsep} & set(it),
+    ),
+]
+PathName = Annotated[
+    str, Accepts("a path, or `none`", check=lambda it: bool(it) and "\0" not in it)
+]
 NOT_EMPTY = Field(min_length=1)
 RANGE = Accepts(
     "two finite numbers above 0, the lower first", check=lambda it: 0 < it[0] <= it[1] < inf

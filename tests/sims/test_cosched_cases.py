@@ -75,7 +75,7 @@ def test_costs_periods_and_expected_times_match_the_values(cases_dir: Path) -> N
 def test_largest_useful_sizes_and_first_allocations_match(cases_dir: Path) -> None:
     for case in load(cases_dir)["instances"]:
         scenario = scenario_of(case, "none", LookAhead.ANY)
-        jobs = workload(scenario, System(0), Path())
+        jobs = workload(scenario, System(0))
         tables = application_costs(scenario, jobs, described(scenario))
         assert [table.largest for table in tables] == case["jmax"], case["name"]
         expected = [t.expected(k, 1.0) for t, k in zip(tables, case["init"], strict=True)]

@@ -45,7 +45,7 @@ def test_the_mtbf_is_the_mean_time_up_until_an_instance_is_lost() -> None:
     platform, rng = SpotPlatform("one", 5, chains=((0.02, 0.1),)), stream(1, "x")
     [life] = platform.lives(1, 1, 1)
     ups, lost, since = 0.0, 0, 0.0
-    for (at_, state), _ in zip(life.changes(rng, Path()), range(4000), strict=False):
+    for (at_, state), _ in zip(life.changes(rng), range(4000), strict=False):
         ups, lost = (ups + at_ - since, lost + 1) if state is WorkerState.DOWN else (ups, lost)
         since = at_
     assert platform.mtbf == pytest.approx(50)

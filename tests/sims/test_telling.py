@@ -5,18 +5,9 @@ from __future__ import annotations
 import pytest
 
 from actors.events import CopiesSettled, Outcome, RunEnded
+from sims.durations import Seconds, in_unit, seconds
 from sims.errors import InputError
-from sims.telling import (
-    Seconds,
-    amount_of,
-    counted,
-    in_unit,
-    in_units,
-    moment,
-    seconds,
-    time_axis,
-    told,
-)
+from sims.telling import amount_of, counted, in_units, moment, time_axis, told
 
 
 def test_events_are_told_with_the_words_of_the_log() -> None:

@@ -14,12 +14,12 @@ from actors.events import EndExpected, JobCompleted, Outcome, RunEnded
 from actors.runtime import Record
 from policies.interface.pack import LookAhead
 from sims.campaign.results import Results
+from sims.durations import YEAR
 from sims.papers.inputs import base
 from sims.papers.values import Place, Value, estimated, exactly, ratios
 from sims.plots import CYCLE
 from sims.plots.figure import PLAIN, blank_figure, legend_below, save
 from sims.scenario.loader import read
-from sims.telling import YEAR
 from sims.world import run
 
 FAULT_FREE = "fault-free EndLocal"

@@ -112,7 +112,7 @@ def guarantee(policy: str, speed: float) -> float | None:
 def bound(scenario: Scenario, end: float) -> float:
     """A lower bound on the mean flowtime of any schedule at unit speed, on the very jobs that a run
     meets and, of the sample path, these speeds; `end`: makespan at the scenario's own speed."""
-    found = [it.job for it in workload(scenario, System(scenario.seed, []), Path()).submissions]
+    found = [it.job for it in workload(scenario, System(scenario.seed, [])).submissions]
     arrivals = np.array([it.submitted for it in found])
     sizes = np.array([it.profile.work for it in found])
     workers = scenario.platform

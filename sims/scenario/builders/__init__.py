@@ -50,6 +50,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
     Raises InputError for what cannot be run.
     """
+    scenario = scenario.within(folder)
     platform = scenario.full_platform
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
@@ -58,43 +59,43 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
             "platform.workers", "there are 0", "[platform], [[workers]] or [random_workers]"
         )
     if not platform.plain:
-        platform.refuse_mixed(folder)
-        scenario = with_mtbf(scenario, folder)
+        platform.refuse_mixed()
+        scenario = with_mtbf(scenario)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
-        decider, count, coming = copies.prepared(scenario, system, folder)
+        decider, count, coming = copies.prepared(scenario, system)
         pool = Pool(platform.size, numbered=True, changing=True)
-        scheduler = _spawn_platform(scenario, system, folder, pool, decider, count)
+        scheduler = _spawn_platform(scenario, system, pool, decider, count)
         system.spawn(Source(SOURCE, coming(scheduler)))
         return count
-    jobs = workload(scenario, system, folder)
+    jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
     jobs.tell(system)
     _describe_platform(scenario, system)
-    decider, count = _decider(scenario, system, folder, jobs), len(jobs.submissions)
+    decider, count = _decider(scenario, system, jobs), len(jobs.submissions)
     pool = _pool(scenario, system, jobs)
-    scheduler = _spawn_platform(scenario, system, folder, pool, decider, count)
-    pool.take = queue.take(scenario, jobs, scheduler, folder) or pool.take
+    scheduler = _spawn_platform(scenario, system, pool, decider, count)
+    pool.take = queue.take(scenario, jobs, scheduler) or pool.take
     JobMaker(scenario, system, jobs, scheduler).spawn()
     return count
 
 
-def _decider(scenario: Scenario, system: System, folder: Path, jobs: Workload) -> Decider:
+def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
     match scenario.decider:
         case DeciderKind.PACK:
             from sims.scenario.builders import pack
 
-            return pack.decider(scenario, jobs, system, folder)
+            return pack.decider(scenario, jobs, system)
         case DeciderKind.ENROLMENT:
             from sims.scenario.builders import members
 
-            return members.enrolment(scenario, jobs, folder)
+            return members.enrolment(scenario, jobs)
         case DeciderKind.DEADLINE:
             from sims.scenario.builders import members
 
-            return members.deadlines(scenario, jobs, folder)
-    return queue.decider(scenario, jobs, folder)
+            return members.deadlines(scenario, jobs)
+    return queue.decider(scenario, jobs)
 
 
 def _warn_of_copies(jobs: Workload, workers: int) -> None:
@@ -134,14 +135,14 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
 
 
 def _spawn_platform(
-    scenario: Scenario, system: System, folder: Path, pool: Pool, decider: Decider, jobs: int
+    scenario: Scenario, system: System, pool: Pool, decider: Decider, jobs: int
 ) -> Scheduler:
     """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
     them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
     platform = scenario.full_platform
     scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
     master = _master(scenario, system)
-    make = _maker(scenario, system, folder, scheduler, master)
+    make = _maker(scenario, system, scheduler, master)
     registry = WorkerRegistry(system, make)
     scheduler.workers, scheduler.linked = registry, master is not None
     if platform.varies:
@@ -191,7 +192,7 @@ def _master(scenario: Scenario, system: System) -> Master | None:
 
 
 def _maker(
-    scenario: Scenario, system: System, folder: Path, scheduler: Scheduler, master: Master | None
+    scenario: Scenario, system: System, scheduler: Scheduler, master: Master | None
 ) -> Callable[[int], Worker]:
     """Makes a worker's actor."""
     platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
@@ -202,13 +203,13 @@ def _maker(
         worker = Worker(called, index, scheduler, master, reports)
         if platform.alive(index):
             owner, stream = section.availability, f"availability/{name}"
-            worker.owner = platform.changes(index, system.stream(stream), folder)
+            worker.owner = platform.changes(index, system.stream(stream))
             if owner.notice:
-                worker.notices = owner.notices(system.stream(stream), folder)
-            if section.price is None and (priced := owner.priced(index, folder)):
+                worker.notices = owner.notices(system.stream(stream))
+            if section.price is None and (priced := owner.priced(index)):
                 system.describe(WorkerPriced, *astuple(priced))
         if section.varies:
-            worker.speeds = section.speeds(system.stream(f"speed/{name}"), folder)
+            worker.speeds = section.speeds(system.stream(f"speed/{name}"), scenario.folder)
         return worker
 
     return make

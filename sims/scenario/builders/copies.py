@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import isinf
-from pathlib import Path
 from typing import cast
 
 from attrs import evolve
@@ -44,13 +43,13 @@ Coming = Callable[[Scheduler], Iterator[tuple[float, Job]]]
 """The jobs by time of submission, once there is a scheduler."""
 
 
-def prepared(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
-    """The decider, how many jobs will come, and these; files are looked for from `folder`.
+def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
+    """The decider, how many jobs will come, and these.
 
     Raises InputError for what cannot be run.
     """
     prepare = _columns if _in_columns(scenario) else _runs
-    return prepare(scenario, system, folder)
+    return prepare(scenario, system)
 
 
 def _in_columns(scenario: Scenario) -> bool:
@@ -81,10 +80,10 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
     }
 
 
-def _policy(scenario: Scenario, folder: Path) -> tuple[RedundancyPolicy, bool]:
+def _policy(scenario: Scenario) -> tuple[RedundancyPolicy, bool]:
     """It, and whether its copies go on from the furthest one's state. Raises InputError where there
     is none of that name."""
-    found: RedundancyPolicy = scenario.policy.load("name", named, folder, RedundancyPolicy)
+    found: RedundancyPolicy = scenario.policy.load("name", named, scenario.folder, RedundancyPolicy)
     return found, bool(getattr(found, "cloning", True))
 
 
@@ -99,17 +98,17 @@ def _rule(scenario: Scenario) -> PlacementRule:
 # --- arrays ---------------------------------------------------------------------------------------
 
 
-def _columns(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
+def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
     size, pool = scenario.full_platform.size, scenario.full_platform.pool
-    decides, cloning = _policy(scenario, folder)
+    decides, cloning = _policy(scenario)
     decider = VectorisedCopies(
         decides,
         _rule(scenario),
         multitasking=pool.multitasking,
-        gain=_gain(scenario, system, folder, cloning),
+        gain=_gain(scenario, system, cloning),
         augmentation=pool.augmentation,
     )
-    jobs, count = _listed(scenario, system, folder)
+    jobs, count = _listed(scenario, system)
 
     def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
         for it in jobs:
@@ -118,16 +117,16 @@ def _columns(scenario: Scenario, system: System, folder: Path) -> tuple[Decider,
     return decider, count, coming
 
 
-def _listed(scenario: Scenario, system: System, folder: Path) -> tuple[Iterator[BatchJob], int]:
+def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int]:
     """By time of submission; those of a stream are drawn as they come."""
     job = cast(RigidSection, scenario.job)
     if job.stream is None or job.jobs:
-        listed = [it.job for it in workload(scenario, system, folder).submissions]
+        listed = [it.job for it in workload(scenario, system).submissions]
         return iter(sorted(listed, key=lambda job: job.submitted)), len(listed)
-    return arrivals(job.stream, scenario.full_platform.size, system, folder)
+    return arrivals(job.stream, scenario.full_platform.size, system, scenario.folder)
 
 
-def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Gain | None:
+def _gain(scenario: Scenario, system: System, cloning: bool) -> Gain | None:
     """g(r, t) under mean semantics; None: every copy progresses as its worker does."""
     pool = scenario.full_platform.pool
     if pool.gain is None:
@@ -140,15 +139,15 @@ def _gain(scenario: Scenario, system: System, folder: Path, cloning: bool) -> Ga
         )
     if scenario.full_platform.own:
         raise unfit("workers", "g(r, t) is of workers that are all alike", ACCEPTED)
-    return gain_of(pool.gain, process_of(pool.speed, folder), system.stream("gain"))
+    return gain_of(pool.gain, process_of(pool.speed, scenario.folder), system.stream("gain"))
 
 
 # --- runs -----------------------------------------------------------------------------------------
 
 
-def _runs(scenario: Scenario, system: System, folder: Path) -> tuple[Decider, int, Coming]:
-    decides, cloning = _policy(scenario, folder)
-    jobs = workload(scenario, system, folder)
+def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
+    decides, cloning = _policy(scenario)
+    jobs = workload(scenario, system)
     _refuse_mean(scenario)
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)

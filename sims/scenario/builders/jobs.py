@@ -157,19 +157,19 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     """The period that `young` or `daly` gives the first job on its least workers, whatever the
     scenario says. Raises InputError where it gives none."""
     asked = scenario.protection.model_copy(update={"period": formula})
-    scenario = with_mtbf(scenario.model_copy(update={"protection": asked}), folder)
-    first = workload(scenario, System(scenario.seed), folder).submissions[0]
+    scenario = with_mtbf(scenario.within(folder).model_copy(update={"protection": asked}))
+    first = workload(scenario, System(scenario.seed)).submissions[0]
     rules, members = first.rules(scenario), range(asked_of(first.job))
     return rules.period_of(members) if rules.period_of else rules.period(len(members))
 
 
-def with_mtbf(scenario: Scenario, folder: Path) -> Scenario:
+def with_mtbf(scenario: Scenario) -> Scenario:
     """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
     job, own = scenario.job, [it.protection for it in scenario.job.jobs]
     asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
     if not asking or scenario.faults.mtbf < inf:
         return scenario
-    mtbf = scenario.full_platform.mtbf(folder)
+    mtbf = scenario.full_platform.mtbf()
     jobs = (
         it.model_copy(update={"protection": it.protection and it.protection.failing(mtbf)})
         for it in job.jobs

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import cast
 
 from attrs import frozen
@@ -31,12 +30,12 @@ FREE = MasterSection(channels=1)
 """Where there is no master, nothing has to be sent."""
 
 
-def enrolment(scenario: Scenario, jobs: Workload, folder: Path) -> EnrolmentDecider:
+def enrolment(scenario: Scenario, jobs: Workload) -> EnrolmentDecider:
     """Raises InputError for a policy that there is not, and for what no enrolment can serve."""
     accepted = "iterative jobs, or a queue's policy with policy.placement = IE, say"
     jobs.refuse_others("iterative", ": it has no tasks to deal", accepted)
-    policy = _policy(scenario, iterative(jobs.submissions[0]).tasks, folder)
-    believed = scenario.full_platform.belief(scenario.policy.expectation, folder)
+    policy = _policy(scenario, iterative(jobs.submissions[0]).tasks)
+    believed = scenario.full_platform.belief(scenario.policy.expectation)
     enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
     fetched = {it.job.index: it.needs for it in jobs.submissions if it.needs is not None}
     return EnrolmentDecider(policy, enrolments, fetched)
@@ -86,13 +85,15 @@ def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
                 )
 
 
-def _policy(scenario: Scenario, tasks: int, folder: Path) -> EnrolmentPolicy:
+def _policy(scenario: Scenario, tasks: int) -> EnrolmentPolicy:
     """Raises InputError where there is none of that name, or it is none; `tasks`: of an iteration
     of the first job."""
     section = scenario.policy
     if section.name == FIXED:
         return _fixed(section, scenario.full_platform, tasks)
-    policy: EnrolmentPolicy = section.load("name", _enrolment_named, folder, EnrolmentPolicy)
+    policy: EnrolmentPolicy = section.load(
+        "name", _enrolment_named, scenario.folder, EnrolmentPolicy
+    )
     wake = getattr(policy, "wake", Wake.NEVER)
     if not isinstance(wake, Wake):
         raise unfit(
@@ -137,9 +138,10 @@ POOL = "pool"
 """What the workers of `[platform]` are called as a kind."""
 
 
-def deadlines(scenario: Scenario, jobs: Workload, folder: Path) -> DeadlineDecider:
+def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
     """Raises InputError for a policy that there is not, and for jobs that it cannot decide for."""
-    section, policy = scenario.policy, scenario.policy.load("name", _due_named, folder)
+    section = scenario.policy
+    policy = section.load("name", _due_named, scenario.folder)
     jobs.refuse_others("rigid", "", "rigid jobs, where they have deadlines")
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from math import inf
-from pathlib import Path
 from typing import cast
 
 import numpy as np
@@ -38,9 +37,9 @@ PAIR = 2
 """Workers in a group, where the section of the jobs does not say."""
 
 
-def decider(scenario: Scenario, jobs: Workload, system: System, folder: Path) -> PackDecider:
+def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
     """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
-    pack, section = described(scenario), scenario.named_policy
+    pack, section, folder = described(scenario), scenario.named_policy, scenario.folder
     _check(scenario, jobs, pack)
     system.describe(PackDescribed, *astuple(pack))
     papers = partial(named, look=section.look)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil
-from pathlib import Path
 from typing import Any
 
 from actors.deciders.queue import QueueDecider
@@ -29,7 +28,7 @@ from policies.queue.estimates import Estimates, ExactEstimates, Noisy, Recent
 from policies.queue.names import allocation_named, default_order, order_named, strategy_named
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.policy import Believed, Noise, PolicySection
+from sims.scenario.policy import Believed, Noise
 from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
@@ -39,13 +38,13 @@ CRITERIA = ("IP", "IE", "IY", "IAY")
 """volatile13's, of which a placement can be one."""
 
 
-def decider(scenario: Scenario, jobs: Workload, folder: Path) -> QueueDecider:
+def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     """Raises InputError for a policy that there is not, or a job that asks for no workers."""
     _refuse_without_processors(jobs)
     images = frozenset(
         it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
     )
-    policy = _policy(scenario, jobs, folder)
+    policy = _policy(scenario, jobs)
     return QueueDecider(policy, jobs.copies, _estimates(scenario), images)
 
 
@@ -63,8 +62,8 @@ def _estimates(scenario: Scenario) -> Estimates | None:
     return Noisy(lambda: float(rng.uniform(1, 1 + spread)))
 
 
-def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
-    section, named = scenario.policy, scenario.named_policy
+def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
+    section, named, folder = scenario.policy, scenario.named_policy, scenario.folder
     papers = partial(strategy_named, reading=section.reading)
     strategy: Strategy = named.load("name", papers, folder, Strategy)
     first = min(it.job.submitted for it in jobs.submissions)
@@ -75,17 +74,18 @@ def _policy(scenario: Scenario, jobs: Workload, folder: Path) -> BatchPolicy:
         from policies.queue.preemption import Preemptive
 
         strategy = Preemptive(strategy)
-    rule = _allocation(section, jobs, folder)
+    rule = _allocation(scenario, jobs)
     return BatchPolicy(order, strategy, rule, named.name)
 
 
-def _allocation(section: PolicySection, jobs: Workload, folder: Path) -> Rule:
+def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
+    section = scenario.policy
     asking = [isinstance(it.job.profile, Asking) for it in jobs.submissions]
     if section.allocation is None and all(asking):
         return requested
     papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
     serves = Allocation, BatchAllocation
-    rule: Any = section.load("allocation", papers, folder, *serves, default="LPA")
+    rule: Any = section.load("allocation", papers, scenario.folder, *serves, default="LPA")
     if not any(asking):
         return rule  # type: ignore[no-any-return]
     return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
@@ -104,7 +104,7 @@ def _refuse_without_processors(jobs: Workload) -> None:
 # --- which workers a run gets -------------------------------------------------------------------
 
 
-def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path) -> Take | None:
+def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | None:
     """Which free workers a run gets, where they differ; None: where numbers alone say it.
 
     Raises InputError for a placement that there is not.
@@ -126,7 +126,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler, folder: Path)
         )
     from policies.enrolment import named as enrolment_named
 
-    believed = platform.belief(scenario.policy.expectation, folder)
+    believed = platform.belief(scenario.policy.expectation)
     submissions = {it.job.index: it for it in jobs.submissions}
 
     def size(index: int, members: int) -> Enrolment:

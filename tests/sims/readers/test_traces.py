@@ -96,8 +96,8 @@ def test_events_in_any_order_give_back_the_states_that_they_were_written_from(
 def test_a_scenarios_worker_is_one_of_the_archives_nodes() -> None:
     def changes(node: int, **keys: Any) -> list[Change]:
         table = {"kind": "fta", "file": "event_trace.tab", "slot": 1, "after": "hold"}
-        worker = FtaFile.model_validate({**table, "node": node, **keys})
-        return list(islice(worker.changes(np.random.default_rng(0), DATA), 5))
+        worker = FtaFile.model_validate({**table, "node": node, **keys}).placed(False, 0, DATA)
+        return list(islice(worker.changes(np.random.default_rng(0)), 5))
 
     assert changes(2, platform=1) == [(0, DOWN), (6, UP)]
     assert changes(2, platform=1, origin="node") == [(0, DOWN), (2, UP)]
@@ -199,9 +199,11 @@ def test_a_state_holds_from_its_start_until_before_its_end(
 def test_a_scenarios_worker_is_one_of_the_tables(tmp_path: Path) -> None:
     written(tmp_path, "a,0,120,u\na,120,180,r\n")
     section = IntervalFile(kind="csv", file="nodes.csv", worker="a", slot=60)
-    assert section.timeline(tmp_path).slots() == (UP, UP, RECLAIMED)
+    assert section.placed(False, 0, tmp_path).timeline().slots() == (UP, UP, RECLAIMED)
     with pytest.raises(InputError, match="no worker 'b'"):
-        IntervalFile(kind="csv", file="nodes.csv", worker="b", slot=60).timeline(tmp_path)
+        IntervalFile(kind="csv", file="nodes.csv", worker="b", slot=60).placed(
+            False, 0, tmp_path
+        ).timeline()
 
 
 # --- spot instances -------------------------------------------------------------------------------

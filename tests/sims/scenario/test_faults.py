@@ -14,10 +14,10 @@ from actors.events import FaultsFitted, WorkerChanged
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.audit.audit import audit
+from sims.durations import YEAR
 from sims.errors import InputError
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.loader import read
-from sims.telling import YEAR
 from tests.sims.kinds import recorded
 
 EIGHT = tomllib.loads("""

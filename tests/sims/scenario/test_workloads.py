@@ -241,7 +241,7 @@ def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(asked: str) -> 
     listed = tomllib.loads(f"{LOG}{asked}\njobs = [{{ processors = 1, time = 1 }}]")
     key = asked.partition(".")[0]
     with pytest.raises(InputError, match=rf"job\.{key}: these jobs are of no log"):
-        workload(read(listed, "test"), System(0), DATA)
+        workload(read(listed, "test").within(DATA), System(0))
 
 
 def test_slurms_accounting_is_replayed_and_all_that_is_not_is_told() -> None:

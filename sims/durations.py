@@ -1,0 +1,64 @@
+"""Times as people write them: `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from math import fsum
+from operator import mul
+from typing import TypeVar
+
+from sims.errors import COMMAND_LINE, InputError
+
+T = TypeVar("T", float, float | None)
+
+YEAR = 365 * 86400.0
+"""Seconds in a year, as malleable17 counts them."""
+SCALES = {"y": YEAR, "w": 604800.0, "d": 86400.0, "h": 3600.0, "min": 60.0, "s": 1.0, "ms": 0.001}
+"""Seconds in each unit that a time can name."""
+NUMBER = r"[0-9]+(\.[0-9]+)?"
+TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))
+"""The larger units first, each at most once."""
+PART = re.compile(r"([0-9.]+) *([a-z]+)")
+FORMS = "a number, or such as `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`"
+CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
+"""`68 d 10:46:40.5`, `10:46`."""
+
+
+class Seconds(float):
+    """A time whose text names its units: of slots it says nothing."""
+
+
+def units_sum(text: str) -> float:
+    """Seconds of a text that `TIME` matches."""
+    return fsum(float(number) * SCALES[unit] for number, unit in PART.findall(text))
+
+
+def seconds(text: str) -> float:
+    """The time that `text` says: `Seconds`, or a plain number of whatever unit is meant.
+
+    Raises ValueError for any other text, and where it is not finite.
+    """
+    word = text.strip()
+    clock, plain = CLOCK.fullmatch(word), word.replace(",", "")
+    if clock is not None:
+        parts = (float((part or "0").replace(",", "")) for part in clock.groups())
+        time: float = Seconds(sum(map(mul, parts, (SCALES["d"], 3600, 60, 1))))
+    elif TIME.match(plain):
+        time = Seconds(units_sum(plain))
+    else:
+        time = float(plain)
+    if not math.isfinite(time):
+        raise ValueError(f"{text!r} is not finite")
+    return time
+
+
+def in_unit(time: T, option: str, unit: Callable[[], str]) -> T:
+    """An option's time as a plain number. Raises InputError where it names its units and `unit`,
+    which is asked for only then, is slots, whatever they last."""
+    if not isinstance(time, Seconds):
+        return time
+    if unit() == "slot":
+        raise InputError(COMMAND_LINE, option, f"{time:g} s, but time is in slots", "a number")
+    return float(time)
