@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection
 from math import inf
 
 from attrs import Factory, astuple, define, evolve, frozen
@@ -21,9 +21,6 @@ from sims.audit.workers import UP
 from sims.audit.world import World
 from sims.scenario.jobs.speedups import checkpointing, costs_of
 
-Line = tuple[EndExpected, int]
-"""What a job says, and because of which event."""
-
 
 @frozen
 class Standing:
@@ -40,13 +37,24 @@ class Standing:
     speed: float
 
 
+@frozen(eq=False)
+class Report:
+    """What a job says of a copy, and because of which event."""
+
+    event: EndExpected
+    cause: int
+    copy: Copy
+    stands: Standing
+    before: Standing | None
+
+
 @define(eq=False)
 class Expectations(Decider):
     """What each application's job says of where it stands, and what is told of that."""
 
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
-    optional: defaultdict[str, list[Line]] = Factory(lambda: defaultdict(list))
+    optional: defaultdict[str, list[Report]] = Factory(lambda: defaultdict(list))
     """By job: what is told at this instant if roundings make another number of the same, or if
     speeds vary, which no line has said yet."""
     heirs: dict[str, int] = Factory(dict)
@@ -104,12 +112,8 @@ class Expectations(Decider):
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """What a job says now, or the next of what it may have said."""
         found = w.told_now(w.reporters[event.job])
-        if found is None:
-            lines = self.optional[event.job]
-            while found is None and lines:
-                line = lines.pop(0)
-                found = _tell(line) if _alike(event, line[0]) else None
-        return found
+        taken = self._take(event) if found is None else None
+        return found if taken is None else _one(*taken)
 
     def _say(
         self,
@@ -130,21 +134,48 @@ class Expectations(Decider):
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
             before, stands = self.standing.get(copy), Standing(size, left, *times, moving, speed)
-            line = _expected(name, stands), cause
-            if not sure or (before is not None and same(astuple(stands), astuple(before))):
-                self.optional[name].append(line)
+            report = Report(_expected(name, stands), cause, copy, stands, before)
+            rounded = before is not None and same(astuple(stands), astuple(before))
+            if rounded or not sure:
+                self.optional[name].append(report)
+            if not sure:
                 return None
             self.standing[copy] = stands
-            if not leads:
+            if rounded or not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            return _tell(line, self.optional.pop(name, ()))
+            return self._tell(report)
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, LATER, note)
+
+    def _tell(self, report: Report) -> Script:
+        """What must be told, after what may be; where both are the same, because of either."""
+        name, causes = report.event.job, {report.cause}
+        while self.optional[name]:
+            seen = yield None
+            taken = self._take(seen)
+            if taken is None or _alike(seen, report.event):
+                causes.update(taken[1] if taken is not None else ())
+                break
+            yield taken
+        self.optional[name].clear()
+        yield report.event, causes
+
+    def _take(self, event: EndExpected) -> tuple[EndExpected, Collection[int]] | None:
+        """The next like this of what may be told, and its causes."""
+        reports = self.optional[event.job]
+        alike = [it for it in reports if _alike(event, it.event)]
+        if not alike:
+            return None
+        last = alike[-1]
+        del reports[: reports.index(last) + 1]
+        if self.standing.get(last.copy) is last.before:
+            self.standing[last.copy] = last.stands
+        return last.event, {it.cause for it in alike}
 
     def _back(self, copy: Copy) -> float:
         """When all its members are expected to be UP."""
@@ -157,7 +188,7 @@ class Expectations(Decider):
         cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.standing:
             return None
-        return _tell((_expected(name, self.standing[copy]), cause))
+        return _one(_expected(name, self.standing[copy]), (cause,))
 
 
 def _expected(name: str, it: Standing) -> EndExpected:
@@ -165,18 +196,9 @@ def _expected(name: str, it: Standing) -> EndExpected:
     return EndExpected(name, it.size, it.left, *known)
 
 
-def _tell(line: Line, optional: Sequence[Line] = ()) -> Script:
-    """What must be told, after what may be; where both are the same, because of either."""
-    (event, cause), seen = line, (yield None) if optional else None
-    causes = {cause}
-    for other, why in optional:
-        if _alike(seen, event):
-            causes.add(why)
-        elif _alike(seen, other):
-            yield other, why
-            seen = yield None
+def _one(event: EndExpected, causes: Collection[int]) -> Script:
     yield event, causes
 
 
-def _alike(one: EndExpected | None, other: EndExpected) -> bool:
-    return one is not None and all(map(same, astuple(one), astuple(other)))
+def _alike(one: EndExpected, other: EndExpected) -> bool:
+    return all(map(same, astuple(one), astuple(other)))
