@@ -49,7 +49,7 @@ def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
 
 
 def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -> None:
-    it = scenario("images at the master")
+    it = scenario("buddies and a spare")
     calibration = calibrate(cluster)
     assert 0 < calibration.detection < calibration.start
     predicted = predict({"R-LIST-0": it}, [1, 2], Path())
