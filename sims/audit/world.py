@@ -21,7 +21,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import allowed, framed, ordered, possible
+from sims.audit.law import Broken, Law, allowed, framed, possible
 from sims.audit.turns import Script, Teller, Turns
 from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
@@ -98,10 +98,12 @@ class World(Turns):
         self.line = record
         if self.seq < 0:
             framed(isinstance(event, ScenarioStarted), "the first event is not ScenarioStarted")
-        else:
-            framed(not self.ended, "it comes after the end")
-            ordered(cause is not None and 0 <= cause < seq, "its cause is {}", cause)
-        ordered(seq == self.seq + 1 and t >= self.now, "it follows #{} at {}", self.seq, self.now)
+        elif self.ended:
+            raise Broken(Law.FRAME, "it comes after the end")
+        elif cause is None or not 0 <= cause < seq:
+            raise Broken(Law.ORDER, f"its cause is {cause}")
+        if seq != self.seq + 1 or t < self.now:
+            raise Broken(Law.ORDER, f"it follows #{self.seq} at {self.now}")
         if t != self.now:
             self.pass_to(t)
             self.first = seq
