@@ -100,7 +100,12 @@ def untie(w: World, run: Run) -> None:
     """The checkpoint beside it is complete: a part that has waited for that ends."""
     if run.tied:
         run.tied = False
-        w.push(run.tellers[0], w.phase, run.number, lambda: None if run.over else run.take())
+        passed = partial(_passed, run, run.aimed)
+        w.push(run.tellers[0], w.phase, run.number, passed)
+
+
+def _passed(run: Run, aimed: int) -> Script | None:
+    return None if run.over or run.aimed != aimed else run.take()
 
 
 def cut(w: World, run: Run) -> Script | None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests import sound
+from tests.oracle.scenarios import generate
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
 
@@ -141,3 +142,8 @@ def test_scenarios_whose_logs_break_a_law_are_counted(capsys: pytest.CaptureFixt
 )
 def test_a_log_that_was_accused_wrongly_breaks_no_law(kind: str, seed: int) -> None:
     assert sound.wrong(TABLES[kind](seed)) == []
+
+
+def test_a_run_that_is_cut_for_a_checkpoint_as_its_part_ends_goes_on_once() -> None:
+    _, scenario = generate(530115, practised=True)
+    assert sound.wrong(as_file(scenario)) == []
