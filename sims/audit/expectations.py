@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from math import inf
 
 from attrs import Factory, astuple, define, evolve, frozen
@@ -15,7 +16,7 @@ from actors.events import (
 from sims.audit import link, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
-from sims.audit.law import Phase, possible, same
+from sims.audit.law import Phase, only, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
@@ -54,9 +55,9 @@ class Expectations(Decider):
 
     indices: set[int] = Factory(set)
     standing: dict[Copy, Standing] = Factory(dict)
-    optional: defaultdict[str, list[Report]] = Factory(lambda: defaultdict(list))
+    optional: defaultdict[str, list[Callable[[], Report]]] = Factory(lambda: defaultdict(list))
     """By job: what is told at this instant if roundings make another number of the same, or if
-    speeds vary, which no line has said yet."""
+    speeds vary, which no line has said yet. Worked out only then: most never are."""
     heirs: dict[str, int] = Factory(dict)
     """Jobs whose oldest copy ended at this instant -> seq of that."""
 
@@ -92,7 +93,8 @@ class Expectations(Decider):
         if run is None:
             plan = rules.resumed(w, copy)
             done = plan.begins.fraction if plan.begins is not None else 0
-            self._say(copy, cause, 1 - done, None, rules.ahead(copy, plan))
+            ahead = rules.ahead(copy, plan)
+            self._say(copy, self._report(copy, cause, 1 - done, None, ahead))
             return
         start, ahead = run.end(), run.ahead
         if run.stage in link.FETCHING or not run.rate:
@@ -101,51 +103,55 @@ class Expectations(Decider):
             start, ahead = w.now - run.at(w.now) / run.rate, ()
         elif run.computes or run.stage is Stage.CHECKPOINTING:
             ahead = ()
-        self._say(copy, cause, 1 - run.base / run.work, start, ahead)
+        self._say(copy, self._report(copy, cause, 1 - run.base / run.work, start, ahead))
 
     def checkpointed(self, run: Run, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
-        left = 1 - run.done(self.w.now) / run.work
-        sure = run.copy.job.rules.verified or self.w.sped
-        self._say(run.copy, cause, left, self.w.now, (), sure)
+        copy, left = run.copy, 1 - run.done(self.w.now) / run.work
+        report = self._report(copy, cause, left, self.w.now, ())
+        if copy.job.rules.verified or self.w.sped:
+            self._say(copy, report)
+        else:
+            self.optional[copy.job.name].append(partial(report, self.standing.get(copy)))
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """What a job says now, or the next of what it may have said."""
         found = w.told_now(w.reporters[event.job])
         taken = self._take(event) if found is None else None
-        return found if taken is None else _one(*taken)
+        return found if taken is None else only(*taken)
 
-    def _say(
-        self,
-        copy: Copy,
-        cause: int,
-        left: float,
-        start: float | None,
-        ahead: tuple[float, ...],
-        sure: bool = True,
-    ) -> None:
+    def _report(
+        self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
+    ) -> Callable[[Standing | None], Report]:
+        """Given where it stood before."""
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
-        leads, name = copy.job.copies[0] is copy, copy.job.name
 
-        def note() -> Script | None:
+        def report(before: Standing | None) -> Report:
             since = sum(ahead, self._back(copy) if start is None else start)
             costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
             if since < inf and speed > 0:
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
-            before, stands = self.standing.get(copy), Standing(size, left, *times, moving, speed)
-            report = Report(_expected(name, stands), cause, copy, stands, before)
-            rounded = before is not None and same(astuple(stands), astuple(before))
-            if rounded or not sure:
-                self.optional[name].append(report)
-            if not sure:
+            stands = Standing(size, left, *times, moving, speed)
+            return Report(_expected(copy.job.name, stands), cause, copy, stands, before)
+
+        return report
+
+    def _say(self, copy: Copy, report: Callable[[Standing | None], Report]) -> None:
+        leads, name = copy.job.copies[0] is copy, copy.job.name
+
+        def note() -> Script | None:
+            before = self.standing.get(copy)
+            it = report(before)
+            self.standing[copy] = it.stands
+            if before is not None and same(astuple(it.stands), astuple(before)):
+                self.optional[name].append(lambda: it)
                 return None
-            self.standing[copy] = stands
-            if rounded or not leads:
+            if not leads:
                 return None
             if not copy.gone:
                 self.heirs.pop(name, None)
-            return self._tell(report)
+            return self._tell(it)
 
         # It is heard of once all workers have changed state.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
@@ -162,17 +168,16 @@ class Expectations(Decider):
                 causes.update(taken[1] if taken is not None else ())
                 break
             yield taken
-        self.optional[name].clear()
         yield report.event, causes
 
     def _take(self, event: EndExpected) -> tuple[EndExpected, Collection[int]] | None:
         """The next like this of what may be told, and its causes."""
-        reports = self.optional[event.job]
+        reports = [it() for it in self.optional[event.job]]
         alike = [it for it in reports if _alike(event, it.event)]
         if not alike:
             return None
         last = alike[-1]
-        del reports[: reports.index(last) + 1]
+        del self.optional[event.job][: reports.index(last) + 1]
         if self.standing.get(last.copy) is last.before:
             self.standing[last.copy] = last.stands
         return last.event, {it.cause for it in alike}
@@ -188,16 +193,12 @@ class Expectations(Decider):
         cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.standing:
             return None
-        return _one(_expected(name, self.standing[copy]), (cause,))
+        return only(_expected(name, self.standing[copy]), cause)
 
 
 def _expected(name: str, it: Standing) -> EndExpected:
     known = (it.since, it.expected) if it.since < inf else (None, None)
     return EndExpected(name, it.size, it.left, *known)
-
-
-def _one(event: EndExpected, causes: Collection[int]) -> Script:
-    yield event, causes
 
 
 def _alike(one: EndExpected, other: EndExpected) -> bool:

@@ -88,6 +88,11 @@ readable = partial(must, Law.SCHEMA)
 """What must hold, by the law that is broken otherwise."""
 
 
+def only(event: Event, causes: Causes) -> Generator[Any, Any, Any]:
+    """This line must be told, and nothing more."""
+    yield event, causes
+
+
 def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
     """The next line, of that kind, which nothing in the world decides. Raises Broken."""
     event = yield None

@@ -26,7 +26,7 @@ from policies.interface.pack import Cause
 from sims.audit import link, parts, practice, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import Copy, Job
-from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows
+from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, only
 from sims.audit.rules import Plan
 from sims.audit.turns import LATER, Script
 from sims.audit.workers import DOWN, Worker, joined, numbers, spans_told
@@ -250,7 +250,7 @@ class Pack(Expectations):
             if stands.end < self.standing[latest].since:
                 copy.promised = True
                 line = MembersPromised(copy.job.name, copy.last, copy.text), self.struck[latest]
-                self.w.push(copy.job, Phase.DECISION, 0, partial(_tell, *line))
+                self.w.push(copy.job, Phase.DECISION, 0, partial(only, *line))
 
     def join(self, w: World, event: MembersJoined) -> Script:
         """Workers that had been promised have come."""
@@ -279,7 +279,3 @@ class Pack(Expectations):
 def _acts(policy: str) -> bool:
     """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
     return "-" in policy and ":" not in policy
-
-
-def _tell(event: Event, cause: int) -> Script:
-    yield event, cause
