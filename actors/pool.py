@@ -113,13 +113,16 @@ class Pool:
 
     def returned(self, held: Intervals, count: int) -> int:
         """How many others can use of `count` workers that a copy gives back."""
-        lost = self._spare(members(held), count)
-        return sum(n not in self.away and n < self.size for n in lost)
+        return sum(map(self._usable, self._spare(members(held), count)))
+
+    def _usable(self, worker: int) -> bool:
+        """Whether others can use it, once it is held no longer."""
+        return worker not in self.away and worker < self.size
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
         """Workers to release, ascending."""
         if self.away or self.spares:
-            had = sorted(had, key=lambda n: (n not in self.away and n < self.size, n))
+            had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:
@@ -127,7 +130,7 @@ class Pool:
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:
-            here = [n for n in members(taken) if n not in self.away and n < self.size]
+            here = list(filter(self._usable, members(taken)))
             count = len(here)
             if self.numbers is not None:
                 taken = intervals_of(here)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from threading import Event, Lock, Thread
-from types import TracebackType
 from typing import BinaryIO, cast
 
 from attrs import define, field
@@ -110,12 +109,7 @@ class LogWriter:
         self._saver.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._interrupt.busy = True
         try:
             self._over.set()

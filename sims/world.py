@@ -18,7 +18,7 @@ from actors.hazards import Faults
 from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
 from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
@@ -101,9 +101,9 @@ def run(
 def time_limit(until: float, unit: str) -> float:
     """`until`, a time at which a run in `unit` can end. Raises InputError for another."""
     if not (isfinite(until) and until >= 0):
-        raise InputError("command line", "--until", f"{until!r} is no time", "a number, 0 or above")
+        raise InputError(COMMAND_LINE, "--until", f"{until!r} is no time", "a number, 0 or above")
     if unit == "slot" and until != int(until):
-        raise InputError("command line", "--until", f"{until!r} is within a slot", "a whole number")
+        raise InputError(COMMAND_LINE, "--until", f"{until!r} is within a slot", "a whole number")
     return until
 
 

@@ -15,10 +15,10 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, BinaryIO, cast
 
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.readers.files import CHUNK, zstandard
 
 
@@ -69,7 +69,7 @@ def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
     """Raises InputError where what would be written is what was read."""
     if any(output.exists() and it.exists() and output.samefile(it) for it in inputs):
         problem = f"{output} is what is read, and would be lost"
-        raise InputError("command line", option, problem, "another name")
+        raise InputError(COMMAND_LINE, option, problem, "another name")
 
 
 def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
@@ -206,11 +206,6 @@ class HeldBack:
                     signal.signal(number, self._press)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from operator import attrgetter
-from types import TracebackType
 from typing import Any, BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
 
 import attrs
@@ -186,12 +185,7 @@ class JsonLines:
     def __enter__(self) -> JsonLines:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._file.close()
 
 

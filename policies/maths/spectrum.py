@@ -87,10 +87,6 @@ class Spectrum:
             low < 0.0 or high <= 0.0,
         )
 
-    def up_again(self, t: float) -> float:
-        """P_uu(t), t in slots; whole where an eigenvalue is negative."""
-        return float(sum(term.coefficient * term.value**t for term in self.terms))
-
     def log_survival(self, t: float) -> float:
         """ln P_ND(t) at real t in slots, -inf where the worker is DOWN for sure.
 

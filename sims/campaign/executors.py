@@ -45,7 +45,7 @@ from typing import Any, TypeVar
 
 from attrs import define
 
-from sims.errors import InputError, imported
+from sims.errors import COMMAND_LINE, InputError, imported
 from sims.writing import HeldBack
 
 T = TypeVar("T")
@@ -221,7 +221,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
         client = dask.Client(address, timeout=JOINING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
-        raise InputError("command line", "--scheduler", f"{scheduler}: {error}", accepted) from None
+        raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
     for name in ("distributed.client", "tornado.application"):  # they tell of a lost scheduler, too
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
@@ -250,4 +250,4 @@ def address_of(scheduler: str) -> str:
     except (OSError, ValueError, LookupError, TypeError):
         accepted = "tcp://HOST:PORT, or a file that `dask scheduler --scheduler-file FILE` wrote"
         problem = f"{scheduler!r} is no file of a scheduler's"
-        raise InputError("command line", "--scheduler", problem, accepted) from None
+        raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None

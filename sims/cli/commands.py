@@ -16,7 +16,6 @@ from importlib import import_module
 from io import TextIOWrapper
 from math import inf
 from pathlib import Path
-from types import TracebackType
 from typing import Annotated, Any, Self, TextIO, TypeVar, cast
 
 import typer
@@ -155,12 +154,7 @@ class Teller(ABC):
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self._over.set()
         self._thread.join()
 

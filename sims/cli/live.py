@@ -18,7 +18,7 @@ from actors.intervals import spans_in
 from actors.runtime import Record, stream
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress, tracked
-from sims.errors import FAILED, InputError, naming, show, visible
+from sims.errors import COMMAND_LINE, FAILED, InputError, naming, show, visible
 from sims.history import HOLDING, History
 from sims.options import (
     Overrides,
@@ -180,7 +180,7 @@ def variants_of(
         return {scenario.policy_name: scenario}
     found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
     if len(found) < len(names):
-        raise InputError("command line", "--policy", "a name comes twice", "different ones")
+        raise InputError(COMMAND_LINE, "--policy", "a name comes twice", "different ones")
     return found
 
 

@@ -23,7 +23,7 @@ from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
 from sims.campaign.executors import JOINING, address_of
-from sims.errors import InputError, imported
+from sims.errors import COMMAND_LINE, InputError, imported
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, hashed
@@ -179,7 +179,7 @@ def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterat
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
-            raise InputError("command line", "--scheduler", problem, accepted) from None
+            raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None
         processes = Processes(client, scheduler is None, advance)
         with client:
             try:

@@ -15,7 +15,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from actors.runtime import Record
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.ledger import Use
 from sims.plots import COLOURS, GREY, KIND, LEVELS, USE_PAINTS, USES, Paint
 from sims.plots.boxes import Floats, Raster, coverage
@@ -54,7 +54,7 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
     """
     if framing.window(scene) != Framing().window(scene):
         problem = "the ledger is that of the whole run"
-        raise InputError("command line", "--from, --until", problem, "none of them")
+        raise InputError(COMMAND_LINE, "--from, --until", problem, "none of them")
     figure = framing.figure(5.5)
     whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
     shares = _draw_whole(whole, scene)

@@ -16,7 +16,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema as core
 
 from sims.durations import TIME
-from sims.errors import InputError
+from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import Scenario
 from sims.scenario.jobs import KINDS
 from sims.scenario.loader import toml
@@ -165,7 +165,7 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     if not chosen:
         known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
         accepted = ", ".join((*known, *KINDS))
-        raise InputError("command line", "SECTION", f"{about!r} is none", accepted)
+        raise InputError(COMMAND_LINE, "SECTION", f"{about!r} is none", accepted)
     return chosen
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sims.errors import InputError, naming, unfit
+from sims.errors import COMMAND_LINE, InputError, naming, unfit
 from sims.scenario import Scenario, Unit
 from sims.scenario.jobs import RigidSection
 from sims.scenario.workers import PlatformSection
@@ -127,7 +127,7 @@ def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
 def _parsed(path: Path) -> dict[str, Any]:
     if path == Path():  # which is what an empty name comes down to
         raise InputError(
-            "command line",
+            COMMAND_LINE,
             "FILE",
             "no file is named: '' and '.' are a directory, the current one",
             "a scenario file",
@@ -155,7 +155,7 @@ def split_override(
     """Key and text of `key=text`. Raises InputError, naming the option, for another word."""
     key, equals, text = override.partition("=")
     if not (key.strip() and equals):
-        raise InputError("command line", option, f"{override!r} is no override", accepted)
+        raise InputError(COMMAND_LINE, option, f"{override!r} is no override", accepted)
     return key.strip(), text.strip()
 
 
@@ -176,7 +176,7 @@ def _slot(place: Any, step: str, option: str, problem: str) -> str | int:
         return step
     if isinstance(place, list) and step.isdigit() and int(step) < len(place):
         return int(step)
-    raise InputError("command line", option, problem, "an existing key")
+    raise InputError(COMMAND_LINE, option, problem, "an existing key")
 
 
 def value_of(text: str) -> Any:
@@ -186,7 +186,7 @@ def value_of(text: str) -> Any:
     except tomllib.TOMLDecodeError:
         return text
     except RecursionError:
-        raise InputError("command line", "a value", TOO_DEEP, "a value as in TOML") from None
+        raise InputError(COMMAND_LINE, "a value", TOO_DEEP, "a value as in TOML") from None
 
 
 # --- files that it names --------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from policies.maths.markov import MarkovChain
-from policies.maths.spectrum import Rows
+from policies.maths.spectrum import Rows, Spectrum
 
 FIGURE_1 = MarkovChain(((0.85, 0.116, 0.034), (0.38, 0.56, 0.06), (0.1, 0.1, 0.8)))
 NEVER_DOWN = MarkovChain(((0.5, 0.5, 0.0), (0.25, 0.75, 0.0), (0.5, 0.0, 0.5)))
@@ -22,6 +22,11 @@ def chain(rows: list[list[float]]) -> MarkovChain:
 def as_rows(rows: list[list[float]]) -> Rows:
     u, r, d = ((row[0], row[1], row[2]) for row in rows)
     return u, r, d
+
+
+def up_again(one: Spectrum, t: float) -> float:
+    """P_uu(t), t in slots, whole where an eigenvalue is negative."""
+    return sum(term.coefficient * term.value**t for term in one.terms)
 
 
 def survival(one: MarkovChain, t: float) -> float:

@@ -15,7 +15,7 @@ from policies.maths import markov, returns
 from policies.maths.markov import Belief, Expectation, MarkovChain, workers_of
 from policies.maths.spectrum import Rows, Spectrum
 from tests.case_files import case_file
-from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains, survival
+from tests.policies.maths.chains import FIGURE_1, NEVER_DOWN, chain, chains, survival, up_again
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def test_the_appendix_bound_says_how_many_slots_to_sum(cases: dict[str, Any]) ->
         spectra = [chain(rows).spectrum() for rows in case["chains"]]
         end = returns.horizon(sum(one.log_rate for one in spectra), 1e-9)
         t = np.arange(1, end)
-        common = np.prod([[one.up_again(float(k)) for k in t] for one in spectra], axis=0)
+        common = np.prod([[up_again(one, float(k)) for k in t] for one in spectra], axis=0)
         assert common.sum() == pytest.approx(case["Eu"], rel=1e-13, abs=1e-9)
         assert (t * common).sum() == pytest.approx(case["A"], rel=1e-13, abs=1e-9)
         assert end <= case["T_eps1e9"]
