@@ -175,6 +175,14 @@ class YieldChannel:
 
 
 @message
+class MessageLost:
+    """Worker to master: the message that passes is lost, and its channel stays taken until I need
+    none (WORLD.md, F1)."""
+
+    index: int
+
+
+@message
 class NeedNoChannel:
     """Worker to master: I need no channel (now)."""
 

@@ -36,6 +36,7 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.able = size - event.spares
         w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
+        w.decider.spared()
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:

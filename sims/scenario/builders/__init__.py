@@ -65,7 +65,9 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
         from sims.scenario.builders import copies
 
         decider, count, coming = copies.prepared(scenario, system)
-        pool = Pool(platform.size, numbered=True, changing=True)
+        _describe_platform(scenario, system)
+        spares = platform.size - platform.able
+        pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
         system.spawn(Source(SOURCE, coming(scheduler)))
         return count
