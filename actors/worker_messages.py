@@ -30,6 +30,8 @@ class Fail:
     """How long that keeps it DOWN."""
     detection: float = 0
     """After which time its run's job hears of it, at the latest."""
+    logs_detection: bool = False
+    """Whether the log has that time, as other kinds of faults have another."""
 
 
 @message

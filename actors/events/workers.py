@@ -4,7 +4,7 @@ channels carry to them (WORLD.md, L1 to L4)."""
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from attrs import frozen
 
@@ -47,6 +47,11 @@ class WorkerChanged(Event):
     until: Time | None
     """When it will be back, where a fault took it DOWN and that is known; None: not known. Where
     faults are detected late, every fault has it, also one without a downtime."""
+    detection: Time | None = None
+    """After which time this fault is detected where a job holds the worker; left out but where
+    kinds of faults differ in it."""
+
+    optional: ClassVar[str] = "detection"
 
 
 @frozen

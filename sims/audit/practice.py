@@ -16,6 +16,7 @@ from actors.events import (
     Outcome,
     PlatformDescribed,
     Stage,
+    WorkerChanged,
 )
 from actors.runtime import Event
 from sims.audit import parts, rules
@@ -103,10 +104,22 @@ def _taken(worker: Worker) -> None:
 # --- faults ---------------------------------------------------------------------------------------
 
 
+def detection(w: World, event: WorkerChanged) -> float:
+    """Time after which this fault is detected: one of those that the head of the log names, which
+    the line itself tells where they differ. Raises Broken where it is none of them."""
+    named = set(w.platform.detections)
+    if len(named) < 2:
+        possible(event.detection is None, "all faults are detected alike")
+        return max(named, default=0)
+    found = event.detection
+    possible(found is not None and any(same(found, it) for it in named), "it is detected otherwise")
+    return found or 0
+
+
 def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
     strike = copy.struck.setdefault(worker, (w.now, cause))
-    latest = w.now + max(w.platform.detections)
+    latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)

@@ -160,6 +160,8 @@ class Worker(Teller):
     """What changed its state last."""
     until: float | None = None
     """When a fault's downtime is over."""
+    detection: float = 0
+    """After which time its last fault is detected where a copy holds it."""
     changed: float = -1
     """When its state did last."""
     away: tuple[float, int] | None = None

@@ -175,7 +175,9 @@ def _hazard(
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.nodes if law.of is Struck.NODES else None
     faults = law.faults(system.stream(f"faults{own}"), len(nodes) if nodes else platform.size)
-    about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
+    differ = len({it.detection for it in scenario.faults.laws}) > 1
+    fault = Fail(law.downtime, law.detection, differ)
+    about = f"{HAZARD}{own}", faults, registry, fault, nodes
     pack = scenario.decider is DeciderKind.PACK
     if pack and not cast("PackDecider", scheduler.decider).fatal:
         return PaperFaults(*about, scheduler=scheduler)

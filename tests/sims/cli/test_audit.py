@@ -63,3 +63,12 @@ def test_a_spare_runs_no_copy_of_a_stream(shell: Shell) -> None:
     lines = logged(shell, "a copy of a stream is lost late")
     started = {it["processors"] for it in lines if it["event"] == "RunStarted"}
     assert started == {"0", "1"}
+
+
+def test_each_fault_is_detected_as_its_kind_is(shell: Shell) -> None:
+    """Worker 0 is struck at 1, which is detected at 4; worker 1 at 2, which is known at once."""
+    lines = logged(shell, "kinds of faults differ in their detection")
+    lost = [(it["t"], it["done"]) for it in lines if it.get("outcome") == "lost"]
+    assert lost == [(2, 2), (4, 1)]
+    struck = [(it["t"], it["detection"]) for it in lines if "detection" in it]
+    assert struck == [(1, 3), (2, 0)]
