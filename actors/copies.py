@@ -34,7 +34,7 @@ from actors.protection import Protection
 from actors.protection.rules import alike
 from actors.run import Run
 from actors.run_account import IDLE
-from actors.runtime import NOTHING, handles
+from actors.runtime import NOTHING, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
@@ -191,7 +191,7 @@ class JobOfCopies(Job):
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
         if self.killed_at is not None:
-            self.after(self.killed_at, LimitReached(number), cause)
+            self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
         if self.needs is None:
             cause = run.advance(cause)

@@ -108,7 +108,8 @@ class Queue(Decider):
         if job.copies:
             return
         if self.idle and job.described.kind != "moldable":
-            at = bisect_right(self.idle, (job.wanted, w.head.processors))
+            since = max(job.wanted, self.opened) if self.batches else job.wanted
+            at = bisect_right(self.idle, (since, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
             allowed(size > were, f"it fits {were} workers, and waited while so many were free")
         if self.shelf is not None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.sims.cli.commands import Shell
+from tests.sims.cli.commands import Shell, change
 
 HERE = Path(__file__)
 SCENARIOS: dict[str, str] = tomllib.loads(HERE.with_suffix(".toml").read_text())
@@ -72,3 +72,37 @@ def test_each_fault_is_detected_as_its_kind_is(shell: Shell) -> None:
     assert lost == [(2, 2), (4, 1)]
     struck = [(it["t"], it["detection"]) for it in lines if "detection" in it]
     assert struck == [(1, 3), (2, 0)]
+
+
+def test_a_rigid_job_waits_for_the_next_batch_though_workers_are_free(shell: Shell) -> None:
+    lines = logged(shell, "a rigid job comes while a batch runs")
+    assert [it["t"] for it in lines if it["event"] == "RunStarted"] == [0, 5]
+
+
+def test_a_job_of_a_batch_that_waits_while_enough_workers_are_free_is_accused(
+    shell: Shell,
+) -> None:
+    """Of two workers it needs both, and waits for the other job of its batch: of three, as a log
+    says that lies, two would be free."""
+    text = SCENARIOS["a rigid job comes while a batch runs"].replace("release = 1\n", "")
+    text = text.replace("workers = 3", "workers = 2")
+    shell("run", shell.write(text, "a.toml"), "--log", "a.jsonl")
+    change(Path("a.jsonl"), 1, processors=3)
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert "it fits 2 workers, and waited while so many were free" in audited.out
+
+
+@pytest.mark.parametrize(("estimate", "killed"), [(2, True), (4, True), (5, False)])
+def test_what_ends_at_a_jobs_limit_is_complete_before_it_is_killed(
+    shell: Shell, estimate: int, killed: bool
+) -> None:
+    """Its message takes 2, and its work 3."""
+    text = SCENARIOS["a job is killed as its message ends"]
+    text = text.replace("estimate = 2", f"estimate = {estimate}")
+    shell("run", shell.write(text, "a.toml"), "--log", "a.jsonl")
+    assert "every law holds" in shell("audit", "a.jsonl").out
+    lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
+    assert [it["t"] for it in lines if it["event"] == "TransferEnded"] == [2]
+    last = [(it["t"], it["event"]) for it in lines if it["event"] in ("JobKilled", "JobCompleted")]
+    assert last == [(estimate, "JobKilled" if killed else "JobCompleted")]
