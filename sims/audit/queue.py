@@ -59,6 +59,8 @@ class Queue(Decider):
     """Job -> attempts that it may still make in this batch."""
     preempted: set[str] = Factory(set)
     """Jobs that made way at this instant."""
+    calls: set[int] = Factory(set)
+    """seq of what called for the decisions by which jobs made way at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
     idle: list[tuple[int, int]] = Factory(list)
@@ -78,6 +80,7 @@ class Queue(Decider):
         self.former.clear()
         self.begun.clear()
         self.preempted.clear()
+        self.calls.clear()
         self.due = None
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -148,8 +151,9 @@ class Queue(Decider):
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
-            if saves:
-                return {0, *self.called()}
+            if saves:  # by one decision, whose cause all of them share
+                self.calls.update(self.called())
+                return {0, *self.calls}
         return super().cancels(copy)
 
     def close(self) -> None:

@@ -23,6 +23,7 @@ from tests.sims.drawn import (
     a_platform,
     a_protection,
     an_application,
+    an_underestimate,
     any_job,
     in_halves,
     kept,
@@ -99,6 +100,28 @@ def believed(seed: int) -> Table:
         for worker in table["workers"]:
             worker["task_time"] = one(rng, 1, 2.5)
     return in_halves(table) if rng.random() < 0.5 else table  # type: ignore[no-any-return]
+
+
+def preempted(seed: int) -> Table:
+    """Jobs that outlive what their users believe, in a queue whose order changes with time: who was
+    promised a start preempts several others as that comes due."""
+    rng = default_rng([seed, 23])
+    workers = int(rng.integers(3, 6))
+    listed = [an_underestimate(workers, rng) for _ in range(rng.integers(4, 9))]
+    return {
+        "name": "any",
+        "seed": seed,
+        "unit": "s",
+        "platform": {"workers": workers},
+        "job": {"kind": "rigid", "jobs": listed, "overrun": "finish"},
+        "protection": {"kind": "images", "period": 2.0, "cost": 0.5, "recovery": 0.5},
+        "policy": {
+            **chosen(rng, reading="readings"),
+            "name": one(rng, "EASY", "conservative", "R-LIST-1", "R-LIST-2"),
+            "order": one(rng, "FAIR-SHARE", "WFP3", "UNICEP", "F1"),
+            "preemption": True,
+        },
+    }
 
 
 def reused(seed: int) -> Table:
@@ -334,6 +357,7 @@ def cell(kind: str, seed: int) -> Table:
 TABLES: dict[str, Callable[[int], Table]] = {
     "queue": queue,
     "believed": believed,
+    "preempted": preempted,
     "reused": reused,
     "pack": pack,
     "varied pack": varied_pack,

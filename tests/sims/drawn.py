@@ -35,6 +35,17 @@ def users_job(workers: int, rng: Generator) -> Table:
     return job | {"kind": "rigid", "processors": processors, "time": time}
 
 
+def an_underestimate(workers: int, rng: Generator) -> Table:
+    time = float(rng.integers(2, 30))
+    return {
+        "processors": one(rng, 1, 1, 1, 2, workers),
+        "time": time,
+        "estimate": max(1.0, float(round(time * rng.uniform(0.3, 2)))),
+        "release": float(rng.integers(12)),
+        "user": one(rng, "ada", "bob"),
+    }
+
+
 def slow(rng: Generator) -> Table:
     if rng.random() < 0.5:
         return {}

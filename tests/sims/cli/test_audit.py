@@ -106,3 +106,13 @@ def test_what_ends_at_a_jobs_limit_is_complete_before_it_is_killed(
     assert [it["t"] for it in lines if it["event"] == "TransferEnded"] == [2]
     last = [(it["t"], it["event"]) for it in lines if it["event"] in ("JobKilled", "JobCompleted")]
     assert last == [(estimate, "JobKilled" if killed else "JobCompleted")]
+
+
+def test_who_makes_way_together_does_so_because_of_one_promise(shell: Shell) -> None:
+    """J3 is promised its start at 24, when the others are believed to be over, and needs all."""
+    lines = logged(shell, "two make way as a promise comes due")
+    cancelled = [it for it in lines if it.get("outcome") == "cancelled"]
+    assert [(it["t"], it["job"]) for it in cancelled] == [(24, "J2"), (24, "J4")]
+    [promise] = {it["cause"] for it in cancelled}
+    assert lines[promise]["event"] == "ReservationMade"
+    assert (lines[promise]["job"], lines[promise]["start"]) == ("J3", 24)
