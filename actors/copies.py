@@ -161,15 +161,14 @@ class JobOfCopies(Job):
         return self.protection.placed(copy, self.furthest())
 
     def furthest(self) -> State | None:
-        """The state of the run under way that has most work done."""
+        """The state of the run under way that has most work done; of several equally far the one
+        with the lowest worker (WORLD.md, P5)."""
         if not self.copies:
             return None
         now = self.now
-        return furthest(
-            copy.run.state(now)
-            for copy in self.copies.values()
-            if copy.run is not None and not copy.unheard
-        )
+        known = [it for it in self.copies.values() if it.run is not None and not it.unheard]
+        known.sort(key=lambda copy: min(copy.members, default=-1))
+        return furthest(copy.run.state(now) for copy in known if copy.run is not None)
 
     def _start_run(
         self,

@@ -111,8 +111,35 @@ def test_what_ends_at_a_jobs_limit_is_complete_before_it_is_killed(
 def test_who_makes_way_together_does_so_because_of_one_promise(shell: Shell) -> None:
     """J3 is promised its start at 24, when the others are believed to be over, and needs all."""
     lines = logged(shell, "two make way as a promise comes due")
-    cancelled = [it for it in lines if it.get("outcome") == "cancelled"]
-    assert [(it["t"], it["job"]) for it in cancelled] == [(24, "J2"), (24, "J4")]
+    cancelled = [it for it in lines if it.get("outcome") == "cancelled" and it["t"] == 24]
+    assert [(it["t"], it["job"]) for it in cancelled] == [(24, "J4"), (24, "J2")]
     [promise] = {it["cause"] for it in cancelled}
     assert lines[promise]["event"] == "ReservationMade"
     assert (lines[promise]["job"], lines[promise]["start"]) == ("J3", 24)
+
+
+def test_of_equally_far_copies_that_on_the_lowest_worker_is_cloned(shell: Shell) -> None:
+    """Run 0 starts on worker 1; at 2 run 1 clones it on worker 0; at 4 both have done 4 (P5)."""
+    lines = logged(shell, "a copy is cloned from the lowest of equals")
+    started = [it for it in lines if it["event"] == "RunStarted"]
+    assert [(it["t"], it["processors"], it["source"], it["begun"]) for it in started] == [
+        (0, "1", None, 0),
+        (2, "0", 0, 2),
+        (4, "2", 1, 4),
+    ]
+
+
+def test_a_fault_that_is_not_detected_yet_does_not_put_off_a_replacement(shell: Shell) -> None:
+    """Worker 1 goes DOWN at 2, which is detected at 5, and is RECLAIMED from 3 on: it is replaced
+    at 2 + 5. A second fault at 6, of which nobody hears before 9, changes nothing (P10). The run
+    that starts then takes 4 and a checkpoint of 1, the same again, and 2 more."""
+    lines = logged(shell, "a later fault does not put off a replacement")
+    heard = [it["t"] for it in lines if it["event"] == "FaultDetected"]
+    replaced = [
+        (it["t"], it["worker"], it["replacement"])
+        for it in lines
+        if it["event"] == "MemberReplaced"
+    ]
+    assert heard == [5]
+    assert replaced == [(7, 1, 2)]
+    assert lines[-1]["t"] == 7 + 4 + 1 + 4 + 1 + 2
