@@ -25,6 +25,8 @@ from sims.errors import (
     INTERRUPTED,
     MISUSED,
     TERMINATED,
+    UNJUDGED,
+    AuditFailed,
     InputError,
     note,
 )
@@ -77,7 +79,8 @@ def run_script(run: Callable[..., None], program: str, words: Sequence[str] | No
 def guarded(body: Callable[[], int]) -> int:
     """Run `body`; the exit code, and one line on stderr where it is not 0.
 
-    What a user got wrong is 2, a run that failed 1, Ctrl-C 130; a reader who leaves is no error.
+    What a user got wrong is 2, a run that failed 1, an audit that itself failed 3, Ctrl-C 130; a
+    reader who leaves is no error.
     """
     try:
         return body()
@@ -92,6 +95,9 @@ def guarded(body: Callable[[], int]) -> int:
         note("this takes more memory than there is")
     except InputError as error:
         note(error)
+    except AuditFailed as error:
+        note(error)
+        return UNJUDGED
     except Exception as error:
         return _failed(error)
     return MISUSED

@@ -37,6 +37,7 @@ from sims.audit.queue import Queue
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
+from sims.errors import AuditFailed
 from sims.log import Misfit
 
 
@@ -55,16 +56,12 @@ DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = 
 }
 """By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
 queue: all kinds)."""
-MEANINGLESS = (
-    *(ArithmeticError, AssertionError, AttributeError, LookupError),
-    *(StopIteration, TypeError, ValueError),
-)
-"""What comes of computing with values that no world has."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """The first line that cannot be, if there is one; nothing for a run of this simulator. After
-    it nothing is known of the world: what follows is not looked at."""
+    """Yield the first line that cannot be, if there is one; nothing for a run of this simulator.
+    After it nothing is known of the world: what follows is not looked at. Raises AuditFailed where
+    the audit itself fails."""
     w = world()
 
     def seq() -> int:
@@ -73,7 +70,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     with rare_collections():
         try:
             for record in records:
-                w.read(record)
+                _read(w, record)
             ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
@@ -82,8 +79,22 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
             yield Violation(Law.SCHEMA, (seq() + 1,), why)
-        except MEANINGLESS as wrong:
-            yield Violation(Law.INPUT, (seq(),), f"this means nothing here: {wrong!r}")
+
+
+def _read(w: World, record: Record) -> None:
+    """Hold the next line against the world. Raises Broken, and AuditFailed for any other error: a
+    fault of the audit is no law that the log breaks."""
+    try:
+        w.read(record)
+    except Broken:
+        raise
+    except Exception as error:
+        line = f"#{record.seq}, {type(record.event).__name__}"
+        why = f"{type(error).__name__}: {error}"
+        text = (
+            f"the audit itself failed at {line} ({why}): whether the log breaks a law is not known"
+        )
+        raise AuditFailed(text) from error
 
 
 # --- the head -------------------------------------------------------------------------------------

@@ -52,9 +52,23 @@ SPARE: Table = {
     "spares": 1,
 }
 MEMBERS: Table = {
-    **{"kind": "rigid", "release": 0, "p": 2, "t": 10, "verification": 0, "failures": []},
-    **{"protection": "buddies", "verified": False, "period": 4, "cost": 1, "recovery": 0},
-    **{"copies": 1, "cloning": False, "delay": 0, "program": 0, "data": 0, "image": 0},
+    "kind": "rigid",
+    "release": 0,
+    "p": 2,
+    "t": 10,
+    "verification": 0,
+    "failures": [],
+    "protection": "buddies",
+    "verified": False,
+    "period": 4,
+    "cost": 1,
+    "recovery": 0,
+    "copies": 1,
+    "cloning": False,
+    "delay": 0,
+    "program": 0,
+    "data": 0,
+    "image": 0,
     "replace_after": 5,
 }
 

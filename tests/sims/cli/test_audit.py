@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from sims.audit import parts
 from tests.sims.cli.commands import Shell, change
 
 HERE = Path(__file__)
@@ -143,3 +144,21 @@ def test_a_fault_that_is_not_detected_yet_does_not_put_off_a_replacement(shell: 
     assert heard == [5]
     assert replaced == [(7, 1, 2)]
     assert lines[-1]["t"] == 7 + 4 + 1 + 4 + 1 + 2
+
+
+def test_a_failure_of_the_audit_itself_is_not_told_as_the_logs(
+    shell: Shell, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has words and an exit code of its own: a violation is 1, an input error 2."""
+
+    def fails(*_: object) -> None:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(parts, "complete", fails)
+    failed = shell("audit", log)
+    assert failed.code == 3
+    line = failed.complaint()
+    assert line.startswith("holdfast: the audit itself failed at #")
+    assert "AttributeError: no such thing" in line
+    assert line.endswith("whether the log breaks a law is not known")
+    assert shell("audit", log, "--json").code == 3
