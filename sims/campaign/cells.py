@@ -17,7 +17,7 @@ import numpy as np
 from attrs import field, frozen
 
 from actors.decisions import BadDecision
-from actors.runtime import ActorFailed, Deadlock
+from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block
@@ -178,8 +178,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     heard = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
     try:
         ending = run(scenario, [folds[it] for it in heard], batch.folder, until=batch.until)
-    except Deadlock as deadlock:
-        return attrs.evolve(result, end=RunStatus.STARVED, time=float(deadlock.time))
+    except (Deadlock, Stalled) as ended:
+        return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
     if whole:
         report.close()
     end = RunStatus(ending.end.value)

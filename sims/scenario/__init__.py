@@ -46,7 +46,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Duration, Name, NotNegative, PathName, Positive, Time
+from sims.tables.fields import Accepts, Count, Duration, Name, NotNegative, PathName, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -192,6 +192,10 @@ class Scenario(Section):
     log: PathName | None = None
     """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
     `none`: nowhere."""
+    stalled_after: Count | None = None
+    """Events in which no work is saved or completed after which a run ends with an error, unless it
+    has a `job.cap`, `--until` or a trace at whose end it ends; default: 1,000,000, or 1,000 for
+    each worker if that is more."""
     unit: Unit | None = None
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
     platform: PlatformSection | None = None

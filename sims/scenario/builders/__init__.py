@@ -35,6 +35,7 @@ from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
+from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.faults import AnyFault, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -64,6 +65,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
+        limit_resolution(scenario, system, None)
         decider, count, coming = copies.prepared(scenario, system)
         pool = Pool(platform.size, numbered=True, changing=True)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
@@ -71,6 +73,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
         return count
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
+    limit_resolution(scenario, system, jobs)
     jobs.tell(system)
     _describe_platform(scenario, system)
     decider, count = _decider(scenario, system, jobs), len(jobs.submissions)

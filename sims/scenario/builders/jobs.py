@@ -23,6 +23,7 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.jobs import Overrun
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
@@ -66,6 +67,8 @@ class JobMaker:
     ) -> JobOfRuns:
         """What `make` makes of it; `listed`: what its verifications find, where that is known."""
         scenario = self.scenario
+        if submission.job.kind in ("rigid", "moldable"):
+            refuse_tiny_period(rules, submission.job)
         return make(
             *self._about(submission.job),
             protection=protection(rules),
