@@ -27,7 +27,7 @@ from actors.hazards import Hazard, PaperFaults
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
-from actors.runtime import System
+from actors.runtime import System, rare_collections
 from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
@@ -50,6 +50,11 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
 
     Raises InputError for what cannot be run.
     """
+    with rare_collections():
+        return _populated(scenario, system, folder)
+
+
+def _populated(scenario: Scenario, system: System, folder: Path) -> int:
     scenario = scenario.within(folder)
     platform = scenario.full_platform
     if scenario.measures is not None:
