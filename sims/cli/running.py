@@ -112,7 +112,7 @@ def check(
     changes: Overrides = None,
     policies: Policies = None,
     load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
-    as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", "print the numbers of jobs as JSON")] = False,
 ) -> None:
     """Check a scenario file without running it.
 
@@ -121,7 +121,7 @@ def check(
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
-    show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
+    show(*([json.dumps(found.as_json())] if as_json else found.lines()))
 
 
 def optimum(

@@ -146,16 +146,16 @@ def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
 def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
     """Raise InputError for a header that lacks a column which is needed, or misspells one which is
     read: it would count as missing."""
-    columns, place = [name.lower() for name in cells], f"line {number}"
-    accepted = f"a header as of `sacct -P -o {FORMAT}`"
-    missing = [name for name in (*NEEDED, *ASSUMED, *OTHERS) if name.lower() not in columns]
-    lacking = {name.lower(): name for name in missing}
-    for column in cells:
-        word = column.lower()
-        if word not in SIMILAR and (close := get_close_matches(word, lacking, 1, LIKE)):
-            problem = f"unknown column {column!r} (did you mean {lacking[close[0]]}?)"
+    columns = {name.lower(): name for name in cells}
+    ours = {name.lower(): name for name in (*NEEDED, *ASSUMED, *OTHERS)}
+    missing = {column: name for column, name in ours.items() if column not in columns}
+    place, accepted = f"line {number}", f"a header as of `sacct -P -o {FORMAT}`"
+    for column, told in columns.items():
+        known = column in ours or column in SIMILAR
+        if not known and (close := get_close_matches(column, missing, 1, LIKE)):
+            problem = f"unknown column {told!r} (did you mean {missing[close[0]]}?)"
             raise InputError(source, place, problem, accepted)
-    if needed := [name for name in missing if name in NEEDED]:
+    if needed := [name for name in missing.values() if name in NEEDED]:
         raise InputError(source, place, f"no column {', '.join(needed)}", accepted)
 
 
