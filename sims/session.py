@@ -22,6 +22,7 @@ from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
+from sims.scenario.advice import warnings_of
 from sims.scenario.builders import populate
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
@@ -162,6 +163,7 @@ class Checked:
         told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
         told += [f"No effect: {key}: {why}." for key, why in it.idle()]
+        told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*told, "", *self.understood.splitlines()]
 
     def as_json(self) -> dict[str, object]:

@@ -277,10 +277,9 @@ class Scenario(Section):
 
     def idle(self) -> Iterator[tuple[str, str]]:
         """(key, why nothing reads it) of what it says, and its author may think does something."""
-        yield from self.policy.idle(self.decider, self.policy_name)
-        yield from self.protection.idle()
-        if self.link != LinkSection() and self.decider is not DeciderKind.PACK:
-            yield "link", f"only a pack moves data between workers, and {self.policy_name} is none"
+        from sims.scenario.advice import idle
+
+        return idle(self)
 
     def warn_of_idle(self) -> None:
         """One line for each key whose value differs from its default and has no effect."""

@@ -112,3 +112,77 @@ def test_checking_tells_the_jobs_that_a_run_leaves_out_and_why(shell: Shell) -> 
     assert "  left out    2: needs more than the platform's 4 workers\n" in said
     run = shell.told("run", file, "--log", "none")
     assert told == {key: run[key] for key in ("jobs", "left_out")}
+
+
+# --- settings without effect, and costs that one side pays ----------------------------------------
+
+FAILING = """
+name = "failing"
+platform.workers = 4
+master.channels = 1
+
+[faults]
+kind = "list"
+downtime = 0
+strikes = [[50, 0]]
+
+[job]
+kind = "rigid"
+jobs = [{ processors = 1, time = 100 }]
+
+[protection]
+kind = "images"
+period = 20
+cost = 1
+recovery = 300
+"""
+UNLINKED = FAILING.replace("master.channels = 1\n", "")
+
+
+@pytest.mark.parametrize(("old", "new", "key", "why"), listed(__file__, "idle"))
+def test_each_setting_without_effect_is_named_with_the_reason(
+    shell: Shell, old: str, new: str, key: str, why: str
+) -> None:
+    text = UNLINKED.replace(old, new) if old else f"{UNLINKED}\n{new}\n"
+    file = shell.write(text)
+    assert f"No effect: {key}: {why}" in shell("check", file).out
+
+
+def test_a_scenario_whose_settings_all_have_an_effect_gets_no_such_line(shell: Shell) -> None:
+    assert "No effect" not in shell("check", shell.write(UNLINKED)).out
+    linked = FAILING.replace("cost = 1\nrecovery = 300\n", "")
+    linked = linked.replace("master.channels = 1", "master = { channels = 1, image = 3, data = 1 }")
+    said = shell("check", shell.write(linked)).out
+    assert "No effect" not in said
+    assert "Warning" not in said
+
+
+def test_a_recovery_that_only_saved_work_pays_is_warned_of(shell: Shell) -> None:
+    """The issue's figures: one fault at 50 of a work of 100."""
+    file = shell.write(UNLINKED)
+    often, seldom = (
+        shell.told("run", file, "--set", f"protection.period={period}", "--log", "none")
+        for period in (20, 60)
+    )
+    assert (often["makespan"], seldom["makespan"]) == (412, 151)
+    free = "a run that starts from scratch pays nothing"
+    told = "Warning: protection.recovery: a run that continues from a checkpoint pays 300, and "
+    assert told + free in shell("check", file).out
+    unprotected = shell("check", file, "--set", "protection.kind=none").out
+    assert f"Warning: protection.recovery: under kind none {free}" in unprotected
+    for even in ("protection.kind=buddies", "protection.recovery=0", "faults={kind='none'}"):
+        assert free not in shell("check", file, "--set", even).out
+
+
+def test_a_detection_that_outlasts_the_downtime_is_warned_of(shell: Shell) -> None:
+    text = UNLINKED.replace("downtime = 0", 'downtime = 60\ndetection = "10 min"')
+    told = "Warning: faults.detection: a fault is known as soon as its worker is UP again, after "
+    assert f"{told}downtime = 60; 600 is longer" in shell("check", shell.write(text)).out
+
+
+def test_spares_that_replace_nobody_are_warned_of(shell: Shell) -> None:
+    file = shell.write(UNLINKED)
+    told = "Warning: platform.spares: no job runs on them"
+    assert told in shell("check", file, "--set", "platform.spares=1").out
+    kept = ("--set", "protection.kind=buddies", "--set", "protection.replace_after=5")
+    assert told not in shell("check", file, "--set", "platform.spares=1", *kept).out
