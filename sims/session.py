@@ -22,7 +22,7 @@ from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
-from sims.scenario.advice import warnings_of
+from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import populate
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
@@ -106,7 +106,7 @@ def run(
     scenario = with_given(load(source, changes, seed, where), *objects)
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
-        scenario.warn_of_idle()
+        warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))
         if writer is not None:
             own = [file] if file else []
@@ -162,7 +162,7 @@ class Checked:
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
-        told += [f"No effect: {key}: {why}." for key, why in it.idle()]
+        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
         told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*told, "", *self.understood.splitlines()]
 

@@ -28,6 +28,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario import Scenario
+from sims.scenario.advice import warn_of_idle
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import Summary
@@ -74,7 +75,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            scenario.warn_of_idle()  # told only of what is not refused
+            warn_of_idle(scenario)  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)

@@ -3,12 +3,14 @@ one side of a comparison pays. `check` prints both, a run warns of the former.""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from math import inf
 from typing import TYPE_CHECKING
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
+from sims.scenario import Scenario
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Struck, Weibull
 from sims.scenario.jobs import Overrun, RigidSection
@@ -17,7 +19,6 @@ from sims.scenario.protection import OnNotice, ProtectionSection
 from sims.scenario.workers import WorkerFields
 
 if TYPE_CHECKING:
-    from sims.scenario import Scenario
     from sims.scenario.faults import AnyFault
 
 Advice = Iterator[tuple[str, str]]
@@ -51,6 +52,12 @@ def idle(scenario: Scenario) -> Advice:
     measures = scenario.measures
     if measures and measures.warm_up is not None and measures.blocks(scenario.times) is None:
         yield "measures.warm_up", "the unit is a slot, and measures.block is missing"
+
+
+def warn_of_idle(scenario: Scenario) -> None:
+    """Warn, in a line each, of settings without effect."""
+    for key, reason in idle(scenario):
+        warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
 
 
 def warnings_of(scenario: Scenario) -> Advice:
