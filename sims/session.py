@@ -191,7 +191,7 @@ def check(
         code = code_of(scenario)
         bare = scenario if load_code else without_code(scenario, folder)
         summary = Summary()
-        jobs = populate(bare, System(scenario.seed, [summary], start=0), folder)
+        jobs = populate(bare, System(scenario.seed, [summary], start=0), folder, lives=False)
         return Checked(scenario, jobs, code, load_code, summary.left_out, summary.changed)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
