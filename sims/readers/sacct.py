@@ -35,7 +35,7 @@ OTHERS = ("End", "ReqCPUS", "User", "Account", "Partition", "AllocTRES", "Priori
 SIMILAR = ("elapsed", "timelimit")
 """Columns of sacct's whose names are like those of columns that are read."""
 LIKE = 0.8
-"""How like a column's name has to be to one of ours, from 0 to 1, to be a misspelling of it."""
+"""Least similarity, from 0 to 1, at which an unknown column is taken for a misspelt one of ours."""
 NEVER = ("", "None", "Unknown")
 """Times that are none: not yet, or cancelled before."""
 RANGES = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?::([1-9]\d{0,8}))?")
@@ -127,7 +127,7 @@ class _Line:
 
 
 def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
-    """Those that are not empty, but for the first, which is the header."""
+    """Yield the lines that are not empty, without the first one, which is the header."""
     source, columns = str(path), list[str]()
     for number, line in numbered_lines(path):
         if not line.strip():
