@@ -4,8 +4,6 @@ with, how its runs are measured, and what their logs say. `holdfast.sections` is
 from __future__ import annotations
 
 import enum
-import warnings
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
@@ -278,18 +276,6 @@ class Scenario(Section):
         if any(source for key, source in job.sources.items() if key != "jobs"):
             own.add(job.kind)
         return tuple(kind for kind in KINDS if kind in own)
-
-    def idle(self) -> Iterator[tuple[str, str]]:
-        """(key, why nothing reads it) of what it says, and its author may think does something."""
-        yield from self.policy.idle(self.decider, self.policy_name)
-        yield from self.protection.idle()
-        if self.link != LinkSection() and self.decider is not DeciderKind.PACK:
-            yield "link", f"only a pack moves data between workers, and {self.policy_name} is none"
-
-    def warn_of_idle(self) -> None:
-        """One line for each key whose value differs from its default and has no effect."""
-        for key, reason in self.idle():
-            warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
 
     @property
     def times(self) -> Unit:
