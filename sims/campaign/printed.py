@@ -13,7 +13,7 @@ from sims.campaign.cells import Gauge
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import FEWEST_BLOCKS, about, rounded, rounded_ratio
 from sims.errors import visible
-from sims.telling import amount_of, grid, in_units, units
+from sims.telling import amount_of, counted, grid, in_units, units
 
 Cells = Sequence[tuple[Gauge, Comparison]]
 """Comparisons by measure and cell."""
@@ -185,5 +185,5 @@ def _verdict(cell: Comparison, line: Line) -> str:
     mean over all jobs says where it contradicts them."""
     said = line.verdict.value
     if cell.speaks and line.verdict is Verdict.UNKNOWN:
-        said = f"{said}: {line.informed} of {len(cell.paired)} blocks"
+        said = f"{said}: {counted(line.informed, 'block')}, needs {line.needed}"
     return f"{said}; all jobs: {line.otherwise.value}" if line.otherwise else said

@@ -83,9 +83,10 @@ class Table:
         if self.short and asked.picture is not None:
             gauge, shown = asked.gauge(asked.picture.measure), len(self.printed.rows)
             every = sum(len(cell.lines) for _, cell in self.cells)
+            load = "--load " if asked.made else ""
             yield (
                 f"At the {asked.picture.x} with the best {gauge.name}: {shown} of {every:,} rows; "
-                "`holdfast campaign table FILE --all` prints all."
+                f"`holdfast campaign table {asked.source} {load}--all` prints all."
             )
 
     @cached_property
@@ -257,7 +258,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if few or (over and short):
         yield (
             f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
-            f"{measure} other than 0 in either variant; the last column says how many have. A "
+            f"{measure} other than 0 in either variant; the last column says how many have it. A "
             "shorter `measures.block` gives more of them, which are less independent."
         )
     elif short:
