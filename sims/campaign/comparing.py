@@ -73,11 +73,18 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") 
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
     own = result.blocks.get(gauge.name, {}).get(of)
-    value = (own and own["value"]) if of else result.values.get(gauge.name)
+    value = result.values.get(gauge.name)
+    if of:
+        value = own["value"] if own else None
     blocks, informed = (own["blocks"], own["informed"]) if own else ((), ())
     return Compared(
-        *(result.seed, status, value if known else None, result.work),
-        *(tuple(blocks), tuple(informed), result.speaks),
+        seed=result.seed,
+        status=status,
+        value=value if known else None,
+        work=result.work,
+        blocks=tuple(blocks),
+        informed=tuple(informed),
+        speaks=result.speaks,
     )
 
 
