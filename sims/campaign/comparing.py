@@ -46,7 +46,7 @@ class Compared:
     blocks: tuple[float, ...] = ()
     """A number for each block of its time."""
     informed: tuple[bool, ...] = ()
-    """For each of them whether any of its jobs has a value other than 0; empty: all do."""
+    """Tells for each block whether any of its jobs has a value other than 0; empty: all do."""
     speaks: str = ""
     """What intervals over them speak for."""
 
@@ -249,7 +249,7 @@ class Observed:
 
     value: float
     work: str
-    """Which jobs it is of."""
+    """Digest that names the jobs of the run."""
     informed: bool
     """Whether anything but 0 was measured."""
 
@@ -260,7 +260,7 @@ def _observed(run: Compared) -> Observed:
 
 
 Row = Mapping[int, Observed]
-"""By seed or block."""
+"""Maps each seed, or block, to what was observed there."""
 
 
 def _values(row: Row, seeds: Iterable[int]) -> list[float]:
@@ -314,7 +314,7 @@ def corrected(comparisons: Sequence[Comparison]) -> int:
 
 
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
-    """The same, of one measure, with intervals, and verdicts, that hold all together at `level`
+    """Return the comparisons with intervals, and verdicts, that hold all together at `level`
     (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
     lines = (

@@ -125,7 +125,7 @@ class Estimate:
         return max(self.mean - self.low, self.high - self.mean)
 
     def at(self, level: float) -> Estimate:
-        """The same at another level."""
+        """Return the same estimate with its interval at another level."""
         return _estimate(self.mean, self.sample, level, self.chancy) if self.sample else self
 
 

@@ -136,7 +136,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
 
 
 def _known(cell: Comparison, line: Line) -> Estimate:
-    """The mean, without an interval where the table prints none."""
+    """Return the mean, without an interval where the table prints none."""
     few = cell.speaks and len(cell.paired) < FEWEST_BLOCKS
     if few or (cell.alike and not cell.speaks):
         return evolve(line.mean, low=-inf, high=inf)

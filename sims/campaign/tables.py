@@ -43,7 +43,7 @@ class Table:
 
     @cached_property
     def cells(self) -> list[tuple[Gauge, Comparison]]:
-        """By measure and cell; the intervals of all measures hold together."""
+        """Comparisons by measure and cell, whose intervals hold together over all measures."""
         results = self.results
         gauges = results.campaign.gauges
         found = [cell for gauge in gauges for cell in results.compared(gauge)]
@@ -91,7 +91,8 @@ class Table:
 
     @cached_property
     def printed(self) -> Printed:
-        """What people read: every cell, or the best of each line where the picture marks it."""
+        """The table that people read: every cell, or the best of each line where the picture marks
+        it."""
         told = self.results.campaign, self.cells, self.title, self.results.unit
         return best_of_lines(*told) if self.short else every_cell(*told)
 
@@ -237,7 +238,7 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 
 
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
-    """Of the comparisons of a campaign's first measure; `many`: comparisons of the table."""
+    """Explain the comparisons of a campaign's first measure; the table makes `many` in all."""
     yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     yield from _levels(results.campaign, many)
@@ -249,7 +250,7 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """What intervals over blocks rest on, and why some are missing."""
+    """Say what intervals over blocks rest on, and why some are missing."""
     over = [cell for cell in cells if cell.speaks]
     yield from dict.fromkeys(cell.speaks for cell in over)
     lines = [line for cell in over for line in cell.lines]
@@ -275,7 +276,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int) -> Iterator[str]:
-    """At which intervals are; `many`: comparisons."""
+    """Say at which level the intervals of `many` comparisons hold."""
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (

@@ -110,7 +110,7 @@ class Blocks:
         return np.where((place >= 0) & (place < last), place, -1)
 
     def told(self, submitted: Floats, unit: str) -> str:
-        """What an interval over these blocks rests on, and what it speaks for."""
+        """Return what an interval over these blocks rests on, and what it speaks for."""
         blocks = self.of(submitted)
         used, many = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
         return (
