@@ -48,7 +48,7 @@ WATCHED = [
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
 ATTRS = {"define", "field", "frozen"}
-SCENARIOS, SOON = 100, 60
+SCENARIOS, SOON = 100, 20
 """Fixed ones, and seconds of CPU time of a mutant that runs them: it takes a few."""
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
@@ -311,7 +311,7 @@ def main_audit(many: int, seed: int) -> None:
         tree.mkdir()
         _in_child(ROOT, 3600, lambda: _write_logs(before))
         mix = _mix(log.stem.partition(" ")[2] for log in before.glob("*"))
-        print(f"{SCENARIOS} fixed scenarios, of whose logs are whole: {mix}", flush=True)
+        print(f"{SCENARIOS} fixed scenarios, of which end: {mix}", flush=True)
         for what, module, first, _ in mutated(chosen, tree):
             _in_child(tree, SOON, lambda: _write_logs(after))
             logs = [it for it in after.glob("*") if _differ(it, before / it.name)]
