@@ -77,8 +77,8 @@ def change(w: World, event: WorkerChanged) -> Script:
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
         w.decider.strikes(worker)
-    elif state is DOWN and worker.lead is not None:
-        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
+    elif state is DOWN and w.now:
+        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker))
     seq = yield WorkerChanged(event.worker, state, None if first else was, until), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
