@@ -162,6 +162,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
+    due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
+    possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0
     it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
