@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from actors import events as e
@@ -127,21 +128,40 @@ def describe(w: World, event: Event) -> Script:
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
     amounts(event)
+    _know(w, event)
+    if isinstance(event, ONCE):
+        w.heads.add(type(event))
+    yield event, 0
+
+
+def _know(w: World, event: Event) -> None:
     match event:
         case e.ChainsBelieved(chains=chains):
-            by_worker(w.head.processors, chains)
+            rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
+            possible(all(min(row) >= 0 and same(sum(row), 1) for row in rows), "no probabilities")
         case e.LinkDescribed(channels=channels, order=order):
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
             practice.platform(w, event)
+        case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
+            last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
+            possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
+            possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
+        case e.DeadlineDescribed(job=job, deadline=deadline):
+            possible(deadline > 0 and job not in w.deadlines, "{} has a deadline already", job)
+            w.deadlines.add(job)
         case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
             framed(isinstance(w.decider, Pack), "no pack decides")
             possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
             w.pack = event
-    if isinstance(event, ONCE):
-        w.heads.add(type(event))
-    yield event, 0
+
+
+def _rising(event: e.WorkerPriced) -> bool:
+    """Whether each price holds from a time on, the first from 0 on, and they repeat after that."""
+    times = (*event.times, *(() if event.period is None else (event.period,)))
+    rising = all(one < other for one, other in pairwise(times))
+    return len(event.times) == len(event.prices) and times[:1] == (0,) and rising
 
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -153,6 +173,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
+    due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
+    possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0
     it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
@@ -230,6 +252,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         enrols = isinstance(w.decider, Enrolment) is (e.ChainsBelieved in w.heads)
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
         framed(whole, "not all that the head names has been told")
+        framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)

@@ -80,8 +80,8 @@ def change(w: World, event: WorkerChanged) -> Script:
         w.decider.strikes(worker)
     else:
         possible(event.detection is None, "no fault takes it DOWN")
-        if state is DOWN and worker.lead is not None:
-            w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
+        if state is DOWN and w.now:
+            w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker))
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
     if copy is None and UP in (state, was):

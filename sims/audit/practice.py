@@ -67,6 +67,9 @@ def notice(w: World, event: NoticeGiven) -> Script:
         lead = event.time - w.now
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
+        lasted, down = worker.unannounced
+        due = lasted - lead > INSTANT * down
+        comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
     worker.told = [*(it for it in worker.told if it >= w.now), event.time]
     seq = yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
@@ -75,11 +78,15 @@ def notice(w: World, event: NoticeGiven) -> Script:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
-def noticed(w: World, worker: Worker, lead: float) -> None:
-    """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
-    due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
-    known = any(same(it, w.now) for it in worker.told)
-    comes(known or not due, f"worker {worker.number}: a notice must come before")
+def noticed(w: World, worker: Worker) -> None:
+    """Hold an owner's DOWN against its notices: it has said so before, unless the worker was DOWN
+    when that was due; how long before that is, any notice of it tells, now or later."""
+    if worker.state is not DOWN or any(same(it, w.now) for it in worker.told):
+        return
+    lasted = w.now - worker.back
+    due = worker.lead is not None and lasted - worker.lead > INSTANT * w.now
+    comes(not due, f"worker {worker.number}: a notice must come before")
+    worker.unannounced = max(worker.unannounced, (lasted, w.now))
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:

@@ -168,6 +168,9 @@ class Worker(Teller):
     """When it went DOWN first since it was UP, and seq of that."""
     lead: float | None = None
     """How long before it goes DOWN its owner says so."""
+    unannounced: tuple[float, float] = 0.0, 0.0
+    """How long it had not been DOWN at most when its owner took it DOWN and had not said so, and
+    when that was."""
     told: list[float] = Factory(list)
     """When it goes DOWN, as its owner has said."""
     back: float = 0
