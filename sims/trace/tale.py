@@ -103,6 +103,8 @@ class Tale(Listener):
         if tell is None or not self.history.jobs:
             return
         told = self._runs.get(getattr(event, "run", -1))
+        if told is not None:
+            told.review(record.t)
         title = tell(event, About(self.job, self.started, told.run if told else None))
         if title is not None:
             (told.place if told else self._top).happened(title, record)
