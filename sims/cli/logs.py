@@ -12,17 +12,16 @@ from typing import Annotated
 
 import attrs
 
-from actors.events import ScenarioStarted
+from actors.events import JobSubmitted, LogReplayed, ScenarioStarted
 from actors.runtime import Record
-from sims.durations import in_unit
+from sims.durations import FORMS, Date, in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
-from sims.options import AsJson, Log, argument, chosen, flag, moment, option, whole
+from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
 from sims.report import Report, amounts
-from sims.telling import amount_of, counted, told
-from sims.telling import moment as told_at
+from sims.telling import Clock, amount_of, counted, told
 
 SHOWN = 20
 """Violations printed unless all are asked for."""
@@ -63,9 +62,21 @@ def note_if_early(log: LogFile) -> None:
 
 def unit_of(log: Path) -> str:
     """Unit of the times in this log."""
-    started = next(iter(LogFile(log))).event
-    assert isinstance(started, ScenarioStarted)
-    return started.unit
+    return clock_of(log).unit
+
+
+def clock_of(log: Path) -> Clock:
+    """How moments of this log are shown: it tells its dates before its first job."""
+    unit = ""
+    for record in LogFile(log):
+        match record.event:
+            case ScenarioStarted():
+                unit = record.event.unit
+            case LogReplayed():
+                return Clock(unit, record.event.begins)
+            case JobSubmitted():
+                break
+    return Clock(unit)
 
 
 # --- lives and instants -----------------------------------------------------------------------
@@ -93,7 +104,10 @@ def queue(
     at: Annotated[
         float,
         option(
-            moment, "T", "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40')"
+            instant,
+            "T",
+            "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40', or a date in "
+            "UTC)",
         ),
     ],
     as_json: AsJson = False,
@@ -101,10 +115,23 @@ def queue(
     """Print the queue and the machine at an instant, from a log."""
     from sims.trace.instant import read_instant
 
-    at = in_unit(at, "--at", lambda: unit_of(log))
+    time = _since_start(log, at) if isinstance(at, Date) else at
+    time = in_unit(time, "--at", lambda: unit_of(log))
     with reading(log) as file:
-        instant = read_instant(file, at)
-    show(*([json.dumps(instant.as_json())] if as_json else instant.lines()))
+        found = read_instant(file, time)
+    show(*([json.dumps(found.as_json())] if as_json else found.lines()))
+
+
+def _since_start(log: Path, date: Date) -> float:
+    """The log's time at a date. Raises InputError where it has none, or begins later."""
+    clock = clock_of(log)
+    if clock.begins is None:
+        raise InputError(str(log), "--at", "a date, and this log has none", FORMS)
+    time = float(date) - clock.begins
+    if time < 0:
+        problem = f"{clock(time)} is before the log's first instant"
+        raise InputError(str(log), "--at", problem, f"{clock(0)} (UTC) or later")
+    return time
 
 
 # --- causes -----------------------------------------------------------------------------------
@@ -124,9 +151,8 @@ def why(
     if as_json:
         print(json.dumps([_record_as_json(record) for record in chain]))
         return
-    begun = chain[-1].event
-    unit = begun.unit if isinstance(begun, ScenarioStarted) else ""
-    lines = [_line(record, unit) for record in chain]
+    clock = clock_of(log)
+    lines = [_line(record, clock) for record in chain]
     show(*(lines if everything else folded(lines)))
 
 
@@ -159,9 +185,9 @@ def _plain(_: object, __: object, value: object) -> object:
     return getattr(value, "value", value)
 
 
-def _line(record: Record, unit: str) -> str:
+def _line(record: Record, clock: Clock) -> str:
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} {told_at(record.t, unit):<14} {told(record.event)}{because}"
+    return f"#{record.seq:<8} {clock(record.t):<14} {told(record.event)}{because}"
 
 
 # --- laws -------------------------------------------------------------------------------------

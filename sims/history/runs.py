@@ -18,6 +18,7 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     LinkDescribed,
+    LogReplayed,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
@@ -41,7 +42,7 @@ from sims.history.workers import Handler, Workers
 
 HOLDING: frozenset[type[Event]] = frozenset(
     (
-        *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
+        *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
@@ -59,6 +60,8 @@ class Runs(Workers):
     """Those submitted and not over, in that order."""
     link: LinkDescribed | None = field(init=False, default=None)
     """The master's; None: there is no master."""
+    begins: float | None = field(init=False, default=None)
+    """The date of time 0, in seconds since 1970, where the log has dates."""
     waiting: int = field(init=False, default=0)
     """How many jobs hold nothing."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -71,6 +74,7 @@ class Runs(Workers):
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             LinkDescribed: self._link,
+            LogReplayed: self._date,
             ProtectionDescribed: self._protect,
             JobCompleted: self._leave,
             JobKilled: self._leave,
@@ -129,6 +133,9 @@ class Runs(Workers):
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.link = event
 
+    def _date(self, record: Record, event: LogReplayed) -> None:
+        self.begins = event.begins
+
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
 
@@ -172,6 +179,8 @@ class Runs(Workers):
             kept = self._runs.pop((event.job, event.keeps))
             self._give(kept, record)
         run = self._enter(record, event)
+        if kept is not None:
+            run.holding, run.follows = kept.holding, kept.number
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
         if kept is not None:
@@ -180,7 +189,10 @@ class Runs(Workers):
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
         job, key = self.jobs[event.job], (event.job, event.run)
-        run = Run(job, event, record, event.processors, record.t, record.seq, event.begun)
+        now = record.t
+        run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
+        if job.left is not None and job.left[0] == now and _has(event.processors, job.left[1]):
+            _, _, run.follows, run.holding = job.left
         self._runs[key] = run
         return run
 
@@ -198,6 +210,7 @@ class Runs(Workers):
 
     def _let_go(self, run: Run, record: Record) -> None:
         del self._runs[run.key]
+        run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
         self._part(run, record)
         self._hold(run.job, -1, record.t)
@@ -287,3 +300,8 @@ class Runs(Workers):
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()
         self._meet(run, self._take(run, processors, record), record)
+
+
+def _has(these: str, those: str) -> bool:
+    """Whether all of those workers are among these."""
+    return these == those or {*numbers_in(those)} <= {*numbers_in(these)}

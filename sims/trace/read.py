@@ -15,9 +15,12 @@ from attrs import define, evolve, field, frozen
 from actors.events import (
     CopiesPlaced,
     CopiesSettled,
+    DeciderKind,
+    Outcome,
     ReservationDropped,
     ReservationMade,
     RunStarted,
+    WorkerChanged,
 )
 from actors.runtime import Record, rare_collections
 from policies.availability import WorkerState
@@ -25,11 +28,12 @@ from sims.errors import InputError, visible
 from sims.history import History, Job, Listener, Run, Worker
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
+from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
-from sims.trace.instant import Look, Ranking, held
+from sims.trace.instant import Look, Ranking, held, wanted
 from sims.trace.tale import Tale
-from sims.trace.wait import FreeWorkers, Promise, Wait
+from sims.trace.wait import Broken, FreeWorkers, Promise, Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
 """With the first of these events all else of an instant has happened: now is decided."""
@@ -47,11 +51,20 @@ class Waits(Listener):
     done: list[Wait] = field(factory=list)
     _me: Job | None = None
     _open: Wait | None = None
-    _unsettled: list[Wait] = field(factory=list)
+    preempted: dict[int, Run] = field(factory=dict)
+    """By event that ended a run of the job: the run that it made way for."""
+    _unsettled: list[Look] = field(factory=list)
     _before: int | None = None
     """How many workers were free before what is decided at this instant; None: nothing is yet."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
+    _begun: list[Run] = field(factory=list)
+    """Other jobs' runs that started at this instant."""
+    _upset: list[Run | int] = field(factory=list)
+    """What went against plans at this instant: runs that were lost, or failed, and workers that
+    went DOWN."""
+    _makes_way: int | None = None
+    """The event that cancelled a run of the job at this instant."""
     _reserved: dict[str, float] = field(factory=dict)
     """Starts that are promised to other jobs that wait."""
 
@@ -68,16 +81,17 @@ class Waits(Listener):
     @property
     def idle(self) -> bool:
         """Whether the job does not wait, and all that can be told of its waits is known."""
-        return self._open is None and not self._unsettled
+        return self._open is None and not self._unsettled and self._makes_way is None
 
     def __call__(self, record: Record) -> None:
         if record.t > self.history.now:
             self._pass()
+            self._watch(record.t)
         if self._open is not None and self._decides(record, self._open):
             self._look(self._open)
         self.history.apply(record)
         if self._unsettled:
-            self._unsettled = [it for it in self._unsettled if not it.look.settled]
+            self._unsettled = [it for it in self._unsettled if not it.settled(record.t)]
         me = self.history.jobs.get(self.job)
         if (me is not None and not me.holdings) != (self._open is not None):
             self._turn(me, record.t)
@@ -95,14 +109,16 @@ class Waits(Listener):
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
-                self._unsettled = [it for it in self._unsettled if it is not before]
+                if before.instants or self._before is not None:
+                    self._unsettled = [it for it in self._unsettled if it is not before.look]
                 return
             self.done.append(before)
             if me is not None:
                 self._satisfy(before, now)
         elif me is not None and (header := self.history.header) is not None:
-            self._me, self._open, self._before = me, Wait(me, now, header, Ranking.of(header)), None
-            self._freed, self._back = [], []
+            clock, self._before = Clock(header.unit, self.history.begins), None
+            self._me, self._open = me, Wait(me, now, header, Ranking.of(header), clock)
+            self._freed, self._back, self._begun, self._upset = [], [], [], []
             others = (job for job in self.history.queue if job is not me)
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
@@ -119,8 +135,20 @@ class Waits(Listener):
         wait = self._open
         if wait is not None:
             self._decided(wait, self.history.now)
-            self._freed, self._back = [], []
-        self._before = None
+            self._freed, self._back, self._begun, self._upset = [], [], [], []
+        self._before = self._makes_way = None
+
+    def _watch(self, now: float) -> None:
+        """A start that was promised before `now` has not come."""
+        wait, history = self._open, self.history
+        promise = wait.promises[-1] if wait is not None and wait.promises else None
+        if wait is None or promise is None or promise.broken is not None:
+            return
+        if promise.start is not None and promise.start * ROUNDING < now:
+            look = Look.at(history, self.job)
+            look = Look(look.free, look.away, [], [it for it in look.held if wait.upsets(promise, it)])
+            wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
+            self._unsettled.append(look)
 
     def _decides(self, record: Record, wait: Wait) -> bool:
         """Whether it is decided now, and not that the job does not wait."""
@@ -132,7 +160,7 @@ class Waits(Listener):
         before = self._look(wait)
         free, starts = self.history.free, self._reserved
         whose = min(starts, key=starts.__getitem__) if free and starts else None
-        wait.instants.append(FreeWorkers(now, before, free, whose))
+        wait.instants.append(FreeWorkers(now, before, free, whose, tuple(self._begun)))
 
     def _look(self, wait: Wait) -> int:
         """All but the decisions of this instant is known; how many workers are free."""
@@ -141,26 +169,50 @@ class Waits(Listener):
         self._before = self.history.free
         if not wait.instants:
             wait.look = Look.at(self.history, self.job)
-            self._unsettled.append(wait)
+            self._unsettled.append(wait.look)
         return self._before
 
     def run_started(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
-            it.look.run_started(run, record)
+            it.run_started(run, record)
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
+        if job.name != self.job:
+            if self._makes_way is not None:
+                self.preempted[self._makes_way], self._makes_way = run, None
+                if wait is not None:
+                    wait.preempted = run
+            self._begun.append(run)
         if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
             wait.passed[job.name] = run
 
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
-            it.look.run_released(run, record)
+            it.run_released(run, record)
         if self._open is not None and not isinstance(record.event, RunStarted):  # which has them
             self._freed.append(run)
 
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        header = self.history.header
+        if run.outcome in (Outcome.LOST, Outcome.FAILED):
+            if self._open is not None:
+                self._upset.append(run)
+                self._open.upset[run.job.name] = run
+        elif run.outcome is Outcome.CANCELLED and run.job.name == self.job:
+            if header is not None and header.cancels and header.decider is DeciderKind.QUEUE:
+                self._makes_way = record.seq
+
+    def job_ended(self, job: Job, record: Record) -> None:
+        if job.name == self.job:  # and no other job made its copies end
+            self._makes_way = None
+
     def worker_changed(self, worker: Worker, record: Record) -> None:
-        if self._open is not None and worker.state is WorkerState.UP:
+        if self._open is None:
+            return
+        if worker.state is WorkerState.UP:
             self._back.append(worker.number)
+        elif worker.state is WorkerState.DOWN and isinstance(record.event, WorkerChanged):
+            self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
@@ -173,7 +225,7 @@ class Waits(Listener):
         if event.job == self.job:
             ended = [] if start is None else held(self._freed)
             early = [it for it in ended if it.believed > record.t * ROUNDING]
-            wait.promises.append(Promise(record, start, early))
+            wait.promises.append(Promise(record, start, early, tuple(self._upset)))
         elif start is not None and wait.promises:
             last = wait.promises[-1]
             if last.record.t == record.t and last.start is None and last.ahead is None:
@@ -195,7 +247,7 @@ class Trace:
     """What became of a job: print it."""
 
     job: str
-    unit: str
+    clock: Clock
     root: Span
     """Its life, with the reasons below each time that it waited."""
     account: FlowAccount
@@ -206,12 +258,15 @@ class Trace:
     def data(self) -> Mapping[str, Any]:
         """The same as data. Made when asked for, as `text` is: a long life has 10^5 lines."""
         about = {"job": self.job, "account": self.account.as_json()}
+        if self.clock.begins is not None:
+            about["begins"] = self.clock.begins
         return self.root.as_json() | about | {"waits": [it.as_json() for it in self.waits]}
 
     @property
     def text(self) -> str:
         """The same for people."""
-        lines = chain(self.root.lines(self.unit), ("",), self.account.lines(self.unit))
+        account = self.account.lines(self.clock.unit)
+        lines = chain(self.root.lines(self.clock), ("",), account)
         return "\n".join(map(visible, lines))
 
     def __str__(self) -> str:
@@ -261,17 +316,28 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
                 if record is not None:
                     tale(record)
                     after = record.t
-    last, started = log.last, waits.history.header
-    assert last is not None and started is not None
+    last = log.last
+    assert last is not None
     tale.stop(last.t)
     waits.close()
+    explain(tale, waits)
+    if tale.root is None:
+        return None
+    return Trace(job, tale.clock, tale.root, tale.account, waits.done)
+
+
+def explain(tale: Tale, waits: Waits) -> None:
+    """Put into a job's life why it waited, and for whom its runs made way."""
     since = {wait.since: wait for wait in waits.done}
     for span in tale.waits:
         if span.start in since:
             span.children += since[span.start].spans()
-    if tale.root is None:
-        return None
-    return Trace(job, started.unit, tale.root, tale.account, waits.done)
+    for seq, other in waits.preempted.items():
+        started, name = tale.started, other.job.name
+        by = f"the order {Ranking.of(started).name} puts it first"
+        why = by if started.preempts else "by the policy's choice"
+        size = counted(wanted(other), "processor")
+        tale.cancelled[seq].title += f", preempted by {name}, which starts on {size}: {why}"
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:

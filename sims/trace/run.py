@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from actors.events import (
+    DeciderKind,
     MessagesDescribed,
     Outcome,
     RateChanged,
@@ -72,6 +73,8 @@ class ToldRun(Course):
     span: Span
     kept: Span | None = field(init=False, default=None)
     doing: Span | None = field(init=False, default=None)
+    ended: Span = field(init=False)
+    """What says how it ended, once it has."""
     _reclaimed: dict[int, Span] = field(init=False, factory=dict)
     """Members that are RECLAIMED."""
     _rate: float = field(init=False)
@@ -79,6 +82,7 @@ class ToldRun(Course):
     """Whether it does though no stage is told."""
 
     def __attrs_post_init__(self) -> None:
+        self.ended = self.span
         self._turn(self.run.start, self.run.done, self._speed())
 
     @property
@@ -97,11 +101,21 @@ class ToldRun(Course):
         self._stop(now)
         self._turn(now, run.done, run.rate)
         if run.rate or run.stage in BY_MESSAGE:
-            words = WORDS[run.stage or Stage.COMPUTING]
+            words = self._words(run.stage or Stage.COMPUTING)
             paced = (computes or run.stage is Stage.VERIFYING) and run.rate != 1
             self.doing = self.span.below(
                 f"{words} at speed {run.rate:g}" if paced else words, record
             )
+
+    def _words(self, stage: Stage) -> str:
+        """On other workers a job under a deadline changes over before it recovers, in one stage."""
+        settings, event = self.started.settings, self.run.event
+        moved = self.started.decider is DeciderKind.DEADLINE and event.keeps is None
+        if stage is not Stage.RECOVERING or not moved:
+            return WORDS[stage]
+        if not any(it.startswith("changeover=") for it in settings):
+            return WORDS[stage]
+        return "changes over" if event.source is None else "changes over and recovers"
 
     def _turn(self, now: float, done: float, rate: float) -> None:
         self._rate = rate
@@ -194,7 +208,7 @@ class ToldRun(Course):
         now, outcome = record.t, self.run.outcome
         assert outcome is not None
         if self.run.stage is not None:
-            self.span.happened(f"ended: {outcome.value}", record)
+            self.ended = self.span.happened(f"ended: {outcome.value}", record)
         else:
             self._guess(now, self._rate)
             self._sum_up(outcome, done, now)

@@ -10,16 +10,26 @@ from math import inf
 
 from attrs import define, field, frozen
 
-from actors.events import DeciderKind, ScenarioStarted
+from actors.events import DeciderKind, Outcome, ScenarioStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.history import Job, Run
-from sims.telling import counted, in_units, moment, worker_of
+from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look, Ranking, wanted
 
 NAMED = 3
 """Of many jobs or runs, the largest are named."""
+
+
+@frozen
+class Broken:
+    """A promised start that did not come."""
+
+    t: float
+    """When it was due."""
+    look: Look
+    """What was free and away then; those hold workers that were not to hold them any more."""
 
 
 @frozen
@@ -31,8 +41,12 @@ class Promise:
     """None: it is dropped."""
     early: Sequence[Held]
     """Runs that ended at that instant, before they were believed to."""
+    upset: Sequence[Run | int] = ()
+    """Runs that were lost, or failed, and workers that went DOWN at that instant."""
     ahead: str | None = None
     """To whom the place of one that is dropped was given."""
+    broken: Broken | None = None
+    """What there was when it was due; None: it was kept, or changed before."""
 
 
 @frozen
@@ -45,6 +59,8 @@ class FreeWorkers:
     reserved: str | None
     """Of the other jobs that have a reservation, the one that is promised the earliest start; None:
     none has."""
+    begun: tuple[Run, ...] = ()
+    """Of other jobs, started at that instant."""
 
 
 @define
@@ -57,6 +73,7 @@ class Wait:
     """What the log begins with."""
     ranking: Ranking
     """The queue's order."""
+    clock: Clock
     until: float | None = None
     """None: the log ends first."""
     look: Look = field(init=False)
@@ -64,6 +81,10 @@ class Wait:
     passed: dict[str, Run] = field(factory=dict)
     """Jobs that came later and started first."""
     promises: list[Promise] = field(factory=list)
+    upset: dict[str, Run] = field(factory=dict)
+    """By job: its run that was lost, or failed, last while this job waited."""
+    preempted: Run | None = None
+    """The wait began as the job made way for it."""
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
     """What it got."""
@@ -88,11 +109,18 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Instants before that at which as many were free, and went to others."""
-        mine, since = self.mine, self.possible
+        """Instants before that at which as many were free, and went to others; that at which it
+        made way itself is none."""
+        return [it.t for it in self._missed]
+
+    @property
+    def _missed(self) -> list[FreeWorkers]:
+        mine, since, found = self.mine, self.possible, self.instants
         if mine is None or since is None:
             return []
-        return [it.t for it in self.instants if it.t < since and it.before >= mine.width]
+        if self.preempted is not None and found and found[0].t == self.since:
+            found = found[1:]
+        return [it for it in found if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
         """At how many instants in [start, end) as many as it got were free and stayed so, by the
@@ -109,11 +137,13 @@ class Wait:
         yield from _at(self.since, self._found(), self._held())
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
+            if (broken := promise.broken) is not None:
+                yield from _at(broken.t, self._broken(promise, broken))
         if self.until is not None:
             yield from _at(self.until, self._passed(), *self._started(self.until))
 
     def _moment(self, t: float) -> str:
-        return moment(t, self.started.unit)
+        return self.clock(t)
 
     # --- as it began ----------------------------------------------------------------------------
 
@@ -125,12 +155,18 @@ class Wait:
         names = [it.name for it in look.waiting if rank(it, starts.get(it.name)) < me]
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
-    def _found(self) -> str:
-        look = self.look
+    def _free(self, look: Look) -> str:
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
         away = [f", {number:,} {_are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
-        free = f"{look.free:,} of {total} {_are(look.free)} free{''.join(away)}"
+        return f"{look.free:,} of {total} {_are(look.free)} free{''.join(away)}"
+
+    def _found(self) -> str:
+        free, first = self._free(self.look), self.instants[0]
+        if first.t == self.since and (names := _starters([first])):
+            begun = _some(names, "other job")
+            starts = "starts" if len(names) == 1 else "start"
+            free += f", as it made way for {begun}" if self.preempted else f"; {begun} {starts}"
         jobs, processors = self.ahead()
         if not jobs:
             return free
@@ -151,16 +187,47 @@ class Wait:
     # --- while it waited ------------------------------------------------------------------------
 
     def _promised(self, promise: Promise, before: Promise | None) -> str:
+        why = [self._upset(it) for it in promise.upset[:NAMED]]
         if promise.start is None:
-            ahead = f": {promise.ahead} is ahead of it now" if promise.ahead else ""
-            return f"nothing is promised to it any more{ahead}"
+            why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
+            return f"nothing is promised to it any more{': ' if why else ''}{_joined(why)}"
         start = f"promised its start for {self._moment(promise.start)}"
         if before is None or before.start is None:
             return start
         by = promise.start - before.start
         how = f"{in_units(abs(by), self.started.unit)} {'earlier' if by < 0 else 'later'}"
-        ended = [self._early(it, promise.record.t) for it in promise.early[:NAMED]]
-        return f"{start}, {how}{': ' if ended else ''}{_joined(ended)}"
+        if by < 0:
+            why = [self._early(it, promise.record.t) for it in promise.early[:NAMED]]
+        return f"{start}, {how}{': ' if why else ''}{_joined(why)}"
+
+    def _upset(self, it: Run | int) -> str:
+        if isinstance(it, Run):
+            assert it.outcome is not None
+            how = "lost" if it.outcome is Outcome.LOST else "in vain, as it failed"
+            return f"run {it.number} of {it.job.name} was {how}"
+        return f"{worker_of(self.started, it)} went DOWN"
+
+    def upsets(self, promise: Promise, held: Held) -> bool:
+        """Whether workers that are held when the promised start is due were not to be held then, or
+        were when it was promised and are held by another run now."""
+        due = promise.start
+        return held.kept or held.start > promise.record.t or (due is not None and held.believed <= due)
+
+    def _broken(self, promise: Promise, broken: Broken) -> str:
+        look = broken.look
+        held = _largest(look.held, lambda it: self._outlasts(promise, it, look))
+        return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
+
+    def _outlasts(self, promise: Promise, held: Held, look: Look) -> str:
+        end, upset = look.ends.get(held.key), self.upset.get(held.job)
+        until = "the log's end" if end is None else self._moment(end)
+        if upset is not None and upset.end is not None and upset.end >= promise.record.t:
+            why = f"{self._upset(upset)} at {self._moment(upset.end)}"
+        elif held.start > promise.record.t:
+            why = f"it started at {self._moment(held.start)}"
+        else:
+            why = f"it was believed to end at {self._moment(held.believed)}"
+        return f"{held.job} holds {held.width:,} until {until} ({why})"
 
     def _early(self, held: Held, end: float) -> str:
         early = in_units(held.believed - end, self.started.unit)
@@ -202,16 +269,33 @@ class Wait:
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
             first, held = self._moment(missed[0]), self.reserved(self.since, possible)
-            taken, why = len(missed) - held.total(), "others had them"
+            taken = len(missed) - held.total()
+            why = f"{_some(_starters(self._missed), 'other job') or 'others'} had them"
             if held:
-                why = f"{_holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
+                why = f"{self._holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
             yield f"{so_many} at {times} too, first at {first}: {why}"
+        chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
-            why = _holding(self.reserved(possible, now))
+            why = self._holding(self.reserved(possible, now))
             yield f"{so_many} from {self._moment(possible)} on, but {why}"
         free = self.instants[-1].before
         are = f"{free:,} {_are(free)} free"
-        yield f"possible now: {self._freed()}{are}, it takes {mine.width:,}"
+        on = f"the policy starts it now, on {self._members(mine)}" if chosen else "possible now"
+        yield f"{on}: {self._freed()}{are}, it takes {mine.width:,}"
+
+    def _holding(self, reserved: Counter[str | None]) -> str:
+        """Why what was free stayed so: whose reservations held it at the most instants, or the
+        policy's choice."""
+        jobs = [job for job, _ in reserved.most_common() if job is not None]
+        if not jobs:
+            waits = self.started.decider is DeciderKind.DEADLINE
+            return "the policy chose to wait" if waits else "the policy did not start it"
+        one = "a reservation" if len(jobs) == 1 else "reservations"
+        return f"{one} of {_some(jobs, 'other job')} held them"
+
+    def _members(self, mine: Held) -> str:
+        names = [worker_of(self.started, n) for n in islice(numbers_in(mine.processors), NAMED)]
+        return _joined(names) if mine.width <= NAMED else counted(mine.width, "worker")
 
     def _freed(self) -> str:
         """What changed at the instant of its start."""
@@ -249,8 +333,13 @@ class Wait:
                 dict(zip(passed, (name, wanted(it), it.start, rule(it)), strict=True))
                 for name, it in self.passed.items()
             ],
+            "preempted": self.preempted and self.preempted.job.name,
             "promises": [
-                {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in self.promises
+                {
+                    **{"t": it.record.t, "start": it.start, "seq": it.record.seq},
+                    "broken": it.broken and self._broken(it, it.broken),
+                }
+                for it in self.promises
             ],
             "missed": self.missed,
             "reserved": {job: n for job, n in self.reserved(self.since, inf).items() if job},
@@ -260,13 +349,10 @@ class Wait:
         }
 
 
-def _holding(reserved: Counter[str | None]) -> str:
-    """Whose reservations held what was free: those that did so at the most instants."""
-    jobs = [job for job, _ in reserved.most_common() if job is not None]
-    if not jobs:
-        return "not for it"
-    one = "a reservation" if len(jobs) == 1 else "reservations"
-    return f"{one} of {_some(jobs, 'other job')} held them"
+def _starters(instants: Sequence[FreeWorkers]) -> list[str]:
+    """Who started at those instants, the largest first."""
+    begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
+    return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
 
 def _data(held: Held) -> dict[str, object]:

@@ -30,7 +30,7 @@ from actors.events import (
 )
 from actors.runtime import Event
 from sims.history import Run
-from sims.telling import amount_of, counted, in_units, moment, worker_of
+from sims.telling import Clock, amount_of, counted, in_units, worker_of
 
 Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
@@ -68,6 +68,7 @@ class About:
 
     job: str
     started: ScenarioStarted
+    clock: Clock
     run: Run | None
     """That the event names."""
 
@@ -100,7 +101,7 @@ def _expected(event: EndExpected, about: About) -> str | None:
     if event.expected is None:
         return None
     where = counted(event.processors, "worker")
-    end = moment(event.expected, about.started.unit)
+    end = about.clock(event.expected)
     return f"expected to end at {end} on {where}; {event.left:.3%} of the work left"
 
 
