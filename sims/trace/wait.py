@@ -163,7 +163,7 @@ class Wait:
 
     def _found(self) -> str:
         free, first = self._free(self.look), self.instants[0]
-        if first.t == self.since and (names := _starters([first])):
+        if self.look.free and first.t == self.since and (names := _starters([first])):
             begun = _some(names, "other job")
             starts = "starts" if len(names) == 1 else "start"
             free += f", as it made way for {begun}" if self.preempted else f"; {begun} {starts}"
@@ -270,7 +270,8 @@ class Wait:
             times = counted(len(missed), "earlier instant")
             first, held = self._moment(missed[0]), self.reserved(self.since, possible)
             taken = len(missed) - held.total()
-            why = f"{_some(_starters(self._missed), 'other job') or 'others'} had them"
+            them = _starters([it for it in self._missed if it.after < mine.width])
+            why = f"{_some(them, 'other job') or 'others'} had them"
             if held:
                 why = f"{self._holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
             yield f"{so_many} at {times} too, first at {first}: {why}"
