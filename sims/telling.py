@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ SLOT = "slot"
 SECOND = "s"
 """The unit of a log of real jobs."""
 HOUR = 3600
-EPOCH = datetime(1970, 1, 1)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = 2**35
 """Seconds from there, in either direction, up to which dates are shown: a thousand years."""
 
@@ -98,7 +98,7 @@ class Clock:
         hundredths = round(100 * (self.begins + t))
         date = EPOCH + timedelta(seconds=hundredths // 100)
         rest = f".{hundredths % 100:02}".rstrip("0") if hundredths % 100 else ""
-        return f"{date.isoformat(sep=' ')}{rest}"
+        return f"{date.date()} {date.time()}{rest}"
 
     def lasted(self, value: float) -> str:
         """A length of time, to six digits."""

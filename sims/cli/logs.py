@@ -106,8 +106,7 @@ def queue(
         option(
             instant,
             "T",
-            "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40', or a date in "
-            "UTC)",
+            "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40', or a date)",
         ),
     ],
     as_json: AsJson = False,

@@ -146,7 +146,9 @@ class Waits(Listener):
             return
         if promise.start is not None and promise.start * ROUNDING < now:
             look = Look.at(history, self.job)
-            look = Look(look.free, look.away, [], [it for it in look.held if wait.upsets(promise, it)])
+            look = Look(
+                look.free, look.away, [], [it for it in look.held if wait.upsets(promise, it)]
+            )
             wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
             self._unsettled.append(look)
 
@@ -194,13 +196,13 @@ class Waits(Listener):
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         header = self.history.header
+        queue = header is not None and header.cancels and header.decider is DeciderKind.QUEUE
         if run.outcome in (Outcome.LOST, Outcome.FAILED):
             if self._open is not None:
                 self._upset.append(run)
                 self._open.upset[run.job.name] = run
-        elif run.outcome is Outcome.CANCELLED and run.job.name == self.job:
-            if header is not None and header.cancels and header.decider is DeciderKind.QUEUE:
-                self._makes_way = record.seq
+        elif queue and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
+            self._makes_way = record.seq
 
     def job_ended(self, job: Job, record: Record) -> None:
         if job.name == self.job:  # and no other job made its copies end
@@ -257,7 +259,7 @@ class Trace:
     @property
     def data(self) -> Mapping[str, Any]:
         """The same as data. Made when asked for, as `text` is: a long life has 10^5 lines."""
-        about = {"job": self.job, "account": self.account.as_json()}
+        about: dict[str, Any] = {"job": self.job, "account": self.account.as_json()}
         if self.clock.begins is not None:
             about["begins"] = self.clock.begins
         return self.root.as_json() | about | {"waits": [it.as_json() for it in self.waits]}

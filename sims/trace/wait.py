@@ -211,7 +211,9 @@ class Wait:
         """Whether workers that are held when the promised start is due were not to be held then, or
         were when it was promised and are held by another run now."""
         due = promise.start
-        return held.kept or held.start > promise.record.t or (due is not None and held.believed <= due)
+        return (
+            held.kept or held.start > promise.record.t or (due is not None and held.believed <= due)
+        )
 
     def _broken(self, promise: Promise, broken: Broken) -> str:
         look = broken.look
@@ -337,7 +339,9 @@ class Wait:
             "preempted": self.preempted and self.preempted.job.name,
             "promises": [
                 {
-                    **{"t": it.record.t, "start": it.start, "seq": it.record.seq},
+                    "t": it.record.t,
+                    "start": it.start,
+                    "seq": it.record.seq,
                     "broken": it.broken and self._broken(it, it.broken),
                 }
                 for it in self.promises

@@ -199,7 +199,11 @@ def test_a_job_under_a_deadline_says_what_its_policy_chose_and_that_it_changes_o
     assert "the policy starts it now, on spot: spot is UP again; 2 are free, it takes 1" in out
     assert "not for it" not in out
     assert "possible now" not in out
-    lines = [line.split(") ", 1)[1].strip().split("  (")[0] for line in out.splitlines() if "change" in line]
+    lines = [
+        line.split(") ", 1)[1].strip().split("  (")[0]
+        for line in out.splitlines()
+        if "change" in line
+    ]
     assert lines[0] == "changes over"
     assert set(lines) == {"changes over", "changes over and recovers"}
     assert "ended: cancelled: the policy gives its workers back" in out

@@ -131,7 +131,7 @@ policy.name = "EASY"
 
 def test_a_member_is_replaced_because_of_the_end_that_freed_the_other_worker(shell: Shell) -> None:
     assert shell("run", shell.write(SPARES), "--log", "run.jsonl").code == 0
-    events = [json.loads(line) for line in Path("run.jsonl").open()]
+    events = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
     replaced = [it for it in events if it["event"] == "MemberReplaced"]
     assert [it["worker"] for it in replaced] == [0, 1]
     for it in replaced:
@@ -144,7 +144,7 @@ def test_a_member_is_replaced_because_it_went_down_where_the_other_worker_was_fr
     shell: Shell,
 ) -> None:
     shell("run", shell.write(SPARES.replace("[5, 6], ", "")), "--log", "run.jsonl")
-    events = [json.loads(line) for line in Path("run.jsonl").open()]
+    events = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
     first = next(it for it in events if it["event"] == "MemberReplaced")
     cause = events[first["cause"]]
     assert (cause["event"], cause["worker"], cause["t"]) == ("WorkerChanged", 0, 20)
