@@ -12,9 +12,8 @@ from typing import Annotated
 
 import attrs
 
-from actors.events import JobSubmitted, LogReplayed, ScenarioStarted
 from actors.runtime import Record
-from sims.durations import FORMS, Date, in_unit
+from sims.durations import Date, in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
@@ -62,21 +61,9 @@ def note_if_early(log: LogFile) -> None:
 
 def unit_of(log: Path) -> str:
     """Unit of the times in this log."""
+    from sims.trace.read import clock_of
+
     return clock_of(log).unit
-
-
-def clock_of(log: Path) -> Clock:
-    """How moments of this log are shown: it tells its dates before its first job."""
-    unit = ""
-    for record in LogFile(log):
-        match record.event:
-            case ScenarioStarted():
-                unit = record.event.unit
-            case LogReplayed():
-                return Clock(unit, record.event.begins)
-            case JobSubmitted():
-                break
-    return Clock(unit)
 
 
 # --- lives and instants -----------------------------------------------------------------------
@@ -113,24 +100,13 @@ def queue(
 ) -> None:
     """Print the queue and the machine at an instant, from a log."""
     from sims.trace.instant import read_instant
+    from sims.trace.read import time_at
 
-    time = _since_start(log, at) if isinstance(at, Date) else at
+    time = time_at(log, at) if isinstance(at, Date) else at
     time = in_unit(time, "--at", lambda: unit_of(log))
     with reading(log) as file:
         found = read_instant(file, time)
     show(*([json.dumps(found.as_json())] if as_json else found.lines()))
-
-
-def _since_start(log: Path, date: Date) -> float:
-    """The log's time at a date. Raises InputError where it has none, or begins later."""
-    clock = clock_of(log)
-    if clock.begins is None:
-        raise InputError(str(log), "--at", "a date, and this log has none", FORMS)
-    time = float(date) - clock.begins
-    if time < 0:
-        problem = f"{clock(time)} is before the log's first instant"
-        raise InputError(str(log), "--at", problem, f"{clock(0)} (UTC) or later")
-    return time
 
 
 # --- causes -----------------------------------------------------------------------------------
@@ -143,7 +119,7 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Print the chain of causes that led to an event of a log."""
-    from sims.trace.read import causes
+    from sims.trace.read import causes, clock_of
 
     with reading(log) as file:
         chain = causes(file, seq)

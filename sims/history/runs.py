@@ -38,7 +38,7 @@ from actors.events import (
 from actors.intervals import intervals_of, joined, numbers_in, text
 from actors.runtime import Event, Record
 from sims.history.states import Job, Key, Run
-from sims.history.workers import Handler, Workers
+from sims.history.workers import Handler, Workers, has_all
 
 HOLDING: frozenset[type[Event]] = frozenset(
     (
@@ -60,8 +60,6 @@ class Runs(Workers):
     """Those submitted and not over, in that order."""
     link: LinkDescribed | None = field(init=False, default=None)
     """The master's; None: there is no master."""
-    begins: float | None = field(init=False, default=None)
-    """The date of time 0, in seconds since 1970, where the log has dates."""
     waiting: int = field(init=False, default=0)
     """How many jobs hold nothing."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -74,7 +72,6 @@ class Runs(Workers):
             JobSubmitted: self._submit,
             JobDescribed: self._describe,
             LinkDescribed: self._link,
-            LogReplayed: self._date,
             ProtectionDescribed: self._protect,
             JobCompleted: self._leave,
             JobKilled: self._leave,
@@ -133,9 +130,6 @@ class Runs(Workers):
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.link = event
 
-    def _date(self, record: Record, event: LogReplayed) -> None:
-        self.begins = event.begins
-
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
 
@@ -191,7 +185,7 @@ class Runs(Workers):
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
-        if job.left is not None and job.left[0] == now and _has(event.processors, job.left[1]):
+        if job.left is not None and job.left[0] == now and has_all(event.processors, job.left[1]):
             _, _, run.follows, run.holding = job.left
         self._runs[key] = run
         return run
@@ -300,8 +294,3 @@ class Runs(Workers):
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()
         self._meet(run, self._take(run, processors, record), record)
-
-
-def _has(these: str, those: str) -> bool:
-    """Whether all of those workers are among these."""
-    return these == those or {*numbers_in(those)} <= {*numbers_in(these)}

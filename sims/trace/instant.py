@@ -11,38 +11,18 @@ from typing import Any
 
 from attrs import asdict, define, field, frozen
 
-from actors.events import Compound, CopiesPlaced, DeciderKind, ScenarioStarted
+from actors.events import Compound, ScenarioStarted
 from actors.intervals import count_in, intervals_of, numbers_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
-from policies.interface.queue import BatchJob, Order
-from policies.maths.speedup import Rigid
-from policies.queue.names import default_order
-from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time, urgent_first
 from sims.errors import InputError, visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
 from sims.telling import Clock, counted, in_units, title_of
-
-PLAIN: dict[str, Order] = {
-    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
-    "LJF": large_first,
-    "FCFS": first_come,
-    "SJF": shortest_time,
-    "PRIORITY": urgent_first,
-}
-"""The orders that depend on nothing but what a log tells of a job. Read only."""
+from sims.trace.ranking import Ranking, wanted
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
-
-
-def wanted(run: Run) -> int:
-    """How many processors its job asked for while it waited; copies that start together count."""
-    placed, processors = run.record.event, count_in(run.event.processors)
-    if isinstance(placed, CopiesPlaced):
-        return placed.copies[placed.jobs.index(run.job.name)] * processors
-    return processors
 
 
 @frozen
@@ -80,6 +60,10 @@ class Held:
     def width(self) -> int:
         """How many."""
         return count_in(self.processors)
+
+    def as_json(self) -> dict[str, object]:
+        """Who holds how many, as data."""
+        return {"job": self.job, "run": self.run, "processors": self.width}
 
     @property
     def key(self) -> Key:
@@ -145,44 +129,6 @@ class Look(Listener):
         are released, its job's next run may still take them over."""
         over = len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
         return over and max(self.ends.values(), default=-inf) < now
-
-
-@frozen
-class Ranking:
-    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
-
-    name: str
-    """Empty where no queue decides."""
-    order: Order | None
-    processors: int
-
-    @classmethod
-    def of(cls, started: ScenarioStarted) -> Ranking:
-        """Of the log that begins so."""
-        if started.decider is not DeciderKind.QUEUE:
-            return cls("", None, started.processors)
-        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
-        name = next(said, default_order(started.policy))
-        return cls(name, PLAIN.get(name), started.processors)
-
-    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
-        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
-        other order is known; last where what it asks for is not told and matters."""
-        if self.order is None or self.order is first_come:
-            return job.submitted, job.seq
-        if run is None:
-            return inf, job.seq
-        processors, work = wanted(run), run.event.work
-        event, shape = job.event, Rigid(processors, work)
-        described = BatchJob(
-            job.seq, job.name, shape, submitted=job.submitted, priority=event.priority
-        )
-        time = work if job.estimate is None else job.estimate
-        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
-
-
-def _undrawn(job: BatchJob) -> float:
-    raise AssertionError("only RANDOM draws, and it is not ranked")
 
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from actors.events import (
-    DeciderKind,
     MessagesDescribed,
     Outcome,
     RateChanged,
@@ -29,6 +28,7 @@ from sims.history import History, Worker
 from sims.telling import amount_of, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import Course, Part, Piece, held_up
+from sims.trace.words import stage_words
 
 BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
 """Stages that are over when all members' messages have passed."""
@@ -39,17 +39,6 @@ PARTS = {
     Stage.RECOVERING: Part.RECOVERY,
     Stage.REDISTRIBUTING: Part.REDISTRIBUTION,
 }
-WORDS = {
-    Stage.STAGING_IN: "stages in",
-    Stage.SAVING: "sends its images",
-    Stage.COMPUTING: "computes",
-    Stage.VERIFYING: "verifies",
-    Stage.CHECKPOINTING: "takes a checkpoint",
-    Stage.RECOVERING: "recovers",
-    Stage.REDISTRIBUTING: "redistributes its data",
-}
-
-
 MESSAGES = {
     TransferKind.PROGRAM: "program",
     TransferKind.DATA: "data",
@@ -101,21 +90,11 @@ class ToldRun(Course):
         self._stop(now)
         self._turn(now, run.done, run.rate)
         if run.rate or run.stage in BY_MESSAGE:
-            words = self._words(run.stage or Stage.COMPUTING)
+            words = stage_words(run, self.started)
             paced = (computes or run.stage is Stage.VERIFYING) and run.rate != 1
             self.doing = self.span.below(
                 f"{words} at speed {run.rate:g}" if paced else words, record
             )
-
-    def _words(self, stage: Stage) -> str:
-        """On other workers a job under a deadline changes over before it recovers, in one stage."""
-        settings, event = self.started.settings, self.run.event
-        moved = self.started.decider is DeciderKind.DEADLINE and event.keeps is None
-        if stage is not Stage.RECOVERING or not moved:
-            return WORDS[stage]
-        if not any(it.startswith("changeover=") for it in settings):
-            return WORDS[stage]
-        return "changes over" if event.source is None else "changes over and recovers"
 
     def _turn(self, now: float, done: float, rate: float) -> None:
         self._rate = rate

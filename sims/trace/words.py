@@ -12,6 +12,7 @@ from actors.events import (
     CheckpointStarted,
     CheckpointStored,
     CheckpointTaken,
+    DeciderKind,
     EndExpected,
     FaultDetected,
     FaultIgnored,
@@ -26,6 +27,7 @@ from actors.events import (
     RedistributionPlanned,
     RestartedFromScratch,
     ScenarioStarted,
+    Stage,
     TasksDescribed,
 )
 from actors.runtime import Event
@@ -128,3 +130,27 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     RedistributionPlanned: _planned,
 }
 """What is told of events that change nothing else in a life; None: nothing."""
+
+
+# --- stages ---------------------------------------------------------------------------------------
+
+WORDS = {
+    Stage.STAGING_IN: "stages in",
+    Stage.SAVING: "sends its images",
+    Stage.COMPUTING: "computes",
+    Stage.VERIFYING: "verifies",
+    Stage.CHECKPOINTING: "takes a checkpoint",
+    Stage.RECOVERING: "recovers",
+    Stage.REDISTRIBUTING: "redistributes its data",
+}
+
+
+def stage_words(run: Run, started: ScenarioStarted) -> str:
+    """What a run does in its stage; on other workers a job under a deadline changes over before it
+    recovers, in one stage."""
+    stage, event = run.stage or Stage.COMPUTING, run.event
+    moved = started.decider is DeciderKind.DEADLINE and event.keeps is None
+    changes = moved and any(it.startswith("changeover=") for it in started.settings)
+    if stage is not Stage.RECOVERING or not changes:
+        return WORDS[stage]
+    return "changes over" if event.source is None else "changes over and recovers"

@@ -14,8 +14,9 @@ from sims.history import HOLDING
 from sims.log import LogFile
 from sims.scenario.loader import load
 from sims.trace import Span
-from sims.trace.read import Waits, explain, find_life
+from sims.trace.read import explain, find_life
 from sims.trace.tale import Tale
+from sims.trace.watch import Waits
 from sims.world import run
 from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, play, write
