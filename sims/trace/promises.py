@@ -75,10 +75,11 @@ def mishap(started: ScenarioStarted, it: Run | int) -> str:
     return f"run {it.number} of {it.job.name} was {how}"
 
 
-def ended_early(held: Held, end: float, unit: str) -> str:
-    """Say that a run ended before it was believed to."""
-    early = in_units(held.believed - end, unit)
-    return f"{held.job} ended {early} before it was believed to"
+def ended_early(promise: Promise, unit: str) -> list[str]:
+    """Say which runs ended before they were believed to as the promise was made."""
+    now = promise.record.t
+    early = [(it.job, in_units(it.believed - now, unit)) for it in promise.early[:NAMED]]
+    return [f"{job} ended {time} before it was believed to" for job, time in early]
 
 
 def outlasts(
