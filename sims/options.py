@@ -192,12 +192,12 @@ DATE = "or a date, such as `2020-05-01 12:30`, where the log has dates"
 instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, {DATE}")
 
 
-def picture(word: str) -> Path:
-    """A file that a picture can be written to, by its suffix."""
+def picture(word: str, *others: str) -> Path:
+    """A file that a picture can be written to, by its suffix, or one with another of these."""
     from sims.plots.figure import SUFFIXES
 
-    if Path(word).suffix not in SUFFIXES:
-        accepted = ", ".join(f"NAME{suffix}" for suffix in SUFFIXES)
+    if Path(word).suffix not in (*SUFFIXES, *others):
+        accepted = ", ".join(f"NAME{suffix}" for suffix in (*SUFFIXES, *others))
         raise refused(word, accepted)
     return Path(word)
 
