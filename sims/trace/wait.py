@@ -169,9 +169,7 @@ class Wait:
         by = promise.start - before.start
         how = f"{in_units(abs(by), self.started.unit)} {'earlier' if by < 0 else 'later'}"
         if by < 0:
-            why = [
-                ended_early(it, promise.record.t, self.started.unit) for it in promise.early[:NAMED]
-            ]
+            why = ended_early(promise, self.started.unit)
         return f"{start}, {how}{': ' if why else ''}{joined(why)}"
 
     def _broken(self, promise: Promise, broken: Broken) -> str:
