@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from math import fsum
 from operator import mul
 from typing import TypeVar
@@ -28,6 +29,22 @@ CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 
 class Seconds(float):
     """A time whose text names its units: of slots it says nothing."""
+
+
+class Date(float):
+    """Seconds since 1970, which a text has given as a date."""
+
+
+def date_or_seconds(text: str) -> float:
+    """The `Date` that `text` says, in Universal Time where it names no other, or as `seconds` does.
+
+    Raises ValueError for any other text.
+    """
+    try:
+        return seconds(text)
+    except ValueError:
+        date = datetime.fromisoformat(text.strip())
+        return Date((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
 
 
 def units_sum(text: str) -> float:

@@ -18,7 +18,7 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
-from sims.durations import FORMS, seconds
+from sims.durations import FORMS, date_or_seconds, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
@@ -194,6 +194,8 @@ natural = kind(within(int, not_negative), "a whole number from 0")
 positive_int = kind(within(int, positive), "a whole number from 1")
 moment = kind(within(seconds, not_negative), f"a time from 0: {FORMS}")
 duration = kind(within(seconds, positive), f"a time above 0: {FORMS}")
+DATE = "or a date, such as `2020-05-01 12:30`, where the log has dates"
+instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, {DATE}")
 
 
 def picture(word: str, *others: str) -> Path:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
 import attrs
+from attrs import frozen
 
 from sims.errors import show, visible
 
@@ -25,6 +27,9 @@ SLOT = "slot"
 SECOND = "s"
 """The unit of a log of real jobs."""
 HOUR = 3600
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LAST = 2**35
+"""Seconds from there, in either direction, up to which dates are shown: a thousand years."""
 
 SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
@@ -77,6 +82,28 @@ def moment(t: float, unit: str) -> str:
     days, hours, minutes, seconds = _clock(t)
     time = f"{hours}:{minutes:02}:{seconds:05.2f}".removesuffix("0").removesuffix(".0")
     return f"{days:,} d {time}" if days else time
+
+
+@frozen
+class Clock:
+    """How the moments of one log are shown: as dates where it has them, else as `moment` does."""
+
+    unit: str
+    begins: float | None = None
+    """The date of time 0, in seconds since 1970."""
+
+    def __call__(self, t: float) -> str:
+        """`2020-05-01 12:30:00` (Universal Time), or `68 d 10:46:40.5`."""
+        if self.begins is None or not abs(self.begins + t) < LAST:
+            return moment(t, self.unit)
+        hundredths = round(100 * (self.begins + t))
+        date = EPOCH + timedelta(seconds=hundredths // 100)
+        rest = f".{hundredths % 100:02}".rstrip("0") if hundredths % 100 else ""
+        return f"{date.date()} {date.time()}{rest}"
+
+    def lasted(self, value: float) -> str:
+        """A length of time, to six digits."""
+        return in_units(value, self.unit, digits=6)
 
 
 def _clock(value: float) -> tuple[int, int, int, float]:

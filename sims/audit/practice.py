@@ -23,7 +23,7 @@ from sims.audit import parts, rules
 from sims.audit.facts import PLAINLY, Copy, Job
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
-from sims.audit.workers import DOWN, Free, Worker, joined
+from sims.audit.workers import DOWN, Free, Worker, joined, meet
 from sims.audit.world import World
 
 
@@ -210,8 +210,10 @@ def replace_all(w: World) -> Script:
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     """The newcomer takes its tasks and its place."""
-    away = follows(w.worker(gone).away)
-    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
+    since = follows(w.worker(gone).away)[1]
+    freed = [seq for seq, spans in w.decider.freeing if meet(spans, (newcomer, newcomer + 1))]
+    cause = freed[-1] if freed else since
+    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
         return newcomer if member == gone else member
