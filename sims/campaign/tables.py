@@ -22,7 +22,7 @@ from sims.campaign.results import Results, plain
 from sims.errors import imported, visible
 from sims.exports.tables import Library, library_or_default
 from sims.plots.pictures import Picture
-from sims.telling import UNCUT, amount_of, counted, grid, in_units, units
+from sims.telling import amount_of, as_html, as_text, counted, grid, in_units, units
 
 
 @define(slots=False, repr=False)
@@ -109,23 +109,13 @@ class Table:
 
         return Group(self._printed(), *(Text(visible(it)) for it in self.notes))
 
-    def _console(self) -> Any:
-        """Where it was printed, in memory."""
-        from io import StringIO
-
-        from rich.console import Console
-
-        console = Console(width=UNCUT, file=StringIO(), record=True)
-        console.print(self)
-        return console
-
     def __str__(self) -> str:
-        return str(self._console().file.getvalue())
+        return as_text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return str(self._console().export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
+        return as_html(self._printed(), self.notes)
 
     # --- for programs -------------------------------------------------------------------------
 

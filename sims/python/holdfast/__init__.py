@@ -139,7 +139,8 @@ def open_log(path: str) -> Result:
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """A picture of a result, or of a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`."""
+    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`; a path in its place
+    is where the Gantt chart goes."""
     return (open_log(run) if isinstance(run, str) else run).plot(what, path)
 
 

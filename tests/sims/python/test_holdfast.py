@@ -61,6 +61,9 @@ def test_a_run_its_log_its_trace_and_its_picture(shell: Shell) -> None:
     assert holdfast.plot("figure1.jsonl", "jobs", "ours.svg") == Path("ours.svg")
     shell("plot", "figure1.jsonl", "--what", "jobs", "-o", "theirs.svg")
     assert Path("ours.svg").read_bytes() == Path("theirs.svg").read_bytes()
+    assert result.plot("ours.png") == holdfast.plot(result, "ours.png") == Path("ours.png")
+    with pytest.raises(holdfast.InputError, match=r"ours\.xyz"):
+        result.plot("ours.xyz")
 
 
 def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
@@ -73,7 +76,7 @@ def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
     for frame in (results.frame(), results.frame("pandas")):
         assert list(frame["mean"]) == [line["mean"]["mean"] for line in told["variants"]]
         assert frame["ratio_low"][1] == told["variants"][1]["ratio"]["low"]
-    assert str(results).splitlines()[0] in results._repr_html_()
+    assert str(results).splitlines()[0].strip() in results._repr_html_()
     assert results.plot()._repr_png_().startswith(b"\x89PNG")
     assert results.plot("spread.svg") == Path("spread.svg")
 
