@@ -139,8 +139,8 @@ def open_log(path: str) -> Result:
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`; a path in its place
-    is where the Gantt chart goes."""
+    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`; a path in place
+    of these is where the Gantt chart goes."""
     return (open_log(run) if isinstance(run, str) else run).plot(what, path)
 
 
