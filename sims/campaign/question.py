@@ -26,8 +26,9 @@ from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
+from sims.scenario.faults import FaultLaw
 from sims.scenario.loader import parse, put, read
-from sims.world import FaultLaw, checked_seed
+from sims.world import checked_seed
 
 
 def question(

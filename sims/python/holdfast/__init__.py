@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario import Scenario
+    from sims.scenario.faults import FaultLaw
     from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
-    from sims.world import FaultLaw
 
 __all__ = [
     "ActiveJobs",
@@ -98,7 +98,7 @@ HOMES = {
     "BadDecision": "actors.decisions",
     "Checked": "sims.session",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.world",
+    "FaultLaw": "sims.scenario.faults",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",

@@ -151,6 +151,30 @@ def test_a_measure_that_gives_no_number_ends_the_campaign_with_one_message(
     assert told in own.refused("campaign", "run", "campaign.toml", *ALONE)
 
 
+LAW = """
+class Often:
+    mtbf, downtime = 100.0, 1.0
+
+    def faults(self, rng, workers):
+        for hour in range(1, 20):
+            yield 10.0 * hour, 0
+"""
+
+
+def test_a_campaign_compares_a_hazard_of_ones_own_with_none(own: Shell) -> None:
+    text = TINY_ONE.replace("LPT.policy.order = ", "none.faults = ")
+    text = text.replace("SPT.policy.order = ", "mine.faults = ")
+    text = text.replace('"LPT"', '"off"').replace('"SPT"', '"law:Often"')
+    own.write(LAW, "law.py")
+    write(own.folder, campaign=text.replace("mine:longest", "wasted"))
+    said = asked(own, "run", *ALONE)
+    assert (said.code, said.err) == (0, "")
+    none, mine = (line.split() for line in said.out.splitlines() if " of 2" in line)
+    assert (none[0], none[4]) == ("none", "0") or none[4] != mine[4]
+    own.write("raise SystemExit('it ran')", "law.py")
+    assert asked(own, "status").code == 0
+
+
 def test_only_a_campaign_that_runs_loads_its_measures(own: Shell) -> None:
     write(own.folder, campaign=TINY_ONE)
     asked(own, "run", *ALONE)
