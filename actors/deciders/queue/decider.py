@@ -249,7 +249,9 @@ class QueueDecider(Decider):
         if not state.queue:
             return ""
         who, free = f"policy {name_of(strategy)}", f"{state.free} of {state.processors}"
-        return f", as {who} starts none of the {len(state.queue)} that wait: {free} workers are free"
+        return (
+            f", as {who} starts none of the {len(state.queue)} that wait: {free} workers are free"
+        )
 
 
 def _key(entry: tuple[Queued, int]) -> tuple[float, int]:
