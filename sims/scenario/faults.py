@@ -256,6 +256,7 @@ class NamedFaults(FaultFields):
     """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of yours."""
 
     SHORT = ((str,), "name")
+    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
 
     kind: Literal["own"] = "own"
     name: str

@@ -260,8 +260,13 @@ class OneOf:
             return [table]
         required = set(handler.resolve_ref_schema(table).get("required", ())) - {TAG}
         types = sorted({JSON_TYPES[each] for each in _short(member)[0]})
+        pattern = getattr(member, "PATTERN", {})
         named = {"allOf": [table, {"required": [TAG]}]}
-        return [named, *(() if required else [{"const": tag}]), *({"type": it} for it in types)]
+        return [
+            named,
+            *(() if required else [{"const": tag}]),
+            *({"type": it, **pattern} for it in types),
+        ]
 
 
 @cache
