@@ -190,12 +190,12 @@ moment = kind(within(seconds, not_negative), f"a time from 0: {FORMS}")
 duration = kind(within(seconds, positive), f"a time above 0: {FORMS}")
 
 
-def picture(word: str) -> Path:
-    """A file that a picture can be written to, by its suffix."""
+def picture(word: str, *others: str) -> Path:
+    """A file that a picture can be written to, by its suffix, or one with another of these."""
     from sims.plots.figure import SUFFIXES
 
-    if Path(word).suffix not in SUFFIXES:
-        accepted = ", ".join(f"NAME{suffix}" for suffix in SUFFIXES)
+    if Path(word).suffix not in (*SUFFIXES, *others):
+        accepted = ", ".join(f"NAME{suffix}" for suffix in (*SUFFIXES, *others))
         raise refused(word, accepted)
     return Path(word)
 

@@ -22,11 +22,13 @@ from sims.log_writer import LogWriter
 from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
+from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import populate
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
+from sims.summary import Summary
 from sims.telling import counted
 from sims.world import run as simulate
 from sims.world import with_given
@@ -105,7 +107,7 @@ def run(
     scenario = with_given(load(source, changes, seed, where), *objects)
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
-        scenario.warn_of_idle()
+        warn_of_idle(scenario)
         writer = None if log is None else LogWriter(Path(log))
         if writer is not None:
             own = [file] if file else []
@@ -141,6 +143,10 @@ class Checked:
     """What it names of its user's: key -> `package.module:Name`."""
     loaded: bool = False
     """Whether that was loaded."""
+    left_out: Mapping[str, int] = field(factory=dict)
+    """Why jobs of a workload do not take part -> how many."""
+    changed: Mapping[str, int] = field(factory=dict)
+    """How jobs of a workload are changed before the run -> how many."""
 
     @property
     def understood(self) -> str:
@@ -155,8 +161,17 @@ class Checked:
         told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"No effect: {key}: {why}." for key, why in it.idle()]
+        told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
+        told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
+        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
+        told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*told, "", *self.understood.splitlines()]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the numbers of jobs as data, as `--json` prints them; those that are left out or
+        changed have a key only where there are any."""
+        parts = {"left_out": dict(self.left_out), "changed": dict(self.changed)}
+        return {"jobs": self.jobs, **{key: told for key, told in parts.items() if told}}
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -176,8 +191,9 @@ def check(
     try:
         code = code_of(scenario)
         bare = scenario if load_code else without_code(scenario, folder)
-        jobs = populate(bare, System(scenario.seed, start=0), folder)
-        return Checked(scenario, jobs, code, load_code)
+        summary = Summary()
+        jobs = populate(bare, System(scenario.seed, [summary], start=0), folder, lives=False)
+        return Checked(scenario, jobs, code, load_code, summary.left_out, summary.changed)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -110,11 +111,18 @@ def worker_of(started: ScenarioStarted, number: int) -> str:
 
 
 def apart(names: Iterable[str]) -> list[str]:
-    """The names, told apart: what comes again is `J7.2`, `J7.3` and so on."""
-    seen, found = Counter[str](), []
-    for name in names:
-        seen[name] += 1
-        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    """Return the names, each once: a repeated one becomes `J7.2`, `J7.3` and so on, without those
+    that another name of the list is already."""
+    asked = list(names)
+    first, found, taken = set[str](), list[str](), set(asked)
+    numbers = defaultdict[str, Iterator[int]](lambda: count(2))
+    for name in asked:
+        told = name
+        if name in first:
+            told = next(it for k in numbers[name] if (it := f"{name}.{k}") not in taken)
+            taken.add(told)
+        first.add(name)
+        found.append(told)
     return found
 
 

@@ -19,6 +19,7 @@ from policies.interface import BatchPolicy, ServiceOrder
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
+from sims.scenario.builders.limits import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
@@ -82,6 +83,8 @@ def run(
     jobs = populate(scenario, system, folder)
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, unit)))
+    else:
+        limit_events(scenario, system)
     if begins is not None:
         begins(jobs, lambda: system.loop.now)
     try:

@@ -17,10 +17,10 @@ import numpy as np
 from attrs import field, frozen
 
 from actors.decisions import BadDecision, finite
-from actors.runtime import ActorFailed, Deadlock
+from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError, unfit
-from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block, informed
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
@@ -81,6 +81,11 @@ class Gauge:
         accepted = "a finite number, or None for a run of which it is not defined"
         raise MeasureRefused(problem, accepted)
 
+    @property
+    def of_jobs(self) -> bool:
+        """Whether it sums up values of jobs, so that blocks of time have one each."""
+        return self.ours is not None and self.ours.quantity is not None
+
     def fold(self, home: Path) -> type:
         """The class of what it is told from."""
         if self.ours:
@@ -131,9 +136,10 @@ class CellResult:
     error: str | None = None
     values: dict[str, float | None] = field(factory=dict)
     """By measure; None: not defined for that run."""
-    blocks: dict[str, dict[str, list[float]]] = field(factory=dict)
-    """By measure of jobs and class of them: its value, then a number for each block of time
-    (sims/metrics/arrivals.py). The class of all jobs has no name."""
+    blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
+    """By measure of jobs and class of them (that of all jobs has no name): its `value`; `blocks`, a
+    number for each block of time (sims/metrics/arrivals.py); and `informed`, whether any job of
+    that block has a value other than 0."""
     speaks: str = ""
     """What intervals over those blocks rest on, and what they speak for."""
 
@@ -200,8 +206,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     heard = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
     try:
         ending = run(scenario, [folds[it] for it in heard], batch.folder, until=batch.until)
-    except Deadlock as deadlock:
-        return attrs.evolve(result, end=RunStatus.STARVED, time=float(deadlock.time))
+    except (Deadlock, Stalled) as ended:
+        return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
     if whole:
         report.close()
     end = RunStatus(ending.end.value)
@@ -224,7 +230,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
 
 def _by_block(
     batch: Batch, scenario: Scenario, report: Report, whole: bool
-) -> tuple[dict[str, dict[str, list[float]]], str]:
+) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
     """Of each measure of jobs, by class; and what blocks speak for."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
@@ -240,13 +246,18 @@ def _by_block(
     of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
     classes += report.jobs.classes(batch.by) if batch.by else []
-    found: dict[str, dict[str, list[float]]] = {it.value: {} for it in asked}
+    found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
     for it, (name, members) in product(asked, classes):
         values = quantities[str(it.quantity)]
         which = members & ~np.isnan(values)
         if which.any():
-            each = by_block(it.summed, values[which], of[which])
-            found[it.value][name] = [it.summed(values[which]), *each.tolist()]
+            own = values[which], of[which]
+            each = by_block(it.summed, *own)
+            found[it.value][name] = {
+                "value": it.summed(own[0]),
+                "blocks": each.tolist(),
+                "informed": informed(*own)[: len(each)],
+            }
     speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
     return found, speaks
 

@@ -28,6 +28,7 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario import Scenario
+from sims.scenario.advice import warn_of_idle
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import Summary
@@ -74,7 +75,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            scenario.warn_of_idle()  # told only of what is not refused
+            warn_of_idle(scenario)  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -112,7 +113,7 @@ def check(
     changes: Overrides = None,
     policies: Policies = None,
     load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
-    as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", "print the numbers of jobs as JSON")] = False,
 ) -> None:
     """Check a scenario file without running it.
 
@@ -121,7 +122,7 @@ def check(
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
-    show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
+    show(*([json.dumps(found.as_json())] if as_json else found.lines()))
 
 
 def optimum(

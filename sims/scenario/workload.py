@@ -237,11 +237,12 @@ def _of_log(section: RigidSection, log: Replay) -> Iterator[Described]:
 
 def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
     """Raises InputError where two actors have one name: logs could not tell them apart."""
-    for name, count in Counter(names).items():
-        if count > 1:
-            raise unfit("job.jobs", f"two jobs are called {name!r}", "other names")
-    for name, count in Counter((*RESERVED, *set(names), *platform.names)).items():
-        if count > 1:
+    known = set(names)
+    if len(known) < len(names):
+        twin = next(name for name, count in Counter(names).items() if count > 1)
+        raise unfit("job.jobs", f"two jobs are called {twin!r}", "other names")
+    for name, count in Counter((*RESERVED, *platform.names)).items():
+        if count > 1 or name in known:
             raise unfit(
                 "workers.name",
                 f"two of workers, jobs, {', '.join(RESERVED)} are called {name!r}",

@@ -27,7 +27,7 @@ from actors.hazards import Hazard, PaperFaults
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
-from actors.runtime import System
+from actors.runtime import System, rare_collections
 from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker, WorkerRegistry
 from actors.worker_messages import Fail
@@ -35,6 +35,7 @@ from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
+from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -44,12 +45,17 @@ if TYPE_CHECKING:
     from actors.master import Master
 
 
-def populate(scenario: Scenario, system: System, folder: Path) -> int:
+def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> int:
     """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
-    jobs will come.
+    jobs will come. `lives`: whether a run follows; else jobs that nothing can refuse get no actor.
 
     Raises InputError for what cannot be run.
     """
+    with rare_collections():
+        return _populated(scenario, system, folder, lives)
+
+
+def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) -> int:
     scenario = scenario.within(folder)
     if isinstance(scenario.faults, NamedFaults):
         scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
@@ -66,6 +72,7 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
+        limit_resolution(scenario, system, None)
         decider, count, coming = copies.prepared(scenario, system)
         pool = Pool(platform.size, numbered=True, changing=True)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
@@ -73,13 +80,14 @@ def populate(scenario: Scenario, system: System, folder: Path) -> int:
         return count
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
+    limit_resolution(scenario, system, jobs)
     jobs.tell(system)
     _describe_platform(scenario, system)
     decider, count = _decider(scenario, system, jobs), len(jobs.submissions)
     pool = _pool(scenario, system, jobs)
     scheduler = _spawn_platform(scenario, system, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler) or pool.take
-    JobMaker(scenario, system, jobs, scheduler).spawn()
+    JobMaker(scenario, system, jobs, scheduler, lives).spawn()
     return count
 
 
@@ -120,7 +128,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
         return Pool(able, numbered=True, changing=True, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
-    whole = all(plain(scenario, it) for it in jobs.submissions)
+    whole = all(map(plain(scenario), jobs.submissions))
     placed = placement not in queue.ANY
     numbered = changing or placed or not whole or system.journal.wants(RunStarted)
     return Pool(able, numbered, changing, compact if placement == "compact" else lowest, spares)

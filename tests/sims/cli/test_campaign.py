@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.sims.cli.commands import Said, Shell, ended, python
 
 SMALL = ("--replications", "2")
 ALONE = ("--processes", "1")
+JUDGED = tuple(f" {it}  " for it in ("better", "worse", "no difference shown"))
 
 
 @pytest.fixture
@@ -26,7 +28,9 @@ def own(shell: Shell) -> Shell:
 def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) -> None:
     said = asked(own, "run", *SMALL, *ALONE)
     assert (said.code, said.err) == (0, "")
-    assert "hold all together at 95 % (12 comparisons, Bonferroni)" in said.out
+    judged = [row for row in said.out.splitlines() if row.endswith(JUDGED)]
+    assert len(judged) > 12  # of three measures, twelve each
+    assert f"hold all together at 95 % ({len(judged)} comparisons, Bonferroni)" in said.out
     assert said.out.count("baseline") == 2 * 3 * 3
     assert Path("kept/small.png").stat().st_size > 10_000
     status = asked(own, "status", *SMALL)
@@ -40,6 +44,68 @@ def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) 
     runs = pl.read_parquet("runs.parquet")
     assert (len(runs), set(runs["end"])) == (36, {"completed"})
     assert asked(own, "plot", *SMALL, "-o", "own.svg").code == 0
+
+
+BEST = """\
+name = "best"
+scenario = "base.toml"
+replications = 3
+measures = ["makespan", "flowtime"]
+
+[axes]
+platform.workers = [4, 6, 8]
+errors.average = [0.1, 0.2]
+
+[picture]
+x = "platform.workers"
+lines = "errors.average"
+best = true
+"""
+
+
+def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: Shell) -> None:
+    write(own.folder, campaign=BEST)
+    head, *rows = rows_of(asked(own, "run", *ALONE).out)
+    assert head == [
+        *("best platform.workers", "errors.average"),
+        *("completed", "makespan, s", "flowtime, s"),
+    ]
+    assert [row[1] for row in rows] == ["0.1", "0.2"]
+    every = rows_of(asked(own, "table", "--all").out)
+    assert every[0] == ["platform.workers", "errors.average", "measure", "variant", *every[0][4:]]
+    assert len(every) == 1 + 3 * 2 * 2
+    for row in rows:
+        same = [it for it in every[1:] if it[1:3] == [row[1], "makespan"]]
+        means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
+        assert row[0] == same[means.index(min(means))][0]
+    shortened = "At the platform.workers with the best makespan: 2 of 12 rows"
+    assert shortened in asked(own, "table").out
+
+
+def rows_of(printed: str) -> list[list[str]]:
+    """The table's head and rows, columns of which are at least two blanks apart."""
+    lines = [line.strip() for line in printed.splitlines()]
+    at = next(k for k, line in enumerate(lines) if line.startswith("──"))
+    body = lines[at - 1 : at] + lines[at + 1 :]
+    return [re.split(r"\s{2,}", line) for line in body[: body.index("")]]
+
+
+def test_one_variant_is_compared_with_nothing(own: Shell) -> None:
+    write(own.folder, campaign=BEST.partition("[picture]")[0])
+    head, *rows = rows_of(asked(own, "run", *ALONE).out)
+    assert head[-1] == "mean"
+    assert {len(row) for row in rows} == {len(head)}
+
+
+def test_a_table_is_written_for_latex(own: Shell) -> None:
+    asked(own, "run", *SMALL, *ALONE)
+    assert asked(own, "table", *SMALL, "-o", "table.tex").out == "table.tex: 54 rows\n"
+    lines = Path("table.tex").read_text().splitlines()
+    rows = [line for line in lines if line.endswith(r" \\")]
+    assert len(rows) == 1 + 54
+    assert len({row.count(" & ") for row in rows}) == 1
+    assert any(r" $\pm$ " in row for row in rows)
+    assert not any("±" in row for row in rows)
 
 
 def asked(own: Shell, action: str, *words: str) -> Said:
@@ -156,8 +222,8 @@ class Often:
     mtbf, downtime = 1e9, 1.0
 
     def faults(self, rng, workers):
-        for hour in range(1, 20):
-            yield 10.0 * hour, 0
+        for k in range(1, 400):
+            yield 100.0 * k, k % workers
 """
 
 

@@ -13,6 +13,7 @@ from sims.campaign.cells import CellResult
 from sims.campaign.intervals import NONE, Estimate, rounded
 from sims.campaign.results import Store
 from sims.cli import comparing
+from sims.plots import comparisons
 from tests.case_files import listed
 from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until
 from tests.sims.kinds import SCENARIOS
@@ -151,6 +152,28 @@ def test_distributions_are_drawn_a_variant_beside_the_other(shell: Shell) -> Non
     words = ("--vary", "policy.name=IE,Y-IE", "--runs", "3", "-o", "spread.svg")
     assert "picture  spread.svg\n" in shell("compare", shell.write(TINY), *words).out
     assert (shell.folder / "spread.svg").read_text().count("<svg") == 1
+
+
+def test_a_picture_of_runs_draws_the_intervals_that_its_title_promises(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: drawn.append(figure) or path)
+    words = ("compare", shell.write(TINY), "--vary", "policy.name=IE,Y-IE", "--runs", "5")
+    shell(*words, "-o", "spread.svg")
+    [axes] = drawn[0].axes
+    bars = [it.lines[2][0].get_segments()[0][:, 0] for it in axes.containers]
+    for bar, line in zip(bars, shell.told(*words)["variants"], strict=True):
+        assert bar == pytest.approx([line["mean"]["low"], line["mean"]["high"]])
+
+
+@pytest.mark.parametrize("suffix", [".tex", ".csv", ".parquet"])
+def test_a_comparison_is_written_as_a_table(shell: Shell, suffix: str) -> None:
+    words = ("--vary", "policy.name=IE,Y-IE", "--runs", "3", "-o", f"table{suffix}")
+    assert f"table    table{suffix}: 2 rows\n" in shell("compare", shell.write(TINY), *words).out
+    assert (shell.folder / f"table{suffix}").stat().st_size > 0
+    line = shell.refused("compare", "tiny.toml", *words[:-1], "table.doc")
+    assert "NAME.svg" in line and "NAME.tex" in line
 
 
 def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:
