@@ -22,6 +22,9 @@ NUMBER = r"[0-9]+(\.[0-9]+)?"
 TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))
 """The larger units first, each at most once."""
 PART = re.compile(r"([0-9.]+) *([a-z]+)")
+UNITS = ", ".join(SCALES)
+TEXTS = f"a text such as `90 s`, `7d`, `2 h 30 min` (units: {UNITS})"
+"""The times that a file may have as texts."""
 FORMS = "a number, or such as `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`"
 CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 """`68 d 10:46:40.5`, `10:46`."""

@@ -24,13 +24,14 @@ from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import populate
+from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.summary import Summary
 from sims.telling import counted
-from sims.world import FaultLaw, with_given
 from sims.world import run as simulate
+from sims.world import with_given
 from sims.writing import refuse_inputs
 
 STAND_INS: Mapping[DeciderKind, str] = {
@@ -209,6 +210,8 @@ def code_of(scenario: Scenario) -> dict[str, str]:
     for place, one in {**({"platform": pool} if pool else {}), **workers}.items():
         if isinstance(one.speed, OwnLaw):
             names[f"{place}.speed.name"] = one.speed.name
+    if isinstance(scenario.faults, NamedFaults):
+        names["faults.name"] = scenario.faults.name
     return {key: name for key, name in names.items() if name and ":" in name}
 
 
@@ -227,8 +230,14 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
             "policy": scenario.policy.model_copy(update=ours | {"decider": scenario.decider}),
             "platform": pool and _steady(pool),
             "workers": tuple(map(_steady, scenario.workers)),
+            "faults": _drawn(scenario.faults),
         }
     )
+
+
+def _drawn(faults: Any) -> Any:
+    """A law of ours in place of one that a file names."""
+    return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
 
 
 def _steady(section: Workers) -> Workers:

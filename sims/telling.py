@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from html import escape
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
@@ -191,6 +192,35 @@ def grid(
     for row in rows:
         table.add_row(*(Text(visible(str(cell))) for cell in row))
     return table
+
+
+def as_text(table: RenderableType) -> str:
+    """Return what `show_table` prints, uncut. Rich would otherwise send it to the notebook in which
+    it runs, beside what the notebook shows itself."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    Console(width=UNCUT, file=text, force_jupyter=False, force_terminal=False).print(table)
+    return text.getvalue()
+
+
+def as_html(table: Table, notes: Iterable[str] = ()) -> str:
+    """Return a `grid` as an HTML table with the notes, a paragraph each, below it."""
+    heads = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
+    sides = [column.justify for column in table.columns]
+    rows = (
+        "".join(
+            f'<td style="text-align: {side}">{escape(str(cell))}</td>'
+            for side, cell in zip(sides, row, strict=True)
+        )
+        for row in zip(*(column.cells for column in table.columns), strict=True)
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    below = "".join(f"<p>{escape(visible(note))}</p>" for note in notes)
+    title = f"<caption>{escape(str(table.title or ''))}</caption>"
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:

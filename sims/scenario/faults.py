@@ -7,10 +7,12 @@ import enum
 import math
 from collections import deque
 from collections.abc import Iterable, Sequence
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
+from attrs import frozen
 from numpy.random import Generator
 from pydantic import Field, PrivateAttr, SkipValidation
 
@@ -18,6 +20,7 @@ from actors.hazards import Faults, exponential_faults, weibull_faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.durations import YEAR
 from sims.errors import InputError, unfit
+from sims.scenario.own_code import FORM, own, running
 from sims.tables import OneOf, Section
 from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
 
@@ -233,8 +236,97 @@ class OwnFaults(FaultFields):
         return found
 
 
+class FaultLaw(Protocol):
+    """What strikes workers: `[faults]` as an object, such as those of this module."""
+
+    @property
+    def downtime(self) -> float:
+        """How long a fault keeps a worker DOWN."""
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker, `inf` where nobody knows: what Young's and
+        Daly's periods are worked out from."""
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+
+
+class NamedFaults(FaultFields):
+    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of yours."""
+
+    SHORT = ((str,), "name")
+    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
+
+    kind: Literal["own"] = "own"
+    name: str
+    """A class with `faults(rng, workers)`, `mtbf` and `downtime` (`holdfast new hazard`)."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """What its constructor takes."""
+    downtime: Time | None = None  # type: ignore[assignment]  # until the law is loaded
+    """D: how long a fault keeps a worker DOWN; default: the law's own."""
+
+    mtbf: ClassVar[float] = math.inf
+
+    @classmethod
+    def stands_for(cls, value: Any) -> bool:
+        """Return whether a text names code, and is no misspelt kind."""
+        return FORM.fullmatch(value) is not None
+
+    def loaded(self, folder: Path) -> OwnFaults:
+        """Return the law itself, a module of the user's sought in `folder`. Raises InputError."""
+        law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
+        with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
+            mtbf, downtime = float(law.mtbf), float(law.downtime)
+            if not (mtbf > 0 and 0 <= downtime < math.inf):
+                raise ValueError(f"mtbf = {mtbf!r}, downtime = {downtime!r}")
+        return OwnFaults.model_construct(
+            given=CheckedLaw(law, self.name),
+            of=self.of,
+            downtime=downtime if self.downtime is None else self.downtime,
+            detection=self.detection,
+        )
+
+
+@frozen
+class CheckedLaw:
+    """A law of faults that a file names: whatever it raises, or yields that is no fault, is an
+    InputError."""
+
+    law: FaultLaw
+    name: str
+    ACCEPTED: ClassVar = "(time, worker) pairs: finite times from 0 that do not fall, and workers"
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker."""
+        return float(self.law.mtbf)
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault."""
+        last, accepted = 0.0, f"{self.ACCEPTED} from 0 to {workers - 1}"
+        with running("faults.name", self.name, accepted):
+            found = iter(self.law.faults(rng, workers))
+        while True:
+            with running("faults.name", self.name, accepted):
+                if (fault := next(found, None)) is None:
+                    return
+                time, worker = float(fault[0]), index(fault[1])
+                if not (last <= time < math.inf and 0 <= worker < workers):
+                    raise ValueError(f"it gave {fault!r:.80}")
+            last = time
+            yield time, worker
+
+
 AnyFaults = Annotated[
-    NoFaults | ExponentialFaults | Weibull | ListedFaults | FittedFaults | SeveralFaults, OneOf()
+    NoFaults
+    | ExponentialFaults
+    | Weibull
+    | ListedFaults
+    | FittedFaults
+    | SeveralFaults
+    | NamedFaults,
+    OneOf(),
 ]
 
 

@@ -36,7 +36,7 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
-from sims.scenario.faults import AnyFault, NoFaults, Struck
+from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -57,6 +57,8 @@ def populate(scenario: Scenario, system: System, folder: Path, lives: bool = Tru
 
 def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) -> int:
     scenario = scenario.within(folder)
+    if isinstance(scenario.faults, NamedFaults):
+        scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
