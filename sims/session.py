@@ -4,7 +4,7 @@ without running any code that it names."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -23,9 +23,11 @@ from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.builders import populate
+from sims.scenario.expectations import fault_lines, work_end
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
+from sims.scenario.workload import workload
 from sims.telling import counted
 from sims.world import FaultLaw, with_given
 from sims.world import run as simulate
@@ -140,6 +142,8 @@ class Checked:
     """What it names of its user's: key -> `package.module:Name`."""
     loaded: bool = False
     """Whether that was loaded."""
+    faults: tuple[str, ...] = ()
+    """How many are expected, and what is to be known of their laws, in lines."""
 
     @property
     def understood(self) -> str:
@@ -154,6 +158,7 @@ class Checked:
         told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
+        told += self.faults
         told += [f"No effect: {key}: {why}." for key, why in it.idle()]
         return [*told, "", *self.understood.splitlines()]
 
@@ -176,10 +181,18 @@ def check(
         code = code_of(scenario)
         bare = scenario if load_code else without_code(scenario, folder)
         jobs = populate(bare, System(scenario.seed, start=0), folder)
-        return Checked(scenario, jobs, code, load_code)
+        return Checked(scenario, jobs, code, load_code, tuple(_faults(bare, folder)))
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None
+
+
+def _faults(scenario: Scenario, folder: Path) -> Iterator[str]:
+    """Yield what there is to tell of faults; of a stream of jobs, within no known time."""
+    if scenario.faults.laws and scenario.decider is not DeciderKind.COPIES:
+        scenario = scenario.within(folder)
+        jobs = workload(scenario, System(scenario.seed, start=0))
+        yield from fault_lines(scenario, work_end(scenario, jobs.submissions))
 
 
 # --- code that it names ---------------------------------------------------------------------------

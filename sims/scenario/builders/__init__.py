@@ -16,14 +16,16 @@ from attrs import astuple
 
 from actors.events import (
     DeciderKind,
+    FaultsExpected,
     FaultsFitted,
+    FaultsReplayed,
     LinkDescribed,
     PlatformDescribed,
     RunStarted,
     WorkerPriced,
     WorkerRented,
 )
-from actors.hazards import Hazard, PaperFaults
+from actors.hazards import Faults, Hazard, Outages, PaperFaults
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
@@ -35,7 +37,8 @@ from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
-from sims.scenario.faults import AnyFault, NoFaults, Struck
+from sims.scenario.expectations import expected
+from sims.scenario.faults import AnyFault, NoFaults, ReplayedFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -152,13 +155,21 @@ def _spawn_platform(
         for worker in range(platform.size):
             if master or platform.alive(worker):
                 registry(worker)
+    _describe_faults(scenario, system)
     for number, law in enumerate(scenario.faults.laws):
-        if law.fit is not None:
-            system.describe(FaultsFitted, number, *astuple(law.fit))
         system.spawn(_hazard(scenario, system, law, number, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return scheduler
+
+
+def _describe_faults(scenario: Scenario, system: System) -> None:
+    """Describe the laws that were fitted, and, where that is asked for, what each lets expect."""
+    for number, law in enumerate(scenario.faults.laws):
+        if law.fit is not None:
+            system.describe(FaultsFitted, number, *astuple(law.fit))
+    for about in expected(scenario):
+        system.describe(FaultsExpected, *about)
 
 
 def _hazard(
@@ -172,7 +183,15 @@ def _hazard(
     """The first one's stream is called as if it were the only one."""
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.nodes if law.of is Struck.NODES else None
-    faults = law.faults(system.stream(f"faults{own}"), len(nodes) if nodes else platform.size)
+    units = len(nodes) if nodes else platform.size
+    faults: Faults | Outages
+    if isinstance(law, ReplayedFaults):
+        begin, records = law.drawn(system.stream, number, units)
+        names = tuple(f"{it.platform}/{it.node}" for it in records)
+        system.describe(FaultsReplayed, number, begin, names)
+        faults = law.replay(begin, records)
+    else:
+        faults = law.faults(system.stream(f"faults{own}"), units)
     about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
     pack = scenario.decider is DeciderKind.PACK
     if pack and not cast("PackDecider", scheduler.decider).fatal:
