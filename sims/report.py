@@ -68,7 +68,8 @@ class Report:
 
     def _count_faults(self, _: Record, event: FaultsExpected) -> None:
         """Only then are workers' changes the summary's, too: they may be most of a log."""
-        if not event.law:
+        if not self.summary.faults.counted:
+            self.summary.faults.counted = True
             self._history.on(WorkerChanged, lambda record, _: self.summary(record))
 
     def _expect(self, _: Record, event: DeadlineDescribed) -> None:

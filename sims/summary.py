@@ -48,6 +48,8 @@ class Faults:
     laws: list[FaultsExpected] = field(factory=list)
     """Empty: the log does not say."""
     fits: list[FaultsFitted] = field(factory=list)
+    counted: bool = False
+    """Whether it hears of all changes of workers."""
     came: int = 0
     """Workers that faults took DOWN: one that is DOWN already is not struck."""
     _fallen: dict[int, float] = field(factory=dict)
@@ -77,11 +79,13 @@ class Faults:
 
     def as_json(self, time: float) -> dict[str, float] | None:
         """Return the numbers as data; None where the log does not say."""
-        return {"expected": self.expected(time), "came": self.came} if self.laws else None
+        if not (self.laws and self.counted):
+            return None
+        return {"expected": self.expected(time), "came": self.came}
 
     def rows(self, time: float, unit: str) -> Iterator[tuple[str, str]]:
         """Yield the numbers for people."""
-        if self.laws:
+        if self.laws and self.counted:
             yield "faults", f"{amount_of(self.expected(time), 4)} expected, {self.came:,} came"
         for fit in self.fits:
             if fit.log_mtbf is not None:
@@ -136,6 +140,9 @@ class Summary:
     wants: frozenset[type[Event]] = WANTED
     """The summary reads these events; it counts faults only where WorkerChanged is one of them,
     which may be most of a run's events."""
+
+    def __attrs_post_init__(self) -> None:
+        self.faults.counted = WorkerChanged in self.wants
 
     def __call__(self, record: Record) -> None:
         self.time, self.events = record.t, record.seq + 1
