@@ -136,8 +136,9 @@ class Result:
         Gantt chart, `run.png` say; `framing` has title, window of time, unit and size. Raises
         InputError as `pictures.plot`."""
         if path is None and isinstance(what, str | Path) and Path(what).suffix:
-            what, path = What.GANTT, what
-        which = chosen(What, what)
+            which, path = What.GANTT, Path(what)
+        else:
+            which = chosen(What, what)
         if path is None:
             return Picture.of(self.records(), which, framing)
         return plot(self.records(), which, Path(path), framing)

@@ -4,7 +4,7 @@ without running any code that it names."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -23,7 +23,8 @@ from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
-from sims.scenario.builders import populate
+from sims.scenario.builders import Populated, populate
+from sims.scenario.expectations import fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
@@ -147,6 +148,8 @@ class Checked:
     """Why jobs of a workload do not take part -> how many."""
     changed: Mapping[str, int] = field(factory=dict)
     """How jobs of a workload are changed before the run -> how many."""
+    faults: tuple[str, ...] = ()
+    """How many are expected, and what is to be known of their laws, in lines."""
 
     @property
     def understood(self) -> str:
@@ -163,6 +166,7 @@ class Checked:
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
+        told += self.faults
         told += [f"No effect: {key}: {why}." for key, why in idle(it)]
         told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*told, "", *self.understood.splitlines()]
@@ -192,11 +196,20 @@ def check(
         code = code_of(scenario)
         bare = scenario if load_code else without_code(scenario, folder)
         summary = Summary()
-        jobs = populate(bare, System(scenario.seed, [summary], start=0), folder, lives=False)
-        return Checked(scenario, jobs, code, load_code, summary.left_out, summary.changed)
+        system = System(scenario.seed, [summary], start=0)
+        found = populate(bare, system, folder, lives=False)
+        faults = tuple(_faults(bare.within(folder), found))
+        about = code, load_code, summary.left_out, summary.changed, faults
+        return Checked(scenario, found.jobs, *about)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None
+
+
+def _faults(scenario: Scenario, found: Populated) -> Iterator[str]:
+    """Yield what there is to say of faults; of a stream of jobs nothing, as its end is unknown."""
+    if scenario.faults.laws and found.workload is not None:
+        yield from fault_lines(scenario, work_end(scenario, found.workload.submissions))
 
 
 # --- code that it names ---------------------------------------------------------------------------

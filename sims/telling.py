@@ -75,6 +75,36 @@ def in_units(value: float, unit: str, digits: int = 10) -> str:
     return " ".join(part for part in parts if not part.startswith("0 "))
 
 
+DAY = 24 * HOUR
+
+
+def about(value: float, unit: str) -> str:
+    """Tell a time to four digits: `421.5 d`, `33 h`, `2.5 s`, `16 slots`."""
+    for size, symbol in ((DAY, "d"), (HOUR, "h")):
+        if unit == SECOND and size <= value < inf:
+            return f"{amount_of(value / size, 4)} {symbol}"
+    return in_units(value, unit, 4)
+
+
+APART = 1.1
+"""Times by which two numbers of faults, or two rates, may differ without a warning."""
+PARTED = (
+    "the fitted law and its log part: the law takes all nodes for alike and each of its times for "
+    "independent of the others; kind = 'replayed' keeps the log's own rate and differences"
+)
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether two numbers that should be alike differ by more than a tenth."""
+    return max(one, other) > APART * min(one, other)
+
+
+def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
+    """Tell a log's own rate of failures beside that of the law that was fitted to it."""
+    own, times = about(log_mtbf, unit), amount_of(law_mtbf / log_mtbf, 3)
+    return f"a node has one failure in {own}: {times} times the law's rate"
+
+
 def moment(t: float, unit: str) -> str:
     """When: as `in_units`, to six digits, but seconds from an hour on as a clock shows them:
     `68 d 10:46:40.5`."""

@@ -80,7 +80,7 @@ def run(
     )
     if live is not None:
         live.attach(system)
-    jobs = populate(scenario, system, folder)
+    jobs = populate(scenario, system, folder).jobs
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, unit)))
     else:

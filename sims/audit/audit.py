@@ -266,7 +266,8 @@ def off(w: World, event: Event) -> Script:
 
 ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
 DESCRIBED = (
-    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.FaultsFitted),
+    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed),
+    *(e.FaultsFitted, e.FaultsReplayed, e.FaultsExpected),
     *(e.WorkerPriced, e.WorkerRented, e.DeadlineDescribed),
 )
 """Lines of the head."""

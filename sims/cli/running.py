@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import attrs
 
+from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
@@ -29,9 +30,10 @@ from sims.options import (
 )
 from sims.scenario import Scenario
 from sims.scenario.advice import warn_of_idle
+from sims.scenario.expectations import stated
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
-from sims.summary import Summary
+from sims.summary import WANTED, Summary
 from sims.telling import counted
 from sims.world import checked_seed
 from sims.world import run as simulate
@@ -61,7 +63,8 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    summary, writer = Summary(), None
+    counted_too = {WorkerChanged} if stated(scenario) else ()
+    summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
         path = _log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
