@@ -112,7 +112,7 @@ class Expectations(Decider):
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """What a job says now, or the next of what it may have said."""
-        found = w.told_now(w.reporters[event.job])
+        found = w.told_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
 

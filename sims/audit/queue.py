@@ -23,6 +23,7 @@ from actors.runtime import Event
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Causes, allowed, comes, same
+from sims.audit.promises import Promises, rule_of
 from sims.audit.turns import Script
 from sims.audit.workers import Spans, extent, joined, numbers
 from sims.audit.world import Handler, World
@@ -65,6 +66,18 @@ class Queue(Decider):
     """Jobs that started at this instant."""
     idle: list[tuple[int, int]] = Factory(list)
     """When all that fits had started: seq, and workers that were free; fewer and fewer."""
+    under_way: int = 0
+    """Jobs that have copies."""
+    heard: int = -1
+    """How much had called for a decision as this instant's first one began; -1: none has yet."""
+    published: Promises | None = None
+    """The rule of its reservations; None: they are a user's, or of jobs allotted in batches."""
+
+    def __attrs_post_init__(self) -> None:
+        w, reading = self.w, self.said.get("reading", "fresh")
+        allotted = self.said.get("allocation", "")
+        if ":" not in w.head.policy + allotted and allotted != "BATCH":
+            self.published = Promises(w, rule_of(w.head.policy, reading), self.said)
 
     def tells(self) -> dict[type[Event], Handler]:
         return {
@@ -81,13 +94,16 @@ class Queue(Decider):
         self.begun.clear()
         self.preempted.clear()
         self.calls.clear()
-        self.due = None
+        self.due, self.heard = None, -1
 
     # --- what it hears of ---------------------------------------------------------------------
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
         job = copy.job
+        self.under_way -= not job.copies
+        if self.published is not None:
+            self.published.ended(copy)
         self.former[job.name] = copy.spans
         if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
@@ -108,8 +124,13 @@ class Queue(Decider):
         allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
         self.begun.add(job.name)
+        self._begins()
+        if self.published is not None:
+            own = None if job.copies else self.promises.get(job.name)
+            self.published.started(copy, event.work, own and own[0])
         if job.copies:
             return
+        self.under_way += 1
         if self.idle and job.described.kind != "moldable":
             since = max(job.wanted, self.opened) if self.batches else job.wanted
             at = bisect_right(self.idle, (since, w.head.processors))
@@ -167,6 +188,20 @@ class Queue(Decider):
             allowed(left, f"{name} makes way, and nobody starts")
         if self.news:
             self._decided()
+        if (self.news or self.made) and self.published is not None and not self.w.capped:
+            self._reserved(self.published)
+
+    def _begins(self) -> None:
+        """A decision begins, or goes on."""
+        if self.heard < 0:
+            self.heard = len(self.news)
+
+    def _reserved(self, published: Promises) -> None:
+        """Who waits now has the reservations that the policy makes."""
+        there = {name: it[0] for name, it in self.promises.items()}
+        made = {name for _, name in self.made} & there.keys()
+        once = self.heard in (-1, len(self.news))
+        published.review(len(self.w.jobs) - self.under_way, there, made, once)
 
     def _decided(self) -> None:
         """Who waits now does not fit; where nothing runs and all workers are free, all fit."""
@@ -187,6 +222,7 @@ class Queue(Decider):
     def _cause(self) -> Collection[int]:
         """What opened a shelf, or freed workers last, or called for the decision."""
         self.w.decides()
+        self._begins()
         if self.opened >= self.w.first:
             return (self.opened,)
         return (self.freeing[-1][0],) if self.freeing else self.called()
@@ -215,6 +251,8 @@ class Queue(Decider):
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
             allowed(before[0] != event, "it is promised twice")
+        if self.published is not None:
+            self.published.made(event)
         seq = yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
