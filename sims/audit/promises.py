@@ -140,11 +140,11 @@ class Promises:
             self._count(waiting, len(there), len(made))
         if self.rule.reading == "conservative":
             self._each_has_one(there, known)
-        if self.rule.remade and there and self.said.get("order", self._default) == "FCFS":
+        if known and self.rule.remade and self.said.get("order", self._default) == "FCFS":
             self._the_first_have_them(there)
         if self.rule.remade or once:
             for name in there if self.rule.remade else made:
-                self._place(self.w.jobs[name], there, once)
+                self._place(self.w.jobs[name], there, waiting, once)
         self.starts.clear()
 
     @property
@@ -179,7 +179,7 @@ class Promises:
         for name in islice(waiting, len(there)):
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
-    def _place(self, job: Job, there: Made, once: bool) -> None:
+    def _place(self, job: Job, there: Made, waiting: int, once: bool) -> None:
         """The reservation of that job begins as early as it can."""
         w, now, promise, starts = self.w, self.w.now, there[job.name], self.starts
         start, size, free = max(promise.start, now), promise.processors, w.free.count
@@ -187,9 +187,9 @@ class Promises:
         alone = earliest(now, before, self._frees(now, starts), size, 0)
         why = f"{job.name} can get {size} workers at {{}}, not at {start!r}"
         comes(start >= alone or same(start, alone), why, f"{alone!r} at the earliest")
-        taken = self._taken(there, job.name)
-        if self.rule.reading == "conservative" and taken:
+        if self.rule.reading == "conservative" and waiting > 1:
             return  # the others may have earlier places by now than they were promised
+        taken = self._taken(there, job.name)
         held = self._held(job, size)
         longest = inf if held is None else held * (1 + ROUNDING)
         beside = earliest(now, free, self._frees(inf) + taken, size, longest)

@@ -50,7 +50,6 @@ def spans_told(text: str) -> Spans:
 def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
     found: dict[int, V] = {}
-    readable(all(len(group) == 2 for group in groups), "workers and a value each, not {}", groups)
     for text, value in groups:
         members = numbers(spans_told(text))
         possible(found.keys().isdisjoint(members), f"{text} are told of twice")

@@ -64,6 +64,8 @@ class World(Turns):
     """seq of the last end of a job's run."""
     heads: set[type[Event]] = Factory(set)
     """Kinds of lines that have come, of those that come once."""
+    place: int = 0
+    """Of the kind of line that described the scenario last, in the order of such lines."""
     deadlines: set[str] = Factory(set)
     """Jobs that have one."""
     priced: dict[type[Event], int] = Factory(dict)
