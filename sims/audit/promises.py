@@ -161,7 +161,8 @@ class Promises:
             least = min(most, waiting + ahead) - ahead
         elif self.rule.reading == "kept" and waiting > there:
             there, least = made, most - starts
-        comes(there >= least, f"of {waiting} jobs that wait, {least} must get reservations")
+        why = f"{least} of the waiting jobs ({waiting}) must get a reservation, not {there}"
+        comes(there >= least, why)
 
     def _each_has_one(self, there: Made, known: bool) -> None:
         """Each job has a reservation, which is put off where its time has come and it waits."""
@@ -222,7 +223,10 @@ class Promises:
         changes: Changes = []
         for name, it in there.items():
             if name != but:
-                start, held = max(it.start, self.w.now), self._held(self.w.jobs[name], it.processors)
+                start, held = (
+                    max(it.start, self.w.now),
+                    self._held(self.w.jobs[name], it.processors),
+                )
                 end = inf if held is None else (start + held) * (1 + ROUNDING / 4)
                 changes += (start * (1 - ROUNDING / 4), -it.processors), (end, it.processors)
         return changes
