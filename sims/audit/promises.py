@@ -1,5 +1,5 @@
-"""Which reservations a queue's log must hold, and between which times each of them starts, by the
-published rule of its policy (rigid21, section 4; Mu'alem and Feitelson 2001).
+"""This derives which reservations a queue's log must hold, and between which times each of them
+starts, by the published rule of its policy (rigid21, section 4; Mu'alem and Feitelson 2001).
 
 The attempts under way are believed to end at times that the log implies. A reservation for a job of
 known size is the earliest place in the profile of free workers; which of the other jobs are ahead
@@ -36,7 +36,7 @@ class Rule:
     """How many reservations a published policy makes."""
 
     most: float
-    """m; inf: one for each job."""
+    """The number m of reservations; inf: every job has one."""
     reading: str
     """fresh, easy, kept, or conservative."""
 
@@ -204,7 +204,7 @@ class Promises:
         allowed(near, why, "the end of another at the earliest")
 
     def _away(self) -> list[float]:
-        """When each worker that no attempt holds and that is not UP is expected back."""
+        """Return when each worker that is not UP and that no attempt holds is expected back."""
         w = self.w
         away = [it for n, it in w.workers.items() if it.state is not UP and n < w.able]
         until = (it.until for it in away if w.holder(it.number) is None)

@@ -197,7 +197,7 @@ class Queue(Decider):
             self.heard = len(self.news)
 
     def _reserved(self, published: Promises) -> None:
-        """Who waits now has the reservations that the policy makes."""
+        """Hold the reservations in force against those that the policy makes."""
         there = {name: it[0] for name, it in self.promises.items()}
         made = {name for _, name in self.made} & there.keys()
         once = self.heard in (-1, len(self.news))
