@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 COMMAND_LINE = "command line"
-FAILED, MISUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 """Exit codes."""
 
 

@@ -46,7 +46,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Duration, Name, NotNegative, PathName, Positive, Time
+from sims.tables.fields import Accepts, Duration, LogName, Name, NotNegative, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -189,9 +189,9 @@ class Scenario(Section):
     """What the run is called, and by default its log."""
     seed: Seed = 0
     """The run's one seed."""
-    log: PathName | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
+    log: LogName | None = None
+    """What `holdfast run` calls the log, a file in logs/; default: the run's name and .jsonl;
+    `none`: no log is written."""
     unit: Unit | None = None
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
     platform: PlatformSection | None = None
