@@ -16,8 +16,8 @@ from attrs import define, field
 
 from actors.runtime import JsonLines, Record
 from sims.errors import InputError
-from sims.readers.files import ARCHIVES
 from sims.log import is_log
+from sims.readers.files import ARCHIVES
 from sims.writing import HeldBack, is_device, pack, refusing, save
 
 BATCH = 64

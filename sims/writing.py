@@ -75,7 +75,9 @@ def unlinked(path: Path, option: str) -> Path:
     naming the command line's option, where a link in it leads elsewhere."""
     target = os.path.realpath(path)
     if target != os.path.join(os.path.realpath(os.curdir), path):
-        raise InputError(str(path), "", f"a link leads from there to {target}", f"{option} {target}")
+        raise InputError(
+            str(path), "", f"a link leads from there to {target}", f"{option} {target}"
+        )
     return path
 
 
@@ -190,9 +192,7 @@ def save(file: BinaryIO) -> None:
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 
-ENDING = tuple(
-    getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, it)
-)
+ENDING = tuple(getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, it))
 """Signals that end a command."""
 
 

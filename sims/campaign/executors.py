@@ -249,8 +249,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
-    for name in ("distributed.client", "tornado.application"):  # they tell of a lost scheduler, too
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    silence_dask()
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     try:
         with client, client.get_executor(pure=False) as executor:
@@ -266,6 +265,13 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (CancelledError, OSError):
         problem, accepted = "the scheduler is gone; what is finished is kept", "the same command"
         raise InputError("cluster", "", problem, accepted) from None
+
+
+def silence_dask() -> None:
+    """Keep Dask from telling, beside us, of schedulers and processes that are lost."""
+    told = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
+    for name in told:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def address_of(scheduler: str) -> str:

@@ -32,9 +32,9 @@ from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import Summary
 from sims.telling import counted
-from sims.writing import unlinked
 from sims.world import checked_seed
 from sims.world import run as simulate
+from sims.writing import unlinked
 
 
 def run(

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from actors.events import DeciderKind
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
-from sims.campaign.executors import JOINING, address_of, safe_path
+from sims.campaign.executors import JOINING, address_of, safe_path, silence_dask
 from sims.campaign.kit import kit_of
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
@@ -117,7 +117,9 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
 
     function: Advance = imported(name, folder, "live.function")
     if not callable(function):
-        raise unfit("live.function", f"{name!r} is no function", "one of (state, number of the step)")
+        raise unfit(
+            "live.function", f"{name!r} is no function", "one of (state, number of the step)"
+        )
     return Own(name, kit_of([name], folder), function)
 
 
@@ -181,7 +183,7 @@ def opened(
     command = "pip install 'holdfast[cluster]'"
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    silence_dask()
     with safe_path(), dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
@@ -213,6 +215,7 @@ def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[A
     if scheduler is not None:
         yield address_of(scheduler)
         return
+    from dask import config as dask_config
     from distributed import LocalCluster, Security
 
     sealed = importlib.util.find_spec("cryptography") is not None
@@ -220,6 +223,9 @@ def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[A
     _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
     with scratch() as folder, ExitStack() as stack:
+        stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
+        # What is under way as the command is interrupted fails, and nobody is to be told.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting():
             _serve_forks()
             cluster = stack.enter_context(
@@ -258,7 +264,9 @@ def _check_files(count: int) -> None:
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < needed:
         problem = f"a process may open {limit} files, and {count} workers take about {needed}"
-        raise InputError("cluster", "", problem, f"`ulimit -n {needed}` before it, or fewer workers")
+        raise InputError(
+            "cluster", "", problem, f"`ulimit -n {needed}` before it, or fewer workers"
+        )
 
 
 @contextmanager
@@ -281,8 +289,10 @@ def _serve_forks() -> None:
     from distributed.utils import get_mp_context
 
     get_mp_context().set_forkserver_preload(["distributed", *OURS])
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        resource_tracker.ensure_running()  # which lets Ctrl-C through again
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
