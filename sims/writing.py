@@ -73,8 +73,8 @@ def _below(path: Path, folder: Path) -> bool:
 def unlinked(path: Path, option: str) -> Path:
     """The relative path, whose name comes from a file: it leads where it says. Raises InputError,
     naming the command line's option, where a link in it leads elsewhere."""
-    target = os.path.realpath(path)
-    if target != os.path.join(os.path.realpath(os.curdir), path):
+    target = Path(os.path.realpath(path))
+    if target != Path(os.path.realpath(os.curdir)) / path:
         raise InputError(
             str(path), "", f"a link leads from there to {target}", f"{option} {target}"
         )

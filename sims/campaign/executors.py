@@ -221,7 +221,8 @@ def _at_once() -> Iterator[None]:
 
 @contextmanager
 def _born_deaf() -> Iterator[None]:
-    """To the signals that end a command, which would else hit new workers with their parent's handlers."""
+    """To the signals that end a command, which would else hit new workers with their
+    parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

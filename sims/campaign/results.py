@@ -154,7 +154,8 @@ class Results:
 
     def runs(self) -> pl.DataFrame:
         """A row for each finished cell: its place on the axes, its variant, and what was measured,
-        in the campaign file's order; measures that it no longer asks for come last. `.to_pandas()` makes it the other kind. Raises InputError without polars."""
+        in the campaign file's order; measures that it no longer asks for come last. `.to_pandas()`
+        makes it the other kind. Raises InputError without polars."""
         found = list(self.finished())
         places = (
             {key: plain(value) for key, value in case.point}

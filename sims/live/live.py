@@ -156,7 +156,7 @@ OURS = ("sims.cli.commands", "sims.live.holder")
 FILES, FILES_EACH = 22, 13
 """Open files that a cluster takes in this process, and more for each of its workers."""
 LOOPBACK = "127.0.0.1"
-QUIET = {
+QUIET: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
     "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
     "distributed.worker.memory.terminate": False,

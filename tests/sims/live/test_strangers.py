@@ -44,7 +44,7 @@ def listening(process: int) -> list[str]:
         inodes = set()
         for it in Path(f"/proc/{pid}/fd").glob("*"):
             try:
-                inodes.add(os.readlink(it).removeprefix("socket:[").rstrip("]"))
+                inodes.add(str(it.readlink()).removeprefix("socket:[").rstrip("]"))
             except OSError:
                 continue
         rows = (it.split() for it in Path("/proc/net/tcp").read_text().splitlines()[1:])
