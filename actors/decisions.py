@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
+from itertools import islice
 from math import isfinite
 from numbers import Real
 from pathlib import Path
@@ -20,6 +21,8 @@ from typing import NoReturn, TypeVar, TypeVarTuple
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
+MOST_ITEMS = 1_000_000
+"""Items of an answer: listing an iterator without an end would take all memory."""
 LONGEST = 300
 """Characters of an answer, of a view or of an exception that are quoted."""
 
@@ -41,18 +44,24 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
 def items(policy: object, answered: object) -> list[object] | None:
     """What `answered` lists; None where it cannot be listed.
 
-    Raises BadDecision where it is a generator of the user's that raises.
+    Raises BadDecision where it is a generator of the user's that raises, or that does not end.
     """
     try:
         iterator = iter(answered)  # type: ignore[call-overload]
     except TypeError:
         return None
     try:
-        return list(iterator)
+        found = list(islice(iterator, MOST_ITEMS + 1))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         blame(policy, error)
+    if len(found) > MOST_ITEMS:
+        problem = (
+            f"answered with more than {MOST_ITEMS:,} items, as an iterator without an end does"
+        )
+        raise BadDecision(f"policy {name_of(policy)} {problem}")
+    return found
 
 
 def blame(policy: object, error: BaseException) -> NoReturn:

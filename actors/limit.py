@@ -1,12 +1,21 @@
-"""Limits on virtual time and on the makespan, set by the user."""
+"""Limits on virtual time, on the makespan, and on events without progress."""
 
 from __future__ import annotations
 
-from attrs import define, frozen
+from collections.abc import Iterable
 
-from actors.events import End
+from attrs import define, field, frozen
+
+from actors.events import (
+    CheckpointStored,
+    CheckpointTaken,
+    End,
+    IterationCompleted,
+    JobCompleted,
+    JobKilled,
+)
 from actors.messages import CapReached
-from actors.runtime import Actor, Phase, handles
+from actors.runtime import Actor, Phase, Stalled, System, handles
 
 
 @frozen
@@ -42,3 +51,45 @@ class Cap(Actor):
     @handles(TimeIsUp)
     def end(self, _: TimeIsUp, cause: int) -> None:
         self.send(self.scheduler, CapReached(), cause)
+
+
+PROGRESS = (JobCompleted, JobKilled, IterationCompleted, CheckpointTaken, CheckpointStored)
+"""Events by which work is saved or completed, or is given up for good."""
+
+
+@define(eq=False)
+class ProgressLimit:
+    """Ends a run in which many events pass while no work is saved or completed.
+
+    Its scheduler asks it again each time that a tenth of these events has passed. In between it
+    costs a comparison for each decision and each change of a worker.
+    """
+
+    system: System
+    events: int
+    """How many events may pass."""
+    advice: tuple[str, ...]
+    """Who decides, and what its user can do about it, for the error."""
+    look_at: int = field(init=False)
+    """Length of the journal at which to look next."""
+    _since: int = field(init=False, default=0)
+    """Length of the journal until which there was progress for certain."""
+    _progress: bool = field(init=False, default=True)
+
+    def __attrs_post_init__(self) -> None:
+        self.look(())
+
+    def look(self, unfinished: Iterable[str]) -> None:
+        """Raise Stalled if no work was saved or completed for too long; `unfinished` says in words
+        which jobs are left, and what they do."""
+        length = self.system.journal.length
+        if self._progress:
+            self._progress, self._since = False, length
+            self.system.journal.once(PROGRESS, self._saved)
+        elif length - self._since >= self.events:
+            now = self.system.loop.now
+            raise Stalled(now, length - self._since, (*unfinished, *self.advice))
+        self.look_at = length + self.events // 10
+
+    def _saved(self) -> None:
+        self._progress = True

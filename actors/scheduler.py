@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import inf
+
 from attrs import define, field
 
 from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
 from actors.intervals import Intervals
+from actors.limit import ProgressLimit
 from actors.messages import (
     CapReached,
     CopyOver,
@@ -104,6 +108,10 @@ class Decider:
     def decide(self, cause: int) -> None:
         """All of this instant is known."""
 
+    def stalled(self) -> str:
+        """Return which policy leaves its jobs waiting, in words; empty where none does."""
+        return ""
+
 
 @define(eq=False)
 class Scheduler(Dispatcher):
@@ -130,6 +138,10 @@ class Scheduler(Dispatcher):
     """Jobs that wait to learn which of their former members were enrolled again."""
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that calls for a decision at this instant."""
+    limit: ProgressLimit | None = field(init=False, default=None)
+    """Ends a run without progress; None: the run ends by itself."""
+    look_at: float = field(init=False, default=inf)
+    """Length of the journal at which the limit looks next."""
 
     def started(self) -> None:
         if self.system.journal.wants(RunStarted):
@@ -187,6 +199,8 @@ class Scheduler(Dispatcher):
 
     @handles(StateChanged)
     def worker_state_changed(self, message: StateChanged, cause: int) -> None:
+        if self.system.journal.length >= self.look_at:
+            self._look_for_progress()
         worker, state = message.index, message.state
         self.pool.move(worker, state, message.until)
         if state is UP:
@@ -228,6 +242,8 @@ class Scheduler(Dispatcher):
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
+        if self.system.journal.length >= self.look_at:
+            self._look_for_progress()
         self.pool.change_speed(message.index, message.speed)
         self.tell_job(cause, MemberSpeedChanged, message.index, message.speed)
         self.decider.speed_changed(message.index, message.speed, cause)
@@ -274,8 +290,27 @@ class Scheduler(Dispatcher):
         self.deciding, self.trigger = True, cause
         self.later(DECIDE, cause, DECISION)
 
+    def limit_events(self, limit: ProgressLimit) -> None:
+        """End the run with an error where so many events pass without progress."""
+        self.limit, self.look_at = limit, limit.look_at
+
+    def _look_for_progress(self) -> None:
+        # Whatever goes on for ever changes workers or calls for decisions: looking there, and not
+        # at each event, costs a run less than one instruction in a hundred.
+        assert self.limit is not None
+        self.limit.look(self._unfinished())
+        self.look_at = self.limit.look_at
+
+    def _unfinished(self) -> Iterator[str]:
+        running = {index for index, _, _ in self.held.values()}
+        for index, described in list(self.described.items())[:3]:
+            doing = "has started again and again" if index in running else "waits for workers"
+            yield f"{described.name} {doing}"
+
     @handles(Decide)
     def decide(self, message: Decide, cause: int) -> None:
+        if self.system.journal.length >= self.look_at:
+            self._look_for_progress()
         if self.replaceable or self.unheard:
             self._look_after_members()
         if self.deciding:
@@ -295,5 +330,5 @@ class Scheduler(Dispatcher):
             self._hear(worker, DOWN, self.unheard.pop(worker))
 
     def waits_for(self) -> str | None:
-        gone = self.completed + self.killed
-        return f"{self.jobs - gone} of {self.jobs} jobs" if gone < self.jobs else None
+        left = self.jobs - self.completed - self.killed
+        return f"{left} of {self.jobs} jobs{self.decider.stalled()}" if left else None

@@ -19,12 +19,14 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
-from sims.durations import FORMS, seconds
+from sims.durations import FORMS, date_or_seconds, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
     INTERRUPTED,
     MISUSED,
+    UNJUDGED,
+    AuditFailed,
     InputError,
     note,
 )
@@ -79,7 +81,8 @@ def run_script(run: Callable[..., None], program: str, words: Sequence[str] | No
 def guarded(body: Callable[[], int]) -> int:
     """Run `body`; the exit code, and one line on stderr where it is not 0.
 
-    What a user got wrong is 2, a run that failed 1, Ctrl-C 130; a reader who leaves is no error.
+    What a user got wrong is 2, a run that failed 1, an audit that itself failed 3, Ctrl-C 130; a
+    reader who leaves is no error.
     """
     try:
         return body()
@@ -93,6 +96,9 @@ def guarded(body: Callable[[], int]) -> int:
         note("this takes more memory than there is")
     except InputError as error:
         note(error)
+    except AuditFailed as error:
+        note(error)
+        return UNJUDGED
     except Exception as error:
         return _failed(error)
     return MISUSED
@@ -191,14 +197,16 @@ natural = kind(within(int, not_negative), "a whole number from 0")
 positive_int = kind(within(int, positive), "a whole number from 1")
 moment = kind(within(seconds, not_negative), f"a time from 0: {FORMS}")
 duration = kind(within(seconds, positive), f"a time above 0: {FORMS}")
+DATE = "or a date, such as `2020-05-01 12:30`, where the log has dates"
+instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, {DATE}")
 
 
-def picture(word: str) -> Path:
-    """A file that a picture can be written to, by its suffix."""
+def picture(word: str, *others: str) -> Path:
+    """A file that a picture can be written to, by its suffix, or one with another of these."""
     from sims.plots.figure import SUFFIXES
 
-    if Path(word).suffix not in SUFFIXES:
-        accepted = ", ".join(f"NAME{suffix}" for suffix in SUFFIXES)
+    if Path(word).suffix not in (*SUFFIXES, *others):
+        accepted = ", ".join(f"NAME{suffix}" for suffix in (*SUFFIXES, *others))
         raise refused(word, accepted)
     return Path(word)
 

@@ -9,13 +9,47 @@ from typing import Any
 
 import pytest
 
+READ = (
+    *("cosched.json", "log/*.toml", "moldable.json", "oneworld.json", "practice.json"),
+    *("redundancy.json", "rigid.json", "table1-volatile.json", "volatile-figure1.json"),
+    "volatile.json",
+)
+"""The files of such a folder that tests read, as patterns of paths."""
+DOCUMENTS = ".md"
+
+
+def checked_folder(folder: Path) -> Path:
+    """Return the folder. Raises UsageError where there is none, where it holds no file of cases,
+    and for a file that no test reads: its expected values would be taken for met."""
+    if not folder.is_dir():
+        raise pytest.UsageError(f"--cases={folder}: there is no such folder")
+    files = [it.relative_to(folder) for it in sorted(folder.rglob("*")) if it.is_file()]
+    cases = [it for it in files if it.suffix != DOCUMENTS and not it.name.startswith(".")]
+    if not cases:
+        raise pytest.UsageError(f"--cases={folder}: no file of cases; read are {', '.join(READ)}")
+    unread = [it.as_posix() for it in cases if not any(it.match(name) for name in READ)]
+    if unread:
+        told = f"no test reads {', '.join(unread)}; read are {', '.join(READ)}"
+        raise pytest.UsageError(f"--cases={folder}: {told}")
+    return folder
+
 
 def case_file(folder: Path, name: str) -> dict[str, Any]:
     """What `name` holds; the test is skipped where the folder has no such file."""
+    assert name in READ
     path = folder / name
     if not path.exists():
         pytest.skip(f"{folder} has no {name}")
     found: dict[str, Any] = json.loads(path.read_bytes())
+    return found
+
+
+def case_files(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder that fit a pattern; the test is skipped where there is none."""
+    assert pattern in READ
+    found = sorted(folder.glob(pattern))
+    if not found:
+        pytest.skip(f"{folder} has no {pattern}")
     return found
 
 

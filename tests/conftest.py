@@ -17,6 +17,7 @@ from actors.runtime.loop import VirtualTimeLoop
 from sims.audit.audit import world
 from sims.audit.law import Broken
 from sims.audit.world import World
+from tests.case_files import checked_folder
 
 HERE = Path(__file__).parent
 
@@ -41,6 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="a real log of jobs, to explain waits of beside a drawn one (default: none)",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a folder of cases that would leave its tests skipped, or expected values unread."""
+    checked_folder(config.getoption("--cases"))
 
 
 def pytest_collection_finish() -> None:

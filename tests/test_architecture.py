@@ -73,6 +73,17 @@ def test_imports_point_down() -> None:
         assert not upward, place(path)
 
 
+def test_the_audit_shares_nothing_with_what_builds_a_scenario() -> None:
+    """What both sides took from one place would be wrong for both, and no audit would find it."""
+    shared = {
+        place(path): name
+        for path in sorted((ROOT / "sims/audit").glob("*.py"))
+        for name in imports(path)
+        if name.startswith("sims.") and not name.startswith(("sims.audit", "sims.log"))
+    }
+    assert shared == {}
+
+
 def modules() -> dict[str, Path]:
     """Full name -> file, of all that ships."""
     names = [place(path).removesuffix(".py").replace("/", ".") for path in SHIPPED]

@@ -4,7 +4,7 @@ channels carry to them (WORLD.md, L1 to L4)."""
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from attrs import frozen
 
@@ -47,6 +47,11 @@ class WorkerChanged(Event):
     until: Time | None
     """When it will be back, where a fault took it DOWN and that is known; None: not known. Where
     faults are detected late, every fault has it, also one without a downtime."""
+    detection: Time | None = None
+    """After which time this fault is detected where a job holds the worker; left out but where
+    kinds of faults differ in it."""
+
+    optional: ClassVar[str] = "detection"
 
 
 @frozen
@@ -61,6 +66,53 @@ class FaultsFitted(Event):
     """Times from failure to failure that the log has."""
     nodes: Annotated[int, Quantity("nodes")]
     """Nodes of the log that fail, each with a time after its last failure that is seen in part."""
+    log_mtbf: Time | None = None
+    """Mean time between the failures of a node as the log counts them: the time that all of its
+    nodes are seen, over their failures."""
+
+    optional: ClassVar[str] = "log_mtbf"
+
+
+@frozen
+class FaultsReplayed(Event):
+    """Faults are replayed from one window of a log of failures; once for each such law, at the
+    start."""
+
+    law: Annotated[int, Quantity(meaning="Its number among the scenario's laws, from 0.")]
+    begin: Time
+    """Where in the log the window begins, from the log's first failure on."""
+    nodes: tuple[str, ...]
+    """`platform_id/node_id` of the node whose record each worker, or node, gets."""
+
+
+class Age(enum.Enum):
+    """The age of workers, or nodes, at the start of a run."""
+
+    NEW = "new"
+    """All workers have just failed: the first fault is drawn like all others."""
+    STATIONARY = "stationary"
+    """All workers are in the middle of their lives: the first fault is drawn from the law of the
+    time that is left at an arbitrary moment."""
+
+
+@frozen
+class FaultsExpected(Event):
+    """The number of faults to be expected of a law follows from this event; once for each law, at
+    the start, where a law states its age, is fitted to a log or replays one."""
+
+    law: Annotated[int, Quantity(meaning="Its number among the scenario's laws, from 0.")]
+    workers: WorkerCount
+    """The number of workers that the law strikes; a fault of a node counts once for each of its
+    workers."""
+    mtbf: Time | None
+    """Mean time between the faults of one worker; None: all faults of the law are listed."""
+    shape: Annotated[float, Quantity(meaning="Of a Weibull law; 1: exponential, or no law.")]
+    age: Age
+    """The age of the workers at the start."""
+    down: Annotated[float, Quantity("probability")]
+    """Probability that a failure keeps a worker DOWN at the start."""
+    listed: tuple[Time, ...]
+    """The times of the faults that the scenario lists besides, once for each worker struck."""
 
 
 @frozen

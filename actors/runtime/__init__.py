@@ -12,7 +12,9 @@ from actors.runtime.errors import (
     Livelock,
     OutsideWorldError,
     RuntimeFault,
+    Stalled,
     UnexpectedMessage,
+    Unresolved,
 )
 from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
 from actors.runtime.loop import VirtualTimeLoop
@@ -34,9 +36,11 @@ __all__ = [
     "Record",
     "RuntimeFault",
     "Sink",
+    "Stalled",
     "System",
     "Timer",
     "UnexpectedMessage",
+    "Unresolved",
     "VirtualTimeLoop",
     "handles",
     "message",

@@ -116,7 +116,8 @@ class Phase(enum.IntEnum):
     RUNS_END = 2
     """Last verifications end, and with them runs and jobs."""
     FAULTS_OCCUR = 3
-    """Workers hear of faults, before they change state: two reasons for one change are one."""
+    """Workers hear of faults, before they change state: two reasons for one change are one. Jobs
+    that outlive their limits are killed: work that ends at the limit is complete."""
     STATES_CHANGE = 4
     """Workers change state; runs are lost."""
     NOTICES = 5

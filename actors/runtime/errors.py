@@ -68,6 +68,34 @@ class Livelock(RuntimeFault):
         )
 
 
+class Stalled(RuntimeFault):
+    """Events go on for ever while no work is saved or completed."""
+
+    def __init__(self, time: float, events: int, reasons: Sequence[str]) -> None:
+        super().__init__(time, events, reasons)
+        self.time, self.events, self.reasons = time, events, tuple(reasons)
+
+    def __str__(self) -> str:
+        why = "; ".join(self.reasons)
+        return (
+            f"no work was saved or completed in {self.events:,} events, until {self.time!r}: {why}"
+        )
+
+
+class Unresolved(RuntimeFault):
+    """Virtual time is so late that the shortest time of the scenario no longer changes it."""
+
+    def __init__(self, time: float, shortest: str) -> None:
+        super().__init__(time, shortest)
+        self.time, self.shortest = time, shortest
+
+    def __str__(self) -> str:
+        return (
+            f"at {self.time!r} a time of double precision no longer resolves {self.shortest}: "
+            "instants closer than 1e-12 of their value are one instant"
+        )
+
+
 def place(task: asyncio.Task[Any]) -> str:
     """Where it waits."""
     frames = task.get_stack(limit=1)

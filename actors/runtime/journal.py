@@ -7,7 +7,7 @@ This is the only module that knows structlog.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from operator import attrgetter
 from typing import Any, BinaryIO, ClassVar, ParamSpec, Protocol, TypeVarTuple, runtime_checkable
@@ -94,6 +94,20 @@ class Journal:
     def wants(self, kind: type[Event]) -> bool:
         """Whether some sink wants events of this class: ask before computing a costly argument."""
         return bool(self._wanted[kind])
+
+    def once(self, kinds: Collection[type[Event]], call: Callable[[], None]) -> None:
+        """Call `call` as the next event of one of `kinds` is recorded, and not after that.
+
+        Other events cost nothing more meanwhile, which a sink that counts would.
+        """
+
+        def probe(_: Record) -> None:
+            for kind in kinds:
+                del self._wanted[kind]  # worked out anew, without the probe, when it is next asked
+            call()
+
+        for kind in kinds:
+            self._wanted[kind] = (*(self._wanted[kind] or ()), probe)
 
     def record(
         self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs

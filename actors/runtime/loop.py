@@ -36,7 +36,7 @@ from actors.runtime.entries import (
     end_of_phase,
     orders,
 )
-from actors.runtime.errors import ActorFailed, Deadlock, Livelock, place
+from actors.runtime.errors import ActorFailed, Deadlock, Livelock, Stalled, Unresolved, place
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
@@ -61,6 +61,10 @@ class VirtualTimeLoop(NoOutsideWorld):
         self.now = start
         self.due_by = end_of_instant(start)
         """The latest time that is still this instant."""
+        self.latest = inf
+        """The latest time at which the scenario's shortest time still makes a later instant."""
+        self.shortest = ""
+        """That shortest time, in words, for the error where a run gets later than `latest`."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
@@ -185,7 +189,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         message: object = None
         queue, heap, take = self._queue, self._heap, self._queue.popleft
         later, overdue, callbacks, at_once = self._later, self._overdue, CALLBACKS, 0
-        due_by, instant = self.due_by, INSTANT
+        due_by, instant, latest = self.due_by, INSTANT, self.latest
         try:
             while True:
                 if overdue:
@@ -228,13 +232,15 @@ class VirtualTimeLoop(NoOutsideWorld):
                     at_once = 0
                     self.now = now = timer[0]
                     self.due_by = due_by = now * instant if now > 0.0 else now
+                    if now > latest:
+                        raise Unresolved(now, self.shortest)
                 if target is callbacks or (heap and heap[0][0] <= due_by):
                     self._gather(timer)
                     continue
                 message = timer[3]
                 timer[2] = None
                 target.handlers[message.__class__](target, message, timer[4])
-        except (ActorFailed, Livelock):
+        except (ActorFailed, Livelock, Stalled, Unresolved):
             raise
         except Exception as error:
             name = "loop" if target is None else target.name

@@ -16,11 +16,11 @@ import attrs
 import numpy as np
 from attrs import field, frozen
 
-from actors.decisions import BadDecision
-from actors.runtime import ActorFailed, Deadlock
+from actors.decisions import BadDecision, finite
+from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.campaign.kit import OWN, Kit, unpack
-from sims.errors import InputError
-from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block
+from sims.errors import InputError, unfit
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block, informed
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
 from sims.report import Report
@@ -59,11 +59,32 @@ class Gauge:
     """Whether a run that left work undone has no value."""
     timed: bool = False
     """Whether its unit is the scenario's unit of time."""
+    given: Callable[[Any], float | None] | None = None
+    """The function itself, where a program gives one."""
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
-        """The user's, sought in `home`."""
+        """Return the user's function, sought in `home`. Raises InputError where it is not there, or
+        cannot be called."""
+        if self.given is not None:
+            return self.given
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
+        if not callable(found):
+            raise unfit("measures", f"{self.name!r} is {found!r:.60}", "a function of a Report")
         return found
+
+    def checked(self, value: Any) -> float | None:
+        """Return what a user's function has returned. Raises MeasureRefused where that is neither a
+        finite number nor None."""
+        if value is None or (finite(value) and not isinstance(value, bool)):
+            return None if value is None else float(value)
+        problem = f"{self.name!r} returned {value!r:.60}"
+        accepted = "a finite number, or None for a run of which it is not defined"
+        raise MeasureRefused(problem, accepted)
+
+    @property
+    def of_jobs(self) -> bool:
+        """Whether it sums up values of jobs, so that blocks of time have one each."""
+        return self.ours is not None and self.ours.quantity is not None
 
     def fold(self, home: Path) -> type:
         """The class of what it is told from."""
@@ -88,6 +109,12 @@ def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
     return Gauge(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
 
 
+class MeasureRefused(Exception):
+    """A user's measure returned something that is no number: the campaign ends. Its arguments are
+    the problem and what would be accepted. It is no InputError, which is frozen: those do not
+    travel between processes once dask has been imported, as its tblib sets their attributes."""
+
+
 @frozen
 class CellResult:
     """What is kept of a run."""
@@ -109,9 +136,10 @@ class CellResult:
     error: str | None = None
     values: dict[str, float | None] = field(factory=dict)
     """By measure; None: not defined for that run."""
-    blocks: dict[str, dict[str, list[float]]] = field(factory=dict)
-    """By measure of jobs and class of them: its value, then a number for each block of time
-    (sims/metrics/arrivals.py). The class of all jobs has no name."""
+    blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
+    """By measure of jobs and class of them (that of all jobs has no name): its `value`; `blocks`, a
+    number for each block of time (sims/metrics/arrivals.py); and `informed`, whether any job of
+    that block has a value other than 0."""
     speaks: str = ""
     """What intervals over those blocks rest on, and what they speak for."""
 
@@ -156,7 +184,7 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MeasureRefused):
         raise
     except BaseException as raised:  # whatever a user's policy or measure makes of it
         result = attrs.evolve(result, error=_told(raised))
@@ -178,8 +206,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     heard = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
     try:
         ending = run(scenario, [folds[it] for it in heard], batch.folder, until=batch.until)
-    except Deadlock as deadlock:
-        return attrs.evolve(result, end=RunStatus.STARVED, time=float(deadlock.time))
+    except (Deadlock, Stalled) as ended:
+        return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
     if whole:
         report.close()
     end = RunStatus(ending.end.value)
@@ -190,8 +218,11 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     values: dict[str, float | None] = {}
     for it, kind in kinds.items():
         of = folds[kind]
-        value = known[it.ours] if it.ours else None if of is None else it.function(batch.home)(of)
-        values[it.name] = None if value is None else float(value)
+        if it.ours:
+            values[it.name] = known[it.ours]
+        else:
+            own = None if of is None else it.function(batch.home)(of)
+            values[it.name] = it.checked(own)
     blocks, speaks = _by_block(batch, scenario, report, whole)
     time = float(ending.time)
     return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
@@ -199,7 +230,7 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
 
 def _by_block(
     batch: Batch, scenario: Scenario, report: Report, whole: bool
-) -> tuple[dict[str, dict[str, list[float]]], str]:
+) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
     """Of each measure of jobs, by class; and what blocks speak for."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
@@ -215,13 +246,18 @@ def _by_block(
     of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
     classes += report.jobs.classes(batch.by) if batch.by else []
-    found: dict[str, dict[str, list[float]]] = {it.value: {} for it in asked}
+    found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
     for it, (name, members) in product(asked, classes):
         values = quantities[str(it.quantity)]
         which = members & ~np.isnan(values)
         if which.any():
-            each = by_block(it.summed, values[which], of[which])
-            found[it.value][name] = [it.summed(values[which]), *each.tolist()]
+            own = values[which], of[which]
+            each = by_block(it.summed, *own)
+            found[it.value][name] = {
+                "value": it.summed(own[0]),
+                "blocks": each.tolist(),
+                "informed": informed(*own)[: len(each)],
+            }
     speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
     return found, speaks
 

@@ -4,7 +4,8 @@ Every variant is run with the same seeds, and what failures, arrivals, speeds an
 comes from streams of their own (actors/runtime/system.py): a variant's run is compared with the
 baseline's of the same seed, which met the same platform. A run that did not complete has no
 value that could be compared; its seed is left out where it would be paired. Runs of different sets
-of jobs are not compared at all; runs in which no seed makes a difference count once.
+of jobs are not compared at all; runs in which no seed makes a difference count once. Blocks in
+which no job has anything to measure are paired, but do not count (intervals.py).
 
 The verdict is what the printed interval says: those of a table hold all together (Bonferroni).
 """
@@ -21,7 +22,14 @@ from attrs import frozen
 
 from sims.campaign.axes import Settings
 from sims.campaign.cells import CellResult, Gauge, RunStatus
-from sims.campaign.intervals import LEVEL, Estimate, difference_of, mean_of, ratio_of
+from sims.campaign.intervals import (
+    FEWEST_BLOCKS,
+    LEVEL,
+    Estimate,
+    difference_of,
+    mean_of,
+    ratio_of,
+)
 
 
 @frozen
@@ -37,8 +45,18 @@ class Compared:
     """Which jobs it had."""
     blocks: tuple[float, ...] = ()
     """A number for each block of its time."""
+    informed: tuple[bool, ...] = ()
+    """Tells for each block whether any of its jobs has a value other than 0; empty: all do."""
     speaks: str = ""
     """What intervals over them speak for."""
+
+    def each_block(self) -> list[Compared]:
+        """Return its blocks as if each were a run."""
+        informed = self.informed or (True,) * len(self.blocks)
+        return [
+            Compared(k, self.status, value, self.work, informed=(some,))
+            for k, (value, some) in enumerate(zip(self.blocks, informed, strict=True))
+        ]
 
 
 Runs = Mapping[str, Sequence[Compared]]
@@ -54,11 +72,19 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") 
     cut = status is RunStatus.CAPPED and result.time == until
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
-    numbers = result.blocks.get(gauge.name, {}).get(of, [])
-    value = next(iter(numbers), None) if of else result.values.get(gauge.name)
-    blocks = tuple(numbers[1:])
+    own = result.blocks.get(gauge.name, {}).get(of)
+    value = result.values.get(gauge.name)
+    if of:
+        value = own["value"] if own else None
+    blocks, informed = (own["blocks"], own["informed"]) if own else ((), ())
     return Compared(
-        result.seed, status, value if known else None, result.work, blocks, result.speaks
+        seed=result.seed,
+        status=status,
+        value=value if known else None,
+        work=result.work,
+        blocks=tuple(blocks),
+        informed=tuple(informed),
+        speaks=result.speaks,
     )
 
 
@@ -71,10 +97,7 @@ def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
     many = {len(run.blocks) for run in first.values()}
     if len(many) > 1 or many == {0}:
         return None
-    return {
-        name: [Compared(k, run.status, value, run.work) for k, value in enumerate(run.blocks)]
-        for name, run in first.items()
-    }
+    return {name: run.each_block() for name, run in first.items()}
 
 
 Effect = Literal["ratio", "difference"]
@@ -93,7 +116,7 @@ class Verdict(enum.Enum):
     UNLIKE = "unlike"
     """They had different sets of jobs."""
     UNKNOWN = "no verdict"
-    """Fewer than two seeds pair, or no seed makes a difference."""
+    """Fewer than two seeds pair, no seed makes a difference, or too few blocks have information."""
     BASELINE = "baseline"
     """It is what others are compared with."""
 
@@ -117,6 +140,13 @@ class Line:
     """Against the baseline, whose own is none. None where nothing pairs, or the ratio is to 0."""
     best: int = 0
     """On how many of the seeds, or blocks, that pair no other variant was better."""
+    informed: int = 0
+    """Pairs with the baseline that have information."""
+    needed: int = 2
+    """How many of them a verdict needs."""
+    otherwise: Verdict | None = None
+    """Better or worse: what the mean over all jobs says where that of the blocks says the opposite;
+    None: they do not contradict each other."""
 
     @property
     def as_asked(self) -> int:
@@ -131,7 +161,8 @@ class Line:
     @property
     def tested(self) -> bool:
         """Whether there is an interval to read a verdict off."""
-        return self.verdict in JUDGED and self.effect is not None and self.effect.size > 1
+        known = self.effect is not None and self.effect.size > 1
+        return self.verdict in JUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: Gauge, effect: Effect, level: float) -> Line:
         """The same, its interval and so its verdict at this level."""
@@ -140,8 +171,7 @@ class Line:
         told, none = self.effect.at(level), NONE[effect]
         verdict = Verdict.NOT_SHOWN
         if not told.low <= none <= told.high:
-            more = told.low > none
-            verdict = Verdict.BETTER if more is gauge.higher_is_better else Verdict.WORSE
+            verdict = _direction(gauge, told.low - none)
         return attrs.evolve(self, verdict=verdict, effect=told)
 
 
@@ -162,6 +192,13 @@ class Comparison:
     def seeds(self) -> int:
         """Runs of a variant."""
         return max(len(line.runs) for line in self.lines)
+
+    @property
+    def too_short(self) -> bool:
+        """Whether intervals would be over blocks, of which there are fewer than two."""
+        speaks = any(run.speaks for line in self.lines for run in line.runs)
+        once = self.seeds == 1 or self.alike
+        return speaks and once and not self.speaks and self.gauge.of_jobs
 
     @property
     def alike(self) -> bool:
@@ -185,45 +222,90 @@ def compare(
     """The figures of runs by variant and seed, each interval at `level` by itself."""
     blocks = over_blocks(runs)
     seen = {
-        name: {run.seed: (run.value, run.work) for run in row if run.value is not None}
+        name: {run.seed: _observed(run) for run in row if run.value is not None}
         for name, row in (blocks or runs).items()
     }
     rows = list(seen.values())
     shared = sorted(set(rows[0]).intersection(*rows))
-    paired = [seed for seed in shared if len({row[seed][1] for row in rows}) == 1]
+    paired = [seed for seed in shared if len({row[seed].work for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
-    least = [best(row[seed][0] for row in rows) for seed in paired]
+    least = [best(row[seed].value for row in rows) for seed in paired]
     lines = []
     for name, row in seen.items():
-        mean = mean_of(_values(row, row), level)
+        mean = mean_of(_values(row, row), level, chancy=blocks is not None)
         wins = sum(a == b for a, b in zip(_values(row, paired), least, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
-        lines.append(_against(line, row, seen[baseline], effect, level, not blocks))
+        line = _against(line, row, seen[baseline], effect, level, not blocks)
+        if blocks:
+            line = _beside_all(line, runs[baseline][0].value, gauge, effect)
+        lines.append(line)
     speaks = runs[baseline][0].speaks if blocks else ""
     return Comparison(point, gauge, effect, tuple(paired), tuple(lines), speaks)
 
 
-Observed = Mapping[int, tuple[float, str]]
-"""Seed or block -> value, and which jobs it is of."""
+@frozen
+class Observed:
+    """A variant's value on a seed, or in a block."""
+
+    value: float
+    work: str
+    """Digest that names the jobs of the run."""
+    informed: bool
+    """Whether anything but 0 was measured."""
 
 
-def _values(row: Observed, seeds: Iterable[int]) -> list[float]:
-    return [row[seed][0] for seed in seeds]
+def _observed(run: Compared) -> Observed:
+    value = 0.0 if run.value is None else run.value
+    return Observed(value, run.work, any(run.informed) if run.informed else value != 0)
 
 
-def _against(
-    line: Line, row: Observed, base: Observed, effect: Effect, level: float, seeded: bool
-) -> Line:
+Row = Mapping[int, Observed]
+"""Maps each seed, or block, to what was observed there."""
+
+
+def _values(row: Row, seeds: Iterable[int]) -> list[float]:
+    return [row[seed].value for seed in seeds]
+
+
+def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
     """The line beside the baseline's; `seeded`: observations are runs."""
     seeds = [seed for seed in base if seed in row]
-    if any(row[seed][1] != base[seed][1] for seed in seeds):
+    if any(row[seed].work != base[seed].work for seed in seeds):
         return attrs.evolve(line, verdict=Verdict.UNLIKE)
+    if seeded and _once(_values(row, seeds)) and _once(_values(base, seeds)):
+        seeds = seeds[:1]
     ours, theirs = _values(row, seeds), _values(base, seeds)
-    if seeded and _once(ours) and _once(theirs):
-        ours, theirs = ours[:1], theirs[:1]
-    found = {"ratio": ratio_of, "difference": difference_of}[effect](ours, theirs, level)
-    verdict = Verdict.BASELINE if row is base else Verdict.UNKNOWN
-    return attrs.evolve(line, verdict=verdict, effect=found)
+    informed = [row[seed].informed or base[seed].informed for seed in seeds]
+    if effect == "ratio":
+        found = ratio_of(ours, theirs, level, informed, chancy=not seeded)
+    else:
+        found = difference_of(ours, theirs, level, chancy=not seeded)
+        # That two runs have the same value, be it 0, says something of a difference.
+        informed = [True] * len(seeds) if seeded else informed
+    return attrs.evolve(
+        line,
+        verdict=Verdict.BASELINE if row is base else Verdict.UNKNOWN,
+        effect=found,
+        informed=sum(informed),
+        needed=2 if seeded else FEWEST_BLOCKS,
+    )
+
+
+def _beside_all(line: Line, base: float | None, gauge: Gauge, effect: Effect) -> Line:
+    """Note where a mean over all jobs is on the other side of the baseline's, `base`, than the
+    effect over blocks."""
+    ours = line.runs[0].value
+    if line.effect is None or ours is None or base is None:
+        return line
+    over_all = ours - base
+    if over_all * (line.effect.mean - NONE[effect]) >= 0:
+        return line
+    return attrs.evolve(line, otherwise=_direction(gauge, over_all))
+
+
+def _direction(gauge: Gauge, more: float) -> Verdict:
+    """Return what it means to have so much more than the baseline."""
+    return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:
@@ -232,7 +314,7 @@ def corrected(comparisons: Sequence[Comparison]) -> int:
 
 
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
-    """The same, of one measure, with intervals, and verdicts, that hold all together at `level`
+    """Return the comparisons with intervals, and verdicts, that hold all together at `level`
     (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
     lines = (

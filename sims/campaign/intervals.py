@@ -1,8 +1,26 @@
 """How sure a mean is: the one place where the method of an interval is chosen.
 
 Whatever is estimated is the mean of a sample: values, paired differences, or, of a ratio of means,
-its linear form (the delta method). Of independent observations that is Student's t; where they are
-skewed, the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both are scipy's.
+its jackknife pseudo-values (Tukey 1958). Of independent observations that is Student's t; where
+they are skewed, the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both are scipy's.
+
+The jackknife takes the place of the delta method because of samples that one pair dominates. The
+delta method sets that pair's residual to about zero, so that its interval is narrowest where least
+is known: of 11 log-normal pairs with a coefficient of variation of 3, whose ratios vary by 0.3, its
+95 % intervals cover the ratio in 78 % of samples, the jackknife's in 88 %.
+
+How many observations an interval needs:
+
+- Two runs with seeds of their own are independent by construction, and Student's t is exact for two
+  normal observations: its width says how little they show.
+- Blocks of one log are neither independent nor normal. `FEWEST_BLOCKS` is what the sign test needs:
+  n blocks that differ in no way agree on a direction with probability 2^(1-n), which is below 5 %
+  from n = 6 on. With fewer, a verdict would rest on the shape of the t distribution alone.
+- Only observations with information count. A pair of zeros (no job waited under either policy) says
+  nothing of a ratio.
+- Observations that are all the same have no variance to estimate. Where they may be so by chance
+  (blocks; a variant whose values are all 0), the interval has width 0 only if their number is
+  enough for the sign test at the interval's own level; otherwise nothing is known.
 """
 
 from __future__ import annotations
@@ -21,6 +39,8 @@ SKEWED = 1.0
 """Sample skewness from which Student's t is not trusted."""
 FEWEST = 20
 """Observations that a bootstrap needs: resamples of fewer are too much alike."""
+FEWEST_BLOCKS = 6
+"""Blocks with information that a verdict needs (see above)."""
 RESAMPLES = 9_999
 CHUNK = 1_000_000
 """Observations resampled at once."""
@@ -28,15 +48,18 @@ CHUNK = 1_000_000
 Sample = tuple[float, ...]
 
 
-def interval(sample: Sample, level: float) -> tuple[float, float]:
-    """Ends of the confidence interval of a mean: a point where all observations are the same, and
-    everything where there is but one."""
+def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float, float]:
+    """Return the ends of the confidence interval of a mean.
+
+    It is a point where all observations are the same, and everything where there is but one, or
+    where equal ones are too few and may agree by chance (`chancy`)."""
     from scipy.special import stdtrit
 
     if len(sample) == 1:
         return -inf, inf
     if _constant(sample):
-        return sample[0], sample[0]
+        known = not chancy or 2.0 ** (1 - len(sample)) <= 1 - level
+        return (sample[0], sample[0]) if known else (-inf, inf)
     if _skewed(sample):
         found = _bootstrapped(sample, level, _resamples(sample)).confidence_interval
         return float(found.low), float(found.high)
@@ -93,6 +116,8 @@ class Estimate:
     """Observations."""
     sample: Sample = field(default=(), eq=False, repr=False)
     """Whose mean it is; none: nothing more is known of it."""
+    chancy: bool = field(default=False, eq=False, repr=False)
+    """Whether equal observations may be so by chance."""
 
     @property
     def half(self) -> float:
@@ -100,44 +125,65 @@ class Estimate:
         return max(self.mean - self.low, self.high - self.mean)
 
     def at(self, level: float) -> Estimate:
-        """The same at another level."""
-        return _estimate(self.mean, self.sample, level) if self.sample else self
+        """Return the same estimate with its interval at another level."""
+        return _estimate(self.mean, self.sample, level, self.chancy) if self.sample else self
 
 
 NONE = Estimate(nan, nan, nan, 0)
 
 
-def mean_of(values: Sequence[float], level: float) -> Estimate:
+def mean_of(values: Sequence[float], level: float, chancy: bool = False) -> Estimate:
     """The mean of independent observations; not a number without any."""
-    return _estimate(float(np.mean(values)), tuple(values), level) if values else NONE
+    return _estimate(float(np.mean(values)), tuple(values), level, chancy) if values else NONE
 
 
-def ratio_of(values: Sequence[float], base: Sequence[float], level: float) -> Estimate | None:
-    """mean(values) / mean(base), paired, by its linear form; None where the base's mean is 0 or
-    less.
+def ratio_of(
+    values: Sequence[float],
+    base: Sequence[float],
+    level: float,
+    informed: Sequence[bool] | None = None,
+    chancy: bool = False,
+) -> Estimate | None:
+    """Return mean(values) / mean(base), paired; None where the base's mean is 0 or less.
 
-    A mean of the pairs' ratios would call each of two equally good, noisy policies the worse one.
+    `informed` marks the pairs that have information (default: those that are not both 0); the
+    others change neither the ratio nor its interval. A mean of the pairs' ratios would call each of
+    two equally good, noisy policies the worse one.
     """
     ours, theirs = np.array(values, float), np.array(base, float)
     if not len(theirs) or not theirs.mean() > 0:
         return None
     ratio = float(ours.mean() / theirs.mean())
-    linear = ratio + (ours - ratio * theirs) / theirs.mean()
-    return _estimate(ratio, tuple(linear.tolist()), level)
+    some = (ours != 0) | (theirs != 0) if informed is None else np.array(informed, bool)
+    rest, size = _others(theirs)[some], int(some.sum())
+    if size < 2 or not (rest > 0).all():  # without one of them there is no ratio
+        return Estimate(ratio, -inf, inf, size)
+    without = _others(ours)[some] / rest
+    pseudo = ratio + (size - 1) * (without.mean() - without)
+    return _estimate(ratio, tuple(pseudo.tolist()), level, chancy or not ours.any())
 
 
-def difference_of(values: Sequence[float], base: Sequence[float], level: float) -> Estimate | None:
+def _others(values: Any) -> Any:
+    """Return for each value the sum of all others. The sum less the value would lose the small ones
+    beside a large one."""
+    before, after = np.cumsum(values), np.cumsum(values[::-1])[::-1]
+    return np.append(0.0, before[:-1]) + np.append(after[1:], 0.0)
+
+
+def difference_of(
+    values: Sequence[float], base: Sequence[float], level: float, chancy: bool = False
+) -> Estimate | None:
     """mean(values) - mean(base), paired; None without any pair."""
     gains = [ours - theirs for ours, theirs in zip(values, base, strict=True)]
-    return mean_of(gains, level) if gains else None
+    return mean_of(gains, level, chancy) if gains else None
 
 
-def _estimate(mean: float, sample: Sample, level: float) -> Estimate:
-    low, high = interval(sample, level)
+def _estimate(mean: float, sample: Sample, level: float, chancy: bool) -> Estimate:
+    low, high = interval(sample, level, chancy)
     if low == high:  # of a ratio, rounding may have moved it
         low = high = mean
     # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
-    return Estimate(mean, min(low, mean), max(high, mean), len(sample), sample)
+    return Estimate(mean, min(low, mean), max(high, mean), len(sample), sample, chancy)
 
 
 # --- telling ----------------------------------------------------------------------------------
@@ -157,6 +203,34 @@ def rounded(estimate: Estimate | None) -> str:
     if abs((high - mean) - (mean - low)) < 1e-6 * half:
         return f"{mean:,.{places}f} ± {half:,.{places}f}"
     return f"{mean:,.{places}f} [{low:,.{places}f}, {high:,.{places}f}]"
+
+
+def rounded_ratio(estimate: Estimate | None) -> str:
+    """Return a ratio of amounts as `rounded` does, but in words where its interval reaches down to
+    0 and the digits would say nothing, or where there is no interval.
+
+    An interval from 0 to 2 or more allows for a variant that is far better and for one that is
+    twice as bad; where the ratio is less than a digit of its half-width, only the upper end is
+    known.
+    """
+    if estimate is None or estimate.size < 2:
+        return rounded(estimate)
+    mean, low, high = estimate.mean, estimate.low, estimate.high
+    if not isfinite(high - low):
+        return f"{about(mean)}, no interval"
+    if low > 0 or low == high:
+        return rounded(estimate)
+    if high >= 2:
+        return f"anything below {about(high)}"
+    places = max(0, 1 - floor(log10(estimate.half)))
+    return rounded(estimate) if round(mean, places) else f"below {about(high)}"
+
+
+def about(value: float) -> str:
+    """Return a ratio to two digits, and to the second decimal around 1."""
+    if abs(value) >= 10:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
 
 
 def estimate_as_json(it: Estimate | None) -> dict[str, Any] | None:

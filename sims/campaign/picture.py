@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 from pathlib import Path
 from typing import Any
+
+from attrs import evolve
 
 from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import as_toml, told
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.intervals import Estimate
+from sims.campaign.intervals import FEWEST_BLOCKS, Estimate
 from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
-from sims.plots.comparisons import draw_panels, draw_spreads
+from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
 from sims.telling import units
 
@@ -115,18 +118,29 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
     return float(number)
 
 
-def draw_runs(cells: Iterable[Comparison], path: Path, title: str, figure: str) -> Path:
-    """Draw how a measure spreads over runs, or blocks, for each variant; `figure` is what it is
-    called. Raises InputError without matplotlib, and where nothing is there to draw."""
-    panels, each = {}, "run"
+def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) -> Path:
+    """Draw how a measure spreads over runs, or blocks, for each variant, with its mean and the
+    mean's interval; `unit` is that of times. Raises InputError without matplotlib, and where there
+    is nothing to draw."""
+    panels: dict[str, dict[str, Spread]] = {}
+    figure, each = "", "run"
     for cell in cells:
         each = "block" if cell.speaks else each
+        figure = cell.gauge.name + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[told(cell.point) if cell.point else ""] = {
-            it.variant: _values(cell, it) for it in cell.lines
+            it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
         }
-    if not any(values for panel in panels.values() for values in panel.values()):
+    if not any(values for panel in panels.values() for values, _ in panel.values()):
         raise InputError("picture", "", "no run has a value", "finished runs")
     return draw_spreads(panels, path, title, f"{figure}, of each {each}")
+
+
+def _known(cell: Comparison, line: Line) -> Estimate:
+    """Return the mean, without an interval where the table prints none."""
+    few = cell.speaks and len(cell.paired) < FEWEST_BLOCKS
+    if few or (cell.alike and not cell.speaks):
+        return evolve(line.mean, low=-inf, high=inf)
+    return line.mean
 
 
 def _values(cell: Comparison, line: Line) -> list[float]:

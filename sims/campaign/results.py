@@ -134,8 +134,13 @@ class Results:
     ) -> list[Comparison]:
         """Of one measure (default: the first), a comparison for each cell that has results, and
         within it for each class of jobs; their intervals hold all together."""
-        campaign, level, found = self.campaign, self.campaign.level, []
-        gauge, effect = gauge or campaign.gauges[0], effect or campaign.effect
+        found = self.compared(gauge or self.campaign.gauges[0], effect)
+        return judged(found, self.campaign.level)
+
+    def compared(self, gauge: Gauge, effect: Effect | None = None) -> list[Comparison]:
+        """Return the same before they are judged together: each interval holds by itself."""
+        campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
+        effect = effect or campaign.effect
         for _, group in groupby(self.finished(), lambda it: it[0][0].place):
             cells = list(group)
             for of in self._classes(gauge, [result for _, result in cells]):
@@ -144,7 +149,7 @@ class Results:
                     runs[case.variant].append(run_of(result, gauge, campaign.until, of))
                 at = (*cells[0][0][0].point, *([(campaign.by.value, of)] if campaign.by else ()))
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
-        return judged(found, level)
+        return found
 
     def _classes(self, gauge: Gauge, results: list[CellResult]) -> Iterable[str]:
         """The classes of jobs that are compared; without `by`, that of all."""

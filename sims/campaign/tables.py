@@ -13,16 +13,23 @@ from typing import Any
 from attrs import define
 
 from sims.campaign import Campaign
-from sims.campaign.axes import as_toml, told
+from sims.campaign.axes import told
 from sims.campaign.cells import Gauge, RunStatus
-from sims.campaign.comparing import Comparison, Line, Verdict, corrected
-from sims.campaign.intervals import estimate_as_json, rounded
+from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
+from sims.campaign.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.campaign.picture import draw, draw_runs
-from sims.campaign.results import Results, plain
+from sims.campaign.printed import Printed, best_of_lines, every_cell
+from sims.campaign.results import Results, plain, write_frame
 from sims.errors import imported, visible
+from sims.exports import tables as exports
 from sims.exports.tables import Library, library_or_default
 from sims.plots.pictures import Picture
-from sims.telling import UNCUT, amount_of, counted, grid, in_units, units
+from sims.telling import as_html, as_text, counted
+from sims.writing import check_suffix, replacing
+
+TEX = ".tex"
+SUFFIXES = (*exports.SUFFIXES, TEX)
+"""Files that a table can be written to."""
 
 
 @define(slots=False, repr=False)
@@ -31,12 +38,16 @@ class Table:
     shows it, `print` prints it; numbers are in `frame`, and `results` has every run."""
 
     results: Results
+    whole: bool = False
+    """Whether all cells are printed, also where the picture marks the best of each line."""
 
     @cached_property
     def cells(self) -> list[tuple[Gauge, Comparison]]:
-        """By measure and cell."""
-        found = self.results
-        return [(it, cell) for it in found.campaign.gauges for cell in found.comparisons(it)]
+        """Comparisons by measure and cell, whose intervals hold together over all measures."""
+        results = self.results
+        gauges = results.campaign.gauges
+        found = [cell for gauge in gauges for cell in results.compared(gauge)]
+        return [(it.gauge, it) for it in judged(found, results.campaign.level)]
 
     def comparisons(self) -> list[Comparison]:
         """Of the first measure, a comparison for each cell."""
@@ -62,70 +73,61 @@ class Table:
     @property
     def notes(self) -> list[str]:
         """What a reader has to know of the figures, a line each."""
-        return list(_notes(self.results, self.comparisons()))
+        shown = [] if self.short else [cell for _, cell in self.cells]
+        notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
+        return [*notes, *self._shortened()]
 
-    def _printed(self) -> Any:
-        """A row for each variant in a cell, and measure."""
-        from rich.table import Column
+    def _shortened(self) -> Iterator[str]:
+        """Say what is not printed."""
+        asked = self.results.campaign
+        if self.short and asked.picture is not None:
+            gauge, shown = asked.gauge(asked.picture.measure), len(self.printed.rows)
+            every = sum(len(cell.lines) for _, cell in self.cells)
+            load = "--load " if asked.made else ""
+            yield (
+                f"At the {asked.picture.x} with the best {gauge.name}: {shown} of {every:,} rows; "
+                f"`holdfast campaign table {asked.source} {load}--all` prints all."
+            )
 
-        asked, many = self.results.campaign, len(self.results.campaign.gauges) > 1
-        settled = _settings(asked.variants)
-        blocks = sorted({len(cell.paired) for _, cell in self.cells if cell.speaks})
-        rows = []
-        for gauge, cell in self.cells:
-            place = (*(as_toml(value) for _, value in cell.point), *([gauge.name] if many else []))
-            for line in cell.lines:
-                who = map(as_toml, asked.variants[line.variant].values())
-                runs = f"{line.as_asked} of {len(line.runs)}"
-                mean, *more = _figures(cell, line)
-                whole = [self._whole(gauge, line)] if blocks else []
-                rows.append(
-                    (*place, *(who if settled else [line.variant]), runs, mean, *whole, *more)
-                )
-        classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
-        keys = (*asked.axes, *classes, *measure, *(settled or ["variant"]))
-        told = (f"{'/'.join(map(str, blocks))} blocks", "all jobs") if blocks else ()
-        heads = ("completed", ", ".join(filter(None, (self._figure, *told[:1]))), *told[1:])
-        compared = (asked.effect, "best", "") if len(asked.variants) > 1 else ()
-        return grid(map(Column, keys), (*heads, *compared), rows, self.title)
-
-    def _whole(self, gauge: Gauge, line: Line) -> str:
-        """Of all jobs of its first run, as `summary` tells it."""
-        value = line.runs[0].value
-        if value is None:
-            return "-"
-        return in_units(value, self.results.unit, 6) if gauge.timed else amount_of(value, 6)
+    @cached_property
+    def printed(self) -> Printed:
+        """The table that people read: every cell, or the best of each line where the picture marks
+        it."""
+        told = self.results.campaign, self.cells, self.title, self.results.unit
+        return best_of_lines(*told) if self.short else every_cell(*told)
 
     @property
-    def _figure(self) -> str:
-        """What is estimated, and its unit."""
-        gauges = self.results.campaign.gauges
-        unit = f", {units(self.results.unit)}" if gauges[0].timed else ""
-        return "mean" if len(gauges) > 1 else gauges[0].name + unit
+    def short(self) -> bool:
+        """Whether only the best of each line is printed."""
+        picture = self.results.campaign.picture
+        return picture is not None and picture.best and not self.whole
+
+    def write(self, path: Path) -> int:
+        """Write the table: LaTeX as it is printed, CSV and Parquet with every cell and the ends of
+        intervals. Return how many rows it has. Raises InputError for another suffix, and where it
+        cannot be written."""
+        check_suffix(path, "table", SUFFIXES)
+        if path.suffix != TEX:
+            frame = self.frame("polars")
+            write_frame(frame, path)
+            return len(frame)
+        with replacing(path) as new:
+            new.write_text(self.printed.tex(self.notes), encoding="utf-8")
+        return len(self.printed.rows)
 
     def __rich__(self) -> Any:
         from rich.console import Group
         from rich.text import Text
 
-        return Group(self._printed(), *(Text(visible(it)) for it in self.notes))
-
-    def _console(self) -> Any:
-        """Where it was printed, in memory."""
-        from io import StringIO
-
-        from rich.console import Console
-
-        console = Console(width=UNCUT, file=StringIO(), record=True)
-        console.print(self)
-        return console
+        return Group(self.printed.grid(), *(Text(visible(it)) for it in self.notes))
 
     def __str__(self) -> str:
-        return str(self._console().file.getvalue())
+        return as_text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return str(self._console().export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
+        return as_html(self.printed.grid(), self.notes)
 
     # --- for programs -------------------------------------------------------------------------
 
@@ -179,6 +181,7 @@ class Table:
             "mean": estimate_as_json(line.mean),
             cell.effect: estimate_as_json(line.effect),
             "verdict": line.verdict.value,
+            **(_of_line(line) if cell.speaks else {}),
             "best": line.best,
             "runs": runs,
         }
@@ -198,22 +201,14 @@ class Table:
                 return Picture(new.read_bytes())
         if self.results.campaign.picture is not None:
             return draw(self.results, Path(path))
-        return draw_runs(self.comparisons(), Path(path), self.title, self._figure)
+        return draw_runs(self.comparisons(), Path(path), self.title, self.results.unit)
 
 
-def _settings(variants: dict[str, dict[str, Any]]) -> tuple[str, ...]:
-    """The keys that variants differ in, where they are called by them: a column for each."""
-    keys = {tuple(settings) for settings in variants.values()}
-    own = all(name == told(tuple(it.items())) for name, it in variants.items())
-    return next(iter(keys)) if own and len(keys) == 1 else ()
-
-
-def _figures(cell: Comparison, line: Line) -> tuple[str, ...]:
-    # Runs that are all the same are one observation.
-    mean = f"{line.mean.mean:,.8g}" if cell.alike and not cell.speaks else rounded(line.mean)
-    pairs = len(cell.paired)
-    best = f"{line.best} of {pairs}" if pairs else "-"
-    return mean, rounded(line.effect), best, line.verdict.value
+def _of_line(line: Line) -> dict[str, Any]:
+    """Return how many blocks have information, and what the mean over all jobs says if it is the
+    opposite."""
+    otherwise = line.otherwise.value if line.otherwise else None
+    return {"informed": line.informed, "all_jobs": otherwise}
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:
@@ -232,11 +227,11 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 # --- notes -------------------------------------------------------------------------------------
 
 
-def _notes(results: Results, cells: Sequence[Comparison]) -> Iterator[str]:
-    """Of the comparisons of a campaign's first measure."""
+def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
+    """Explain the comparisons of a campaign's first measure; the table makes `many` in all."""
     yield from _lacking(cells, results.campaign.measures[0])
-    yield from dict.fromkeys(cell.speaks for cell in cells if cell.speaks)
-    yield from _levels(results.campaign, corrected(cells))
+    yield from _of_blocks(cells, results.campaign.measures[0])
+    yield from _levels(results.campaign, many)
     missing, raised = results.left(), sum(1 for _ in results.raised())
     if missing:
         yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
@@ -244,8 +239,34 @@ def _notes(results: Results, cells: Sequence[Comparison]) -> Iterator[str]:
         yield f"{counted(raised, 'cell')} raised an error, and are in no figure."
 
 
+def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
+    """Say what intervals over blocks rest on, and why some are missing."""
+    over = [cell for cell in cells if cell.speaks]
+    yield from dict.fromkeys(cell.speaks for cell in over)
+    lines = [line for cell in over for line in cell.lines]
+    few = any(it.verdict is Verdict.UNKNOWN and it.informed < it.needed for it in lines)
+    short = [cell for cell in cells if cell.too_short]
+    if few or (over and short):
+        yield (
+            f"A verdict needs {FEWEST_BLOCKS} blocks with information, in which some job has a "
+            f"{measure} other than 0 in either variant; the last column says how many have it. A "
+            "shorter `measures.block` gives more of them, which are less independent."
+        )
+    elif short:
+        yield (
+            "No intervals, no verdict: the run has fewer than 2 whole blocks (`measures.block`) "
+            "after its warm-up (`measures.warm_up`)."
+        )
+    if any(line.otherwise for line in lines):
+        yield (
+            "`all jobs: better` or `worse`: over all jobs, those of the warm-up and of the last "
+            "block among them, the variant is on the other side of the baseline than over the "
+            "blocks. The verdict is about the blocks."
+        )
+
+
 def _levels(asked: Campaign, many: int) -> Iterator[str]:
-    """At which intervals are; `many`: comparisons."""
+    """Say at which level the intervals of `many` comparisons hold."""
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (
@@ -281,8 +302,10 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
             "some are left out, say."
         )
     if any(it.verdict is Verdict.BASELINE and it.as_asked and not it.effect for it in lines):
-        yield f"No ratio: the baseline's mean {measure} is 0. `difference` compares such means."
-    if any(cell.seeds == 1 and not cell.speaks for cell in cells):
+        yield (
+            f"No ratio where the baseline's mean {measure} is 0. `difference` compares such means."
+        )
+    if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
     if alike := [cell for cell in cells if cell.alike]:
         some = "; ".join(told(cell.point) for cell in alike)

@@ -15,7 +15,7 @@ from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
-from sims.campaign.tables import Table
+from sims.campaign.tables import SUFFIXES, Table
 from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
@@ -78,6 +78,10 @@ Processes = Annotated[
 Load = Annotated[
     bool, flag("--load", "call the function that `scenario` names: code of the file's folder")
 ]
+Whole = Annotated[
+    bool,
+    flag("--all", "print all cells, also where the picture marks the best of each line"),
+]
 Retry = Annotated[bool, flag("--retry", "run again the cells that raised an error")]
 
 
@@ -110,6 +114,7 @@ def run(
     processes: Processes = None,
     retry: Retry = False,
     policies: Policies = None,
+    whole: Whole = False,
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
     with _opened(file, results, size, replications) as (asked, store):
@@ -125,7 +130,7 @@ def run(
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
-        show_table(Table(found))
+        show_table(Table(found, whole))
         raised = list(_raised(found, "raised  "))
         show(*raised[: 2 * SHOWN])
         if len(raised) > 2 * SHOWN:
@@ -180,17 +185,19 @@ def table(
     replications: Replications = None,
     output: Annotated[
         Path | None,
-        written(f"write it: {', '.join(exports.SUFFIXES)}"),
+        written(f"write it: {', '.join(SUFFIXES)}"),
     ] = None,
     load: Load = False,
     policies: Policies = None,
+    whole: Whole = False,
 ) -> None:
     """Print or write the table: each variant in each cell, compared with the baseline."""
     with _finished(file, results, size, replications, load) as (found, _):
+        made = Table(found, whole)
         if output is None:
-            show_table(Table(found))
+            show_table(made)
         else:
-            _write(Table(found).frame("polars"), output, "row")
+            show(f"{output}: {counted(made.write(output), 'row')}")
 
 
 @contextmanager

@@ -11,12 +11,12 @@ import typer
 from sims.campaign import Campaign
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.question import combined, question
+from sims.campaign.question import combined, question, refuse_raised
 from sims.campaign.results import Results, Store
-from sims.campaign.tables import Table
+from sims.campaign.tables import SUFFIXES, Table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
-from sims.errors import InputError, naming, note, show
+from sims.errors import naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
@@ -32,9 +32,14 @@ from sims.options import (
     written,
 )
 from sims.scenario.loader import load, split_override, value_of
-from sims.telling import show_table
+from sims.telling import counted, show_table
 
 VALUES = "KEY=V1,V2,..."
+
+
+def picture_or_table(word: str) -> Path:
+    """A file that a picture or a table can be written to, by its suffix."""
+    return picture(word, *SUFFIXES)
 
 
 def finished(asked: Campaign, store: Path | None, title: str) -> Results:
@@ -42,8 +47,7 @@ def finished(asked: Campaign, store: Path | None, title: str) -> Results:
     kept = f"what is finished is in {store}: the same command goes on"
     with interruptible(kept if store else "without --store nothing is kept"), bar(title) as watch:
         found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
-    for (case, _), result in found.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+    refuse_raised(found)
     return found
 
 
@@ -102,7 +106,7 @@ def compare(
     as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
-        written("draw the distribution of each variant's runs", picture),
+        written("draw the distribution of each variant's runs, or write a table", picture_or_table),
     ] = None,
 ) -> None:
     """Compare variants of a scenario on the same seeds, with confidence intervals.
@@ -138,5 +142,8 @@ def compare(
     else:
         show_table(table)
     if output is not None:
-        path = table.plot(output)
-        (note if as_json else show)(f"picture  {path}")
+        tell = note if as_json else show
+        if output.suffix in SUFFIXES:
+            tell(f"table    {output}: {counted(table.write(output), 'row')}")
+        else:
+            tell(f"picture  {table.plot(output)}")

@@ -21,9 +21,9 @@ from sims.telling import counted, grid, in_units, show_table
 
 RESULTS = Path("logs/papers")
 
-LEGEND = (
-    "± and [ ]: 95 % intervals; (what the paper prints, to its digits: `in` our interval or `out`)"
-)
+INTERVALS = "± and [ ]: 95 % intervals"
+LEGEND = f"{INTERVALS}; (what the paper prints, to its digits: `in` our interval or `out`)"
+BASED = f"{INTERVALS}; (a value that the last column explains: `in` our interval or `out`)"
 
 papers = group("List, run and check the tables and figures of the five papers.")
 
@@ -117,7 +117,7 @@ def run(
         found = finished(campaign, folder, campaign.name)
     values = item.values(found)
     show_table(table(f"{item.name}: {item.about}", values))
-    show(LEGEND)
+    show(BASED if any(it.basis for it in values) else LEGEND)
     picture = folder / f"{item.name.partition('/')[2]}.png"
     for path in draw(found, values, picture) if found else item.pictures(folder):
         show(f"picture  {path}")

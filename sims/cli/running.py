@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import attrs
 
+from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
@@ -28,9 +29,11 @@ from sims.options import (
     positive_int,
 )
 from sims.scenario import Scenario
+from sims.scenario.advice import warn_of_idle
+from sims.scenario.expectations import stated
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
-from sims.summary import Summary
+from sims.summary import WANTED, Summary
 from sims.telling import counted
 from sims.world import checked_seed
 from sims.world import run as simulate
@@ -61,7 +64,8 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    summary, writer = Summary(), None
+    counted_too = {WorkerChanged} if stated(scenario) else ()
+    summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
         path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
@@ -75,7 +79,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            scenario.warn_of_idle()  # told only of what is not refused
+            warn_of_idle(scenario)  # told only of what is not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -112,7 +116,7 @@ def check(
     changes: Overrides = None,
     policies: Policies = None,
     load_code: Annotated[bool, flag("--load", "load the code that it names, too")] = False,
-    as_json: Annotated[bool, flag("--json", "print the number of jobs as JSON")] = False,
+    as_json: Annotated[bool, flag("--json", "print the numbers of jobs as JSON")] = False,
 ) -> None:
     """Check a scenario file without running it.
 
@@ -121,7 +125,7 @@ def check(
 
     pairs = map(split_override, changes or ())
     found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
-    show(*([json.dumps({"jobs": found.jobs})] if as_json else found.lines()))
+    show(*([json.dumps(found.as_json())] if as_json else found.lines()))
 
 
 def optimum(

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, frozen
 from hypothesis import HealthCheck, Phase, find, given, settings
-from hypothesis.errors import NoSuchExample
+from hypothesis.errors import Flaky, NoSuchExample
 from hypothesis.strategies import SearchStrategy
 
 from actors.decisions import BadDecision
@@ -127,7 +127,7 @@ class Trial:
         search = self._settings(Phase.generate, Phase.shrink)
         try:
             case = find(POINTS[self.point][1](), lambda it: same(it) is not None, settings=search)
-        except NoSuchExample:  # what depends on more than the question need not show again
+        except (NoSuchExample, Flaky):  # what depends on the time, say, need not show again
             return found
         return same(case) or found
 
@@ -217,7 +217,9 @@ def _alike(policy: Any) -> list[Point]:
 
 
 def _parameters(call: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(call).parameters if name != "self"]
+    """Return the names of the parameters that a decision point has to give."""
+    taken = inspect.signature(call).parameters.items()
+    return [name for name, it in taken if name != "self" and it.default is it.empty]
 
 
 def _changed(before: str, after: str) -> str:

@@ -133,7 +133,7 @@ def live(
     patience, tolerance = about.patience, about.tolerance / about.scale
     carrier = Carrier(processes, about.scale, tolerance, patience, driver.deed)
     driver.carrier = carrier
-    downtime = max((it.downtime for it in scenario.faults.laws), default=0)
+    downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
     it = Live(processes, carrier, loop, carrier.lateness, downtime, size)

@@ -110,14 +110,15 @@ class Blocks:
         return np.where((place >= 0) & (place < last), place, -1)
 
     def told(self, submitted: Floats, unit: str) -> str:
-        """What an interval over these blocks rests on, and what it speaks for."""
+        """Return what an interval over these blocks rests on, and what it speaks for."""
         blocks = self.of(submitted)
         used, many = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
         return (
             f"Intervals are over {many} blocks of {self.length:,.10g} {unit}, of {used:,} of "
             f"{len(submitted):,} jobs: the first {self.warm_up:,.10g} {unit}, in which the machine "
-            "fills, and the last block, cut short, are left out. They speak for other such blocks "
-            "of this log, taken as independent, not for other logs or machines."
+            "fills, and the last block, cut short, are left out (`measures.warm_up`, "
+            "`measures.block`); `all jobs` has them. They speak for other such blocks of this log, "
+            "taken as independent, not for other logs or machines."
         )
 
 
@@ -135,3 +136,11 @@ def by_block(
     without = np.array([statistic(values[blocks != block]) for block in each])
     own: Floats = statistic(values) + (len(each) - 1) * (without.mean() - without)
     return own
+
+
+def informed(values: Floats, blocks: NDArray[np.intp]) -> list[bool]:
+    """Return for each block of `by_block` whether any of its values is other than 0: whether, say,
+    any job waited."""
+    kept = (blocks >= 0) & ~np.isnan(values)
+    values, blocks = values[kept], blocks[kept]
+    return [bool(values[blocks == block].any()) for block in np.unique(blocks)]

@@ -56,6 +56,9 @@ class Item:
     printed: Mapping[str, Any] = Factory(dict)
     """Rows of what the paper prints, `columns` their names; `*` stands for rows that are not
     there. `only_with_input`: they are of an input, and of nothing else."""
+    basis: Mapping[str, str] = Factory(dict)
+    """Row -> what the values beside ours rest on, one of `values.BASES`; `*` stands for the other
+    rows. Empty: a paper prints them as its results."""
 
     @property
     def drawn(self) -> bool:
@@ -73,11 +76,13 @@ class Item:
         given = results is not None and self.input in results.campaign.set
         if self.printed.get("only_with_input") and not given:
             return made
-        return [evolve(it, paper=self._printed(it)) for it in made]
+        return [self._with_printed(it) for it in made]
 
-    def _printed(self, it: Value) -> str | None:
+    def _with_printed(self, it: Value) -> Value:
         row = self.printed.get(it.row, self.printed.get("*", ()))
-        return dict(zip(self.printed.get("columns", ()), row, strict=False)).get(it.what) or None
+        paper = dict(zip(self.printed.get("columns", ()), row, strict=False)).get(it.what) or None
+        basis = self.basis.get(it.row, self.basis.get("*", "")) if paper else ""
+        return evolve(it, paper=paper, basis=basis)
 
     def given(self, path: Path) -> dict[str, Any]:
         """What `--input PATH` changes in its campaign. Raises InputError, also where it takes no

@@ -26,6 +26,11 @@ Place = tuple[tuple[str, Any], ...]
 """(what varies, value)."""
 
 
+BASES = ("predicted from other numbers", "formula", "fitted")
+"""What a value beside ours rests on: ours uses other published numbers only; it is a source's
+formula, evaluated for our parameters; a parameter of ours was fitted on it."""
+
+
 @frozen
 class Value:
     """One figure."""
@@ -38,7 +43,9 @@ class Value:
     """The table's column."""
     ours: Estimate
     paper: str | None = None
-    """As it is printed there."""
+    """The value that stands beside it, as it is printed there."""
+    basis: str = ""
+    """What that value rests on, if the paper does not print it as a result: see `BASES`."""
 
     @property
     def row(self) -> str:
@@ -219,15 +226,17 @@ def table(title: str, values: Sequence[Value]) -> Table:
     rows: dict[tuple[Place, str], dict[str, Value]] = {}
     for it in values:
         rows.setdefault((it.place, it.who), {})[it.what] = it
+    based = ["the value beside ours is"] if any(it.basis for it in values) else []
     cells = (
         (
             *(as_toml(dict(place).get(key, "")) for key in keys),
             who,
             *(row.get(what, "") for what in whats),
+            *(next((it.basis for it in row.values() if it.basis), "") for _ in based),
         )
         for (place, who), row in rows.items()
     )
-    return grid((*keys, Column("", no_wrap=True)), whats, cells, title)
+    return grid((*keys, Column("", no_wrap=True)), (*whats, *based), cells, title)
 
 
 def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:

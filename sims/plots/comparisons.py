@@ -33,6 +33,8 @@ ROW, FAR = 0.35, 30.0
 """Inches of a distribution; largest over smallest value from which their axis is logarithmic."""
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
 """Inches of a panel, and what title and legend take."""
+BELOW = 0.35
+"""Rows between a distribution and its mean."""
 MARKERS = "osD^vPX*"
 STYLES = ("-", "--", ":")
 """The next one from where the colours begin anew: no two curves look alike."""
@@ -173,31 +175,51 @@ def about_bars(values: Iterable[Estimate]) -> str:
     return BARS if known else f"{BARS}, none where there is one sample only"
 
 
+Spread = tuple[Sequence[float], "Estimate"]
+"""Values, and their mean with its interval."""
+
+
 def draw_spreads(
-    panels: Mapping[str, Mapping[str, Sequence[float]]], path: Path, title: str, x: str
+    panels: Mapping[str, Mapping[str, Spread]], path: Path, title: str, x: str
 ) -> Path:
-    """A box for each row of values, with every value beside it. Returns `path`."""
+    """Draw a box for each row of values, every value beside it, and below it the mean with its
+    interval. Returns `path`."""
     rows = max(map(len, panels.values()))
-    figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE / 2)
-    known = [value for panel in panels.values() for values in panel.values() for value in values]
+    figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE)
+    every = [spread for panel in panels.values() for spread in panel.values()]
+    known = [value for values, _ in every for value in values]
     far = 0 < FAR * min(known) < max(known)
     for axes, (name, panel) in zip(
         figure.subplots(len(panels), 1, sharex=True, squeeze=False).flat,
         panels.items(),
         strict=True,
     ):
-        axes.boxplot(list(panel.values()), orientation="horizontal", showfliers=False)
-        for k, values in enumerate(panel.values(), start=1):
+        axes.boxplot(
+            [values for values, _ in panel.values()], orientation="horizontal", showfliers=False
+        )
+        for k, (values, mean) in enumerate(panel.values(), start=1):
             axes.plot(values, [k] * len(values), "o", color=CYCLE[(k - 1) % len(CYCLE)], alpha=0.5)
+            _draw_mean(axes, mean, k + BELOW, min(known) / FOOT if far else -inf)
         axes.set_yticks(range(1, len(panel) + 1), list(map(plainly, panel)))
         axes.invert_yaxis()
         axes.set_title(plainly(name), fontsize="medium")
         if far:
             axes.set_xscale("log")
         axes.xaxis.set_major_formatter(PLAIN)
-    figure.supxlabel(plainly(x), fontsize="medium")
+    means = [mean for _, mean in every if mean.size]
+    figure.supxlabel(f"{plainly(x)}\ndiamonds: means; {about_bars(means)}", fontsize="medium")
     figure.suptitle(title_within(plainly(title), 2 * WIDTH))
     return save(figure, path)
+
+
+def _draw_mean(axes: Axes, mean: Estimate, y: float, foot: float) -> None:
+    """Draw the mean, and its interval where it has one; a bar ends at the foot of a logarithmic
+    axis."""
+    if not mean.size:
+        return
+    low, high = max(mean.low, foot), mean.high
+    bars = [[mean.mean - low], [high - mean.mean]] if isfinite(high - low) else None
+    axes.errorbar([mean.mean], [y], xerr=bars, fmt="D", ms=5, color="black", capsize=4)
 
 
 # --- predicted and measured ----------------------------------------------------------------------

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
+from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +25,17 @@ FORMAT = (
     "ReqCPUS,AllocCPUS,AllocTRES,State,Priority"
 )
 """What the guide asks sacct for with `-o`."""
+ASSUMED = {
+    "Eligible": "no column Eligible: submitted, and its wait counted, from Submit on",
+    "TimelimitRaw": "no column TimelimitRaw: it has no estimate",
+}
+"""Column that may be missing -> what is assumed of each job then."""
+OTHERS = ("End", "ReqCPUS", "User", "Account", "Partition", "AllocTRES", "Priority")
+"""More columns that are read where there are any."""
+SIMILAR = ("elapsed", "timelimit")
+"""Columns of sacct's whose names are like those of columns that are read."""
+LIKE = 0.8
+"""Least similarity, from 0 to 1, at which an unknown column is taken for a misspelt one of ours."""
 NEVER = ("", "None", "Unknown")
 """Times that are none: not yet, or cancelled before."""
 RANGES = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?::([1-9]\d{0,8}))?")
@@ -115,7 +127,7 @@ class _Line:
 
 
 def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
-    """Those that are not empty, but for the first, which is the header."""
+    """Yield the lines that are not empty, without the first one, which is the header."""
     source, columns = str(path), list[str]()
     for number, line in numbered_lines(path):
         if not line.strip():
@@ -128,10 +140,23 @@ def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
             yield _Line(source, number, zone, dict(zip(columns, cells, strict=False)))
             continue
         columns = [name.lower() for name in cells]
-        if missing := [name for name in NEEDED if name.lower() not in columns]:
-            problem = f"no column {', '.join(missing)}"
-            accepted = f"a header as of `sacct -P -o {FORMAT}`"
-            raise InputError(source, f"line {number}", problem, accepted)
+        _refuse_header(source, number, cells)
+
+
+def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
+    """Raise InputError for a header that lacks a column which is needed, or misspells one which is
+    read: it would count as missing."""
+    columns = {name.lower(): name for name in cells}
+    ours = {name.lower(): name for name in (*NEEDED, *ASSUMED, *OTHERS)}
+    missing = {column: name for column, name in ours.items() if column not in columns}
+    place, accepted = f"line {number}", f"a header as of `sacct -P -o {FORMAT}`"
+    for column, told in columns.items():
+        known = column in ours or column in SIMILAR
+        if not known and (close := get_close_matches(column, missing, 1, LIKE)):
+            problem = f"unknown column {told!r} (did you mean {missing[close[0]]}?)"
+            raise InputError(source, place, problem, accepted)
+    if needed := [name for name in missing.values() if name in NEEDED]:
+        raise InputError(source, place, f"no column {', '.join(needed)}", accepted)
 
 
 @define
@@ -160,6 +185,9 @@ class _Reading:
             self.attempts[key] = self._attempt(line, state, run)
 
     def _attempt(self, line: _Line, state: str, run: float) -> LoggedJob:
+        for column, assumed in ASSUMED.items():
+            if column.lower() not in line.cells:
+                self.changed[assumed] += 1
         eligible, start = line.times(run)
         estimate = self._limit(line)
         if state in UNFINISHED:

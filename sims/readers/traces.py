@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import enum
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import inf
 from pathlib import Path
 from typing import NamedTuple
@@ -32,16 +32,17 @@ class Origin(enum.Enum):
 class FtaStates:
     """What the trace's two event types, and its silence, mean for a worker.
 
-    A gap (no event covers it, or the node's first event is still to come) is read as
-    unavailable: nobody saw the node up. A trace that lists failures only needs `gap` UP.
+    A gap is where no event covers a time, or the node's first event is still to come. By default it
+    is read as unavailable: nobody saw the node up. A trace that lists failures only says nothing of
+    the times between them: `gap` is then needed.
     """
 
     available: WorkerState = WorkerState.UP
     """Of events of type 1."""
     unavailable: WorkerState = WorkerState.DOWN
     """Of events of type 0."""
-    gap: WorkerState = WorkerState.DOWN
-    """Where no event is."""
+    gap: WorkerState | None = None
+    """Where no event is: u, r or d; default: d, where some event stands for UP."""
 
 
 @frozen
@@ -64,6 +65,21 @@ class ProfileStates:
         if self.reclaimed_value is not None and value == self.reclaimed_value:
             return WorkerState.RECLAIMED
         return self.on if value else self.off
+
+
+def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState]) -> WorkerState:
+    """Return the state of gaps: `gap`, or DOWN by default. Raises InputError where it is not given
+    and no entry of the file is UP: a list of outages would be read as a worker that never is UP."""
+    if gap is not None or WorkerState.UP in seen:
+        return gap or WorkerState.DOWN
+    told = " or ".join(sorted(it.name for it in seen))
+    raise InputError(
+        str(path),
+        key,
+        f"missing: all that it lists is {told}, and nothing says what a worker is between",
+        f'{key} = "u" (the file lists outages: UP between them), '
+        f'or {key} = "d" (what it does not list is DOWN: never UP)',
+    )
 
 
 # --- Failure Trace Archive: `event_trace.tab`, one line per event of one node ---------------------
@@ -105,7 +121,8 @@ def read_fta_trace(
 
     Events of one node may overlap (clocks, several components): unavailable wins. `component`
     keeps the events of that component only. Raises InputError where the file is unreadable, a
-    line is malformed (by number), an event stops before it starts, or no event is left.
+    line is malformed (by number), an event stops before it starts, no event is left, or none of
+    them stands for UP and `states` does not say what a gap is.
     """
     nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
     for event in sorted(it for _, it in taken(path, _event, COLUMNS, "#")):
@@ -115,8 +132,11 @@ def read_fta_trace(
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
     earliest = min(own[0].start for own in nodes.values())
+    kinds = {event.available for own in nodes.values() for event in own}
+    seen = {states.available if it else states.unavailable for it in kinds}
+    gap = _gap_of(path, "states.gap", states.gap, seen)
     return {
-        node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states)
+        node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states, gap)
         for node, own in nodes.items()
     }
 
@@ -134,16 +154,16 @@ def _event(line: str) -> _Event:
     return _Event(NodeId(platform, node), start, stop, fields[5] == "1", component)
 
 
-def _sweep(events: Sequence[_Event], zero: float, states: FtaStates) -> Timeline:
+def _sweep(events: Sequence[_Event], zero: float, states: FtaStates, gap: WorkerState) -> Timeline:
     """One pass over all starts and stops of a node, counting what covers each stretch."""
     edges = [
         edge for it in events for edge in ((it.start, it.available, 1), (it.stop, it.available, -1))
     ]
     covering = Counter[bool]()
-    changes = [(0.0, states.gap)]
+    changes = [(0.0, gap)]
     for time, available, step in sorted(edges, key=lambda edge: edge[0]):
         covering[available] += step
-        up = states.available if covering[True] else states.gap
+        up = states.available if covering[True] else gap
         changes.append((time - zero, states.unavailable if covering[False] else up))
     return Timeline.of(changes, changes[-1][0])
 
@@ -217,13 +237,14 @@ Span = tuple[float, float, WorkerState, int]
 """From when, until when, in what state; and its line."""
 
 
-def read_intervals(path: Path, gap: WorkerState = WorkerState.DOWN) -> dict[str, Timeline]:
+def read_intervals(path: Path, gap: WorkerState | None = None) -> dict[str, Timeline]:
     """Read a table, plain or compressed, into one timeline per worker, in the order of their first
     lines; seconds from 0, known up to the worker's own last end.
 
     States are u, r, d or UP, RECLAIMED, DOWN in either case; `gap` is the state where a worker has
-    no interval. Lines may come in any order. Raises InputError where the file is unreadable, a line
-    is malformed (by number), two intervals of one worker overlap, or there is none.
+    no interval, by default DOWN. Lines may come in any order. Raises InputError where the file is
+    unreadable, a line is malformed (by number), two intervals of one worker overlap, there is none,
+    or none of them is UP and `gap` is not given.
     """
     workers: defaultdict[str, list[Span]] = defaultdict(list)
     for number, read in taken(path, lambda line: _span(line, not workers), INTERVALS):
@@ -232,7 +253,9 @@ def read_intervals(path: Path, gap: WorkerState = WorkerState.DOWN) -> dict[str,
             workers[worker].append((start, end, state, number))
     if not workers:
         raise InputError(str(path), "", "no interval", f"lines of {INTERVALS}")
-    return {worker: _timeline(path, spans, gap) for worker, spans in workers.items()}
+    seen = {state for spans in workers.values() for _, _, state, _ in spans}
+    between = _gap_of(path, "gap", gap, seen)
+    return {worker: _timeline(path, spans, between) for worker, spans in workers.items()}
 
 
 def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | None:

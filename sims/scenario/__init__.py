@@ -4,8 +4,6 @@ with, how its runs are measured, and what their logs say. `holdfast.sections` is
 from __future__ import annotations
 
 import enum
-import warnings
-from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Self
@@ -46,7 +44,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Duration, LogName, Name, NotNegative, Positive, Time
+from sims.tables.fields import Accepts, Count, Duration, LogName, Name, NotNegative, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -192,6 +190,10 @@ class Scenario(Section):
     log: LogName | None = None
     """What `holdfast run` calls the log, a file in logs/; default: the run's name and .jsonl;
     `none`: no log is written."""
+    stalled_after: Count | None = None
+    """Events in which no work is saved or completed after which a run ends with an error, unless it
+    has a `job.cap`, `--until` or a trace at whose end it ends; default: 1,000,000, or 1,000 for
+    each worker if that is more."""
     unit: Unit | None = None
     """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
     platform: PlatformSection | None = None
@@ -274,18 +276,6 @@ class Scenario(Section):
         if any(source for key, source in job.sources.items() if key != "jobs"):
             own.add(job.kind)
         return tuple(kind for kind in KINDS if kind in own)
-
-    def idle(self) -> Iterator[tuple[str, str]]:
-        """(key, why nothing reads it) of what it says, and its author may think does something."""
-        yield from self.policy.idle(self.decider, self.policy_name)
-        yield from self.protection.idle()
-        if self.link != LinkSection() and self.decider is not DeciderKind.PACK:
-            yield "link", f"only a pack moves data between workers, and {self.policy_name} is none"
-
-    def warn_of_idle(self) -> None:
-        """One line for each key whose value differs from its default and has no effect."""
-        for key, reason in self.idle():
-            warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
 
     @property
     def times(self) -> Unit:

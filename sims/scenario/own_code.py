@@ -64,12 +64,24 @@ def _made(found: Any, name: str, parameters: Mapping[str, Any], place: str, *ser
         )
     if isinstance(found, type):
         if attrs.has(found):
+            _refuse_constants(found, parameters, key)
             parameters = arguments_of(found, parameters, "scenario", key)
         with running(key, found.__name__, f"parameters of {found.__name__}"):
             return found(**parameters)
     if parameters:
         raise unfit(key, f"{name} is a function", "none")
     return found
+
+
+def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> None:
+    """Raise InputError for a parameter that an attrs class has without an annotation: attrs does
+    not take it for a field."""
+    fields = attrs.fields_dict(kind)
+    for name in parameters:
+        if name not in fields and name in vars(kind):
+            problem = f"{kind.__name__}.{name} has no annotation, and is a constant of the class"
+            accepted = f"a field, as in `{name}: float = {vars(kind)[name]!r}`"
+            raise unfit(f"{key}.{name}", problem, accepted)
 
 
 def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:

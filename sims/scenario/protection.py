@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -47,14 +47,6 @@ class OnNotice(enum.Enum):
     NOTHING = "nothing"
     SAVE = "save"
     """It takes a checkpoint at once, if it has computed since the last one."""
-
-
-OF_BUDDIES = ("images_every", "image_cost", "replace_after")
-OF_CHECKPOINTS = (
-    *("period", "cost", "recovery", "verified", "mtbf"),
-    *("on_notice", "blocking", "slowdown"),
-)
-"""Keys without effect where members are not kept, or no checkpoint is taken."""
 
 
 class ProtectionSection(Section):
@@ -106,19 +98,6 @@ class ProtectionSection(Section):
     def plain(self) -> bool:
         """Whether a run that ends early leaves nothing, and there is one at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
-
-    def idle(self) -> Iterator[tuple[str, str]]:
-        """(key, why nothing reads it)."""
-        reasons = dict[str, str]()
-        if self.kind is not ProtectionKind.BUDDIES:
-            reasons |= dict.fromkeys(OF_BUDDIES, "members are kept only under buddies")
-        if self.kind is ProtectionKind.NONE:
-            none = "protection.kind is none: no checkpoint is taken"
-            reasons |= dict.fromkeys(OF_CHECKPOINTS, none)
-        if self.copies == 1:
-            alone = "protection.copies is 1: there is nothing to clone from"
-            reasons |= dict.fromkeys(("cloning", "delay"), alone)
-        return ((f"protection.{key}", it) for key, it in reasons.items() if self.differs(key))
 
     def failing(self, mtbf: float) -> Self:
         """With the MTBF that its formula counts with, where it says none."""

@@ -220,8 +220,8 @@ class IntervalFile(TraceFile):
     kind: Literal["csv"]
     worker: str
     """As the file calls it."""
-    gap: WorkerState = WorkerState.DOWN
-    """Where it has no interval: u, r or d."""
+    gap: WorkerState | None = None
+    """Where it has no interval: u, r or d; default: d, where some interval of the file is UP."""
 
     def read(self) -> Timeline:
         from sims.readers.traces import read_intervals

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import inf
 from types import NoneType, UnionType
@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
-from sims.durations import TIME, units_sum
+from sims.durations import TEXTS, TIME, units_sum
 from sims.errors import InputError
 from sims.tables.refusals import not_accepted
 
@@ -153,7 +153,10 @@ class Timed:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
-        return core.with_info_before_validator_function(_in_seconds, handler(source))
+        inner = handler(source)
+        numbers = inner.get("custom_error_context", {}).get("accepted", "a number")
+        read = partial(_in_seconds, accepted=f"{numbers}, or {TEXTS}")
+        return core.with_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(
         self, schema: core.CoreSchema, handler: GetJsonSchemaHandler
@@ -161,10 +164,13 @@ class Timed:
         return {"anyOf": [handler(schema), {"type": "string", "pattern": TIME.pattern}]}
 
 
-def _in_seconds(value: Any, info: ValidationInfo) -> Any:
-    """Where pydantic's context is a list, of the texts that were such times."""
-    if not (isinstance(value, str) and TIME.match(value) and isinstance(info.context, list)):
+def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
+    """Return the seconds that a text says; what is no text is returned as it is. Where pydantic's
+    context is a list, it gets the texts. Raises PydanticCustomError for a text that is no time."""
+    if not (isinstance(value, str) and isinstance(info.context, list)):
         return value
+    if not TIME.match(value):
+        raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted})
     info.context.append(value)
     time = units_sum(value)
     return int(time) if time.is_integer() else time

@@ -101,6 +101,8 @@ class VectorisedCopies(Decider):
         raise AssertionError("nothing befalls workers but their speed")
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
+        if worker >= self.scheduler.pool.size:
+            return  # a spare, which no copy runs on
         now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
         if placed is not None and due_by >= self.due:
             placed.running.mark_ended(due_by)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import exp, expm1
+from math import ceil, exp, expm1
 from typing import Any
 
 from scipy.special import lambertw
@@ -17,7 +17,6 @@ from scipy.special import lambertw
 from actors.events import Outcome
 from policies.maths.checkpoint import daly_work, young_work
 from sims.campaign.results import Results
-from sims.ledger import Use
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, observed, same
 from sims.report import Report
@@ -29,6 +28,23 @@ def time_per_work(mtbf: float, restart: float, write: float, period: float) -> f
     """Expected time per unit of work under exponential failures, `mtbf` of all nodes together, with
     `period` of work between two checkpoints of `write` each (Daly 2006, eq. 20)."""
     return mtbf * exp(restart / mtbf) * expm1((period + write) / mtbf) / period
+
+
+def loss_per_failure(
+    mtbf: float, restart: float, write: float, period: float, work: float
+) -> float:
+    """Expected time that failures add, over the expected number of failures, for checkpoints that
+    stop the job (Daly 2006, eq. 20; failures come at rate 1 / `mtbf` until the job ends)."""
+    segments = ceil(work / period)
+    rest = work - (segments - 1) * period
+    # A restart before the first checkpoint is from scratch, and loads nothing.
+    lengths = [period + write] * (segments - 1) + [rest]
+    loads = [0.0] + [restart] * (segments - 1)
+    time = sum(
+        mtbf * exp(load / mtbf) * expm1(length / mtbf)
+        for load, length in zip(loads, lengths, strict=True)
+    )
+    return (time - sum(lengths)) * mtbf / time
 
 
 def best_period(mtbf: float, write: float) -> float:
@@ -100,31 +116,40 @@ def losses(report: Report) -> float:
 
 
 def terms(results: Results) -> list[Value]:
-    """View: what a failure costs (time beyond that without failures, over failures), and what it
-    should: time to load, half of the time from one checkpoint's begin to the next, and, where work
-    goes on meanwhile, the time to save."""
+    """View: what a failure costs (time beyond that without failures, over failures) in minutes, and
+    what it should cost.
+
+    To first order that is the time to load, half of the time from the beginning of one checkpoint
+    to that of the next and, where work goes on meanwhile, the time to save. Where a checkpoint
+    stops the job, its exact expectation is known too.
+    """
 
     def row(run: Seen) -> Columns:
         at, (end, lost) = run.at, run.measured
         save, period, stops = at["write"], at["period"], at["protection.blocking"]
-        free = at["work"] * (1 + stops * save / period)
-        right = (period + save) / 2 if stops else save + period / 2
-        return {"loss per failure, min": (end / 60 - free) / lost, EXACT: right + at["restart"]}
+        taken = ceil(at["work"] / period) - 1  # none at the end, where no work is left
+        free = at["work"] + stops * save * taken
+        first = (period + save) / 2 if stops else save + period / 2
+        told = {"loss per failure, min": (end / 60 - free) / lost}
+        told["first order"] = first + at["restart"]
+        if stops:
+            told[EXACT] = loss_per_failure(at["mtbf"], at["restart"], save, period, at["work"])
+        return told
 
-    return observed(results, row, {EXACT: same})
+    return observed(results, row, {"first order": same, EXACT: same})
 
 
 # --- Llama 3 405B's interruptions ---------------------------------------------------------------
 
-ALL, SILENT, DAY = "all", "silent data corruption", 86400
+SILENT, DAY = "silent data corruption", 86400
 
 
-def training(cause: str, period: float, cost: float, recovery: float) -> dict[str, Any]:
-    """The job under one cause, or all of them at once: each is a law of faults; silent errors are
-    found by the next checkpoint."""
+def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
+    """The job under all causes of interruptions at once: each is a law of faults; silent errors are
+    found by the next checkpoint. Times in seconds."""
     seen = base("published/llama-interruptions")
-    counts = {it: n for it, n in seen["causes"].items() if cause in (it, ALL)}
-    silent, time = counts.pop(SILENT, 0), seen["nodes"] * seen["days"] * DAY
+    counts = dict(seen["causes"])
+    silent, time = counts.pop(SILENT), seen["nodes"] * seen["days"] * DAY
     own = {
         "faults": [
             {"kind": "exponential", "mtbf": time / n, "downtime": 0} for n in counts.values()
@@ -137,22 +162,17 @@ def training(cause: str, period: float, cost: float, recovery: float) -> dict[st
     return base("published/llama-base", own)
 
 
-def interruptions(report: Report) -> float:
-    """Measure: in 54 days."""
-    ended, end = report.summary.outcomes, report.summary.makespan
-    assert end
-    return (ended[Outcome.LOST] + ended[Outcome.FAILED]) * 54 * DAY / end
-
-
-def causes(results: Results) -> list[Value]:
-    """View: interruptions in 54 days; of all causes together also hours between two, and ETTR."""
+def left(results: Results) -> list[Value]:
+    """View: effective training time ratio, and its exact expectation under exponential failures."""
+    seen = base("published/llama-interruptions")
+    mtbf = seen["days"] * DAY / sum(seen["causes"].values())
 
     def row(run: Seen) -> Columns:
-        count, ratio = run.measured
-        more = {"h between": 54 * 24 / count, "ETTR": ratio}
-        return {"interruptions": count, **(more if run.at["cause"] == ALL else {})}
+        at = run.at
+        expected = time_per_work(mtbf, at["recovery"], at["cost"], at["period"])
+        return {"ETTR": run.measured[0], EXACT: 1 / expected}
 
-    return observed(results, row, {})
+    return observed(results, row, {EXACT: same})
 
 
 # --- Ray Train's preemptions ----------------------------------------------------------------------
@@ -183,17 +203,6 @@ def benchmark(
     return base("published/ray-base", own)
 
 
-def computed(report: Report) -> float:
-    """Measure: time for which all eight workers computed."""
-    ledger = report.ledger.total
-    return float(ledger[Use.USEFUL] + ledger[Use.LOST]) / 8
-
-
 def preemptions(results: Results) -> list[Value]:
-    """View: wall time and steps executed."""
-
-    def row(run: Seen) -> Columns:
-        wall, time = run.measured
-        return {"wall time, s": wall, "steps executed": time / run.at["step"]}
-
-    return observed(results, row, {"wall time, s": same, "steps executed": same})
+    """View: wall time. The steps executed are inputs of both arms, so they are not shown."""
+    return observed(results, lambda run: {"wall time, s": run.measured[0]}, {"wall time, s": same})

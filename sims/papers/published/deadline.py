@@ -7,6 +7,7 @@ begins again. Without it zones follow Markov chains.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from policies.deadline import ON_DEMAND
@@ -35,7 +36,11 @@ def start(
     changeover: float,
     traces: str = "",
 ) -> dict[str, Any]:
-    """One start in a zone, whose tick is the unit of time; times in hours."""
+    """One start in a zone, whose tick is the unit of time; times in hours.
+
+    The period divides a tick and a changeover, so that a checkpoint, which costs nothing, is taken
+    whenever an instance can be lost: nothing is lost but the changeover.
+    """
     spots = platforms(traces)[zone]
     hour = 60 / spots.tick
     if spots.traces:
@@ -52,6 +57,7 @@ def start(
         "job.jobs": [{"processors": 1, "time": work * hour, "deadline": deadline * hour}],
         "policy.name": policy,
         "policy.changeover": changeover * hour,
+        "protection.period": 1 / Fraction(changeover * hour).limit_denominator(1000).denominator,
         "measures.hour": hour,
     }
     return base("published/deadline-base", own)

@@ -23,6 +23,7 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.jobs import Overrun
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
@@ -43,13 +44,17 @@ class JobMaker:
     system: System
     jobs: Workload
     scheduler: Scheduler
+    lives: bool = True
+    """Whether a run follows; else whole attempts, which nothing more can refuse, get no actor."""
 
     def spawn(self) -> None:
         """All of them. Raises InputError for what would never end."""
+        whole, mtbf = plain(self.scenario), self.scenario.faults.mtbf
         for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
-            if plain(self.scenario, submission):
-                _refuse_hopeless(self.scenario.faults.mtbf, submission.job)
-                self.system.spawn(JobOfAttempts(*self._about(submission.job), failures=count))
+            if whole(submission):
+                _refuse_hopeless(mtbf, submission.job)
+                if self.lives:
+                    self.system.spawn(JobOfAttempts(*self._about(submission.job), failures=count))
                 continue
             _warn_of_single(submission)
             listed = (1,) * count if _whole(self.scenario, submission) else None
@@ -66,6 +71,8 @@ class JobMaker:
     ) -> JobOfRuns:
         """What `make` makes of it; `listed`: what its verifications find, where that is known."""
         scenario = self.scenario
+        if submission.job.kind in ("rigid", "moldable"):
+            refuse_tiny_period(rules, submission.job)
         return make(
             *self._about(submission.job),
             protection=protection(rules),
@@ -137,9 +144,20 @@ class JobMaker:
         return counts
 
 
-def plain(scenario: Scenario, submission: Submission) -> bool:
-    """Whether nothing can change a run's rate or end but faults."""
-    return scenario.bare and _whole(scenario, submission)
+def plain(scenario: Scenario) -> Callable[[Submission], bool]:
+    """Return what tells of a submission whether nothing can change its runs' rate or end but
+    faults. It is worked out once for each kind of job under each table of protection: a log has a
+    million jobs under one."""
+    known = dict[tuple[str, int], bool]()
+
+    def told(submission: Submission) -> bool:
+        key = submission.job.kind, id(submission.protection)
+        found = known.get(key)
+        if found is None:
+            found = known[key] = scenario.bare and _whole(scenario, submission)
+        return found
+
+    return told
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:

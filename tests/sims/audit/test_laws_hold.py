@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests import sound
+from tests.case_files import case_files
 from tests.oracle.scenarios import generate
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import as_file, cases
@@ -74,6 +76,14 @@ job.jobs = [
   { footprint = 4, speedup = { kind = "power", delta = 0.7 } },
   { footprint = 4, speedup = { kind = "amdahl", fraction = 0.2 }, protection = { copies = 2 } },
 ]
+""",
+    "a spare comes back UP after the time at which it was wanted": """
+platform = { workers = 6, spares = 2 }
+protection = { kind = "buddies", period = 5, replace_after = 3 }
+faults = { kind = "list", downtime = 30, strikes = [[10, 4], [10, 5], [20, 0], [21, 1]] }
+policy.name = "EASY"
+job.kind = "rigid"
+job.jobs = [{ processors = 4, time = 50 }]
 """,
     "a run starts on workers of which others have promised some": """
 platform.workers = 16
@@ -147,3 +157,10 @@ def test_a_log_that_was_accused_wrongly_breaks_no_law(kind: str, seed: int) -> N
 def test_a_run_that_is_cut_for_a_checkpoint_as_its_part_ends_goes_on_once() -> None:
     _, scenario = generate(530115, practised=True)
     assert sound.wrong(as_file(scenario)) == []
+
+
+def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path) -> None:
+    files = case_files(cases_dir, "log/*.toml")
+    assert {it.name: sound.wrong(tomllib.loads(it.read_text())) for it in files} == {
+        it.name: [] for it in files
+    }

@@ -89,6 +89,90 @@ def test_what_was_stored_is_compared_alike(weeks: Shell) -> None:
     assert weeks.told(*words) == weeks.told(*words)
 
 
+# --- blocks with and without information --------------------------------------------------------
+
+LENGTH = 100
+
+
+def job(release: int, time: int, user: str, processors: int = 8) -> str:
+    return f"{{processors = {processors}, time = {time}, release = {release}, user = '{user}'}}"
+
+
+def block(start: int) -> list[str]:
+    """Three jobs that take all processors in turn: short ones gain from SPT, long ones lose by it;
+    and one of `rare`, which does not wait."""
+    queued = [(start, 30, "first"), (start + 1, 20, "long"), (start + 2, 5, "short")]
+    return [*(job(*it) for it in queued), job(start + 95, 1, "rare", processors=1)]
+
+
+def by_user(shell: Shell, blocks: int, *words: str) -> str:
+    """What `--by user` prints of a run with so many blocks after the warm-up. During the warm-up
+    `rare` loses 15 s by SPT, in the first block it gains 5 s."""
+    jobs = [job(0, 30, "first"), job(1, 25, "rare"), *(job(2 + k, 5, "short") for k in range(3))]
+    for k in range(1, blocks + 2):
+        jobs += block(k * LENGTH)
+    queued = [(165, 10, "first"), (166, 5, "once"), (167, 2, "rare")]
+    jobs += [job(*it) for it in queued]
+    text = SCENARIO.replace("JOBS_HERE", ", ".join(jobs))
+    text = text.replace("block = 50\nwarm_up = 20", f"block = {LENGTH}\nwarm_up = {LENGTH}")
+    shell.write(text, "weeks.toml")
+    return shell(*COMPARE, "--runs", "1", "--measure", "wait", "--by", "user", *words).out
+
+
+def row_of(printed: str, user: str) -> str:
+    """The row of SPT for a user, its columns two blanks apart."""
+    [row] = [line for line in printed.splitlines() if line.split()[:2] == [user, "SPT"]]
+    return row
+
+
+def test_there_is_no_verdict_on_fewer_blocks_than_an_interval_needs(shell: Shell) -> None:
+    """All of them agree: the ratio is the same in each."""
+    printed = by_user(shell, 3)
+    assert "±" not in printed
+    assert "better" not in row_of(printed, "short")
+    assert "no verdict: 3 blocks, needs 6" in row_of(printed, "short")
+    assert "A verdict needs 6 blocks with information" in printed
+
+
+def test_an_interval_of_width_0_needs_enough_blocks_that_agree(shell: Shell) -> None:
+    """Two comparisons at once: six blocks agree by chance with probability 1/32, above 0.025."""
+    six, many = by_user(shell, 6), by_user(shell, 12)
+    assert "no interval" in row_of(six, "short")
+    assert row_of(six, "short").endswith("no difference shown  ")
+    assert " ± 0  " in row_of(many, "short").partition("no interval")[0]
+    assert row_of(many, "short").endswith(" better  ")
+    assert row_of(many, "long").endswith(" worse  ")
+
+
+def test_blocks_in_which_no_variant_waits_are_no_information(shell: Shell) -> None:
+    """`rare` waits in one of twelve blocks."""
+    row = row_of(by_user(shell, 12), "rare")
+    assert "no interval" in row
+    assert "no verdict: 1 block, needs 6" in row
+
+
+def test_a_mean_over_all_jobs_that_contradicts_the_blocks_is_named(shell: Shell) -> None:
+    printed = by_user(shell, 12)
+    assert row_of(printed, "rare").endswith("; all jobs: worse  ")
+    assert "all jobs:" not in row_of(printed, "short")
+    assert "`all jobs: better` or `worse`: over all jobs, those of the warm-up" in printed
+    cells = shell.told(*COMPARE, "--runs", "1", "--measure", "wait", "--by", "user")["cells"]
+    [rare] = [cell["variants"][1] for cell in cells if cell["at"] == {"user": "rare"}]
+    assert (rare["informed"], rare["all_jobs"], rare["verdict"]) == (1, "worse", "no verdict")
+
+
+def test_the_foot_says_which_blocks_are_used_and_by_which_keys(weeks: Shell) -> None:
+    printed = weeks(*COMPARE, "--measure", "wait").out
+    assert "the first 20 s, in which the machine fills" in printed
+    assert "`measures.warm_up`" in printed and "`measures.block`" in printed
+
+
+def test_a_run_that_is_shorter_than_two_blocks_says_so(shell: Shell) -> None:
+    printed = by_user(shell, 1, "--set", "measures.block=1000")
+    assert "the run has fewer than 2 whole blocks (`measures.block`)" in printed
+    assert "One run each" not in printed
+
+
 def of(seed: int, value: float | None, blocks: tuple[float, ...] = (1, 2)) -> Compared:
     return Compared(seed, RunStatus.COMPLETED, value, "", blocks)
 

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, ttest_1samp
 
-from sims.campaign.intervals import NONE, difference_of, interval, mean_of, ratio_of
+from sims.campaign.intervals import (
+    NONE,
+    Estimate,
+    difference_of,
+    interval,
+    mean_of,
+    ratio_of,
+    rounded_ratio,
+)
 
 RNG = np.random.default_rng(5)
 SKEWED = tuple((RNG.exponential(size=60) ** 2).tolist())
@@ -74,3 +82,51 @@ def test_a_ratios_interval_covers_the_truth_as_often_as_it_says() -> None:
         assert found is not None
         covered += found.low <= 1.6 <= found.high
     assert 900 <= covered <= 980
+
+
+def test_a_ratio_that_one_pair_dominates_is_not_narrow() -> None:
+    """Without it the ratio is 1: the delta method gave 0.30 +- 0.01."""
+    ratio = ratio_of([300, 1, 1, 1, 1.1], [1000, 1, 1, 1, 1], 0.95)
+    assert ratio is not None and ratio.mean == pytest.approx(0.303, abs=0.001)
+    assert ratio.low < 0 and ratio.high > 1
+
+
+def test_a_ratio_that_hangs_on_one_pair_has_no_interval() -> None:
+    ratio = ratio_of([0, 0, 2], [0, 0, 5], 0.95)
+    assert ratio is not None
+    assert ratio.mean == pytest.approx(0.4)
+    assert (ratio.low, ratio.high, ratio.size) == (-inf, inf, 1)
+
+
+def test_pairs_of_zeros_make_a_ratio_no_surer() -> None:
+    ours, theirs = [1.0, 3, 2], [4.0, 5, 6]
+    few = ratio_of(ours, theirs, 0.95)
+    many = ratio_of([*ours, *[0.0] * 20], [*theirs, *[0.0] * 20], 0.95)
+    assert few is not None and many is not None
+    assert (many.low, many.high) == pytest.approx((few.low, few.high))
+
+
+@pytest.mark.parametrize(("size", "known"), [(2, False), (5, False), (6, True), (30, True)])
+def test_a_variant_without_any_has_ratio_0_once_enough_runs_agree(size: int, known: bool) -> None:
+    ratio = ratio_of([0.0] * size, [1.0 + k for k in range(size)], 0.95)
+    assert ratio is not None
+    assert (ratio.low, ratio.high) == ((0, 0) if known else (-inf, inf))
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "shown"),
+    [
+        (0.4, -9.6, 10.4, "anything below 10"),
+        (1.2, -1202.0, 1204.0, "anything below 1,204"),
+        (0.002, -0.45, 0.454, "below 0.45"),
+        (0.39, -0.11, 0.89, "0.39 ± 0.50"),
+        (1.2, 0.9, 1.5, "1.20 ± 0.30"),
+        (0.3228, -inf, inf, "0.32, no interval"),
+        (0.0084, -inf, inf, "0.0084, no interval"),
+        (2.0, 2.0, 2.0, "2 ± 0"),
+    ],
+)
+def test_a_ratio_has_digits_that_its_interval_allows_or_is_told_in_words(
+    mean: float, low: float, high: float, shown: str
+) -> None:
+    assert rounded_ratio(Estimate(mean, low, high, 9)) == shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.sims.cli.commands import Said, Shell, ended, python
 
 SMALL = ("--replications", "2")
 ALONE = ("--processes", "1")
+JUDGED = tuple(f" {it}  " for it in ("better", "worse", "no difference shown"))
 
 
 @pytest.fixture
@@ -26,7 +28,9 @@ def own(shell: Shell) -> Shell:
 def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) -> None:
     said = asked(own, "run", *SMALL, *ALONE)
     assert (said.code, said.err) == (0, "")
-    assert "hold all together at 95 % (12 comparisons, Bonferroni)" in said.out
+    judged = [row for row in said.out.splitlines() if row.endswith(JUDGED)]
+    assert len(judged) > 12  # of three measures, twelve each
+    assert f"hold all together at 95 % ({len(judged)} comparisons, Bonferroni)" in said.out
     assert said.out.count("baseline") == 2 * 3 * 3
     assert Path("kept/small.png").stat().st_size > 10_000
     status = asked(own, "status", *SMALL)
@@ -40,6 +44,68 @@ def test_one_command_runs_it_prints_the_table_and_draws_the_picture(own: Shell) 
     runs = pl.read_parquet("runs.parquet")
     assert (len(runs), set(runs["end"])) == (36, {"completed"})
     assert asked(own, "plot", *SMALL, "-o", "own.svg").code == 0
+
+
+BEST = """\
+name = "best"
+scenario = "base.toml"
+replications = 3
+measures = ["makespan", "flowtime"]
+
+[axes]
+platform.workers = [4, 6, 8]
+errors.average = [0.1, 0.2]
+
+[picture]
+x = "platform.workers"
+lines = "errors.average"
+best = true
+"""
+
+
+def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: Shell) -> None:
+    write(own.folder, campaign=BEST)
+    head, *rows = rows_of(asked(own, "run", *ALONE).out)
+    assert head == [
+        *("best platform.workers", "errors.average"),
+        *("completed", "makespan, s", "flowtime, s"),
+    ]
+    assert [row[1] for row in rows] == ["0.1", "0.2"]
+    every = rows_of(asked(own, "table", "--all").out)
+    assert every[0] == ["platform.workers", "errors.average", "measure", "variant", *every[0][4:]]
+    assert len(every) == 1 + 3 * 2 * 2
+    for row in rows:
+        same = [it for it in every[1:] if it[1:3] == [row[1], "makespan"]]
+        means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
+        assert row[0] == same[means.index(min(means))][0]
+    shortened = "At the platform.workers with the best makespan: 2 of 12 rows"
+    assert shortened in asked(own, "table").out
+
+
+def rows_of(printed: str) -> list[list[str]]:
+    """The table's head and rows, columns of which are at least two blanks apart."""
+    lines = [line.strip() for line in printed.splitlines()]
+    at = next(k for k, line in enumerate(lines) if line.startswith("──"))
+    body = lines[at - 1 : at] + lines[at + 1 :]
+    return [re.split(r"\s{2,}", line) for line in body[: body.index("")]]
+
+
+def test_one_variant_is_compared_with_nothing(own: Shell) -> None:
+    write(own.folder, campaign=BEST.partition("[picture]")[0])
+    head, *rows = rows_of(asked(own, "run", *ALONE).out)
+    assert head[-1] == "mean"
+    assert {len(row) for row in rows} == {len(head)}
+
+
+def test_a_table_is_written_for_latex(own: Shell) -> None:
+    asked(own, "run", *SMALL, *ALONE)
+    assert asked(own, "table", *SMALL, "-o", "table.tex").out == "table.tex: 54 rows\n"
+    lines = Path("table.tex").read_text().splitlines()
+    rows = [line for line in lines if line.endswith(r" \\")]
+    assert len(rows) == 1 + 54
+    assert len({row.count(" & ") for row in rows}) == 1
+    assert any(r" $\pm$ " in row for row in rows)
+    assert not any("±" in row for row in rows)
 
 
 def asked(own: Shell, action: str, *words: str) -> Said:
@@ -139,6 +205,48 @@ def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) 
     again = asked(own, "status").out
     assert again.startswith("tiny: 6 of 6 cells finished\n")
     assert "rate" not in again
+
+
+@pytest.mark.parametrize(("measure", "told"), listed(__file__, "measures"))
+def test_a_measure_that_gives_no_number_ends_the_campaign_with_one_message(
+    own: Shell, measure: str, told: str
+) -> None:
+    write(own.folder, campaign=TINY_ONE.replace("mine:longest", measure))
+    more = "\n\ndef nan(report):\n    return float('nan')\n\n\nnumber = 7\n"
+    own.write(MINE + more, "mine.py")
+    assert told in own.refused("campaign", "run", "campaign.toml", *ALONE)
+
+
+LAW = """
+class Often:
+    mtbf, downtime = 1e9, 1.0
+
+    def faults(self, rng, workers):
+        for k in range(1, 400):
+            yield 100.0 * k, k % workers
+"""
+
+
+def test_a_campaign_compares_a_hazard_of_ones_own_with_none(own: Shell) -> None:
+    text = TINY_ONE.replace("LPT.policy.order = ", "none.faults = ")
+    text = text.replace("SPT.policy.order = ", "mine.faults = ")
+    text = text.replace('"LPT"', '"off"').replace('"SPT"', '"law:Often"')
+    own.write(LAW, "law.py")
+    write(own.folder, campaign=text.replace("mine:longest", "wasted"))
+    said = asked(own, "run", *ALONE)
+    assert (said.code, said.err) == (0, "")
+    none, mine = (line.split() for line in said.out.splitlines() if " of 2" in line)
+    assert (none[0], mine[0]) == ("none", "mine")
+    assert none[4] != mine[4]
+    own.write("raise SystemExit('it ran')", "law.py")
+    assert asked(own, "status").code == 0
+
+
+def test_only_a_campaign_that_runs_loads_its_measures(own: Shell) -> None:
+    write(own.folder, campaign=TINY_ONE)
+    asked(own, "run", *ALONE)
+    own.write("raise SystemExit('it ran')", "mine.py")
+    assert asked(own, "status").code == 0
 
 
 def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:

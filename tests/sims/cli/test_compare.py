@@ -13,8 +13,9 @@ from sims.campaign.cells import CellResult
 from sims.campaign.intervals import NONE, Estimate, rounded
 from sims.campaign.results import Store
 from sims.cli import comparing
+from sims.plots import comparisons
 from tests.case_files import listed
-from tests.sims.cli.commands import TINY, Shell, ended, python, spawn, until
+from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -47,6 +48,27 @@ def own(shell: Shell) -> Shell:
     """The command line beside a file of policies."""
     shell.write(MINE, "mine.py")
     return shell
+
+
+def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -> None:
+    path = shell.write(
+        f"{FEW}\n[faults]\nkind = 'list'\nstrikes = [[100, 0], [100, 7]]\ndowntime = 9\n"
+    )
+    table = '{kind="list",strikes=[[200,0],[200,7]],downtime=1}'
+    words = ("compare", path, "--runs", "1", "--json", "--measure", "wasted")
+    said = shell(*words, "--vary", f"faults=off,on,{table}").json()
+    off, early, late = (it["mean"]["mean"] for it in said["variants"])
+    assert off == 0 < early < late
+
+
+def test_a_value_that_is_no_law_of_faults_is_refused_with_the_form(shell: Shell) -> None:
+    path = shell.write(FEW)
+    told = shell.refused("compare", path, "--vary", "faults=off,{kind=list}")
+    assert """--vary 'faults=off,{kind="exponential",mtbf=1000}'""" in told
+    assert "{ kind = ..., KEY = VALUE }" in shell.refused("compare", path, "--vary", "faults=off,x")
+    assert "faults=on: the file has none" in shell.refused(
+        "compare", path, "--vary", "faults=on,off"
+    )
 
 
 # --- answers --------------------------------------------------------------------------------------
@@ -130,6 +152,28 @@ def test_distributions_are_drawn_a_variant_beside_the_other(shell: Shell) -> Non
     words = ("--vary", "policy.name=IE,Y-IE", "--runs", "3", "-o", "spread.svg")
     assert "picture  spread.svg\n" in shell("compare", shell.write(TINY), *words).out
     assert (shell.folder / "spread.svg").read_text().count("<svg") == 1
+
+
+def test_a_picture_of_runs_draws_the_intervals_that_its_title_promises(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = []
+    monkeypatch.setattr(comparisons, "save", lambda figure, path: drawn.append(figure) or path)
+    words = ("compare", shell.write(TINY), "--vary", "policy.name=IE,Y-IE", "--runs", "5")
+    shell(*words, "-o", "spread.svg")
+    [axes] = drawn[0].axes
+    bars = [it.lines[2][0].get_segments()[0][:, 0] for it in axes.containers]
+    for bar, line in zip(bars, shell.told(*words)["variants"], strict=True):
+        assert bar == pytest.approx([line["mean"]["low"], line["mean"]["high"]])
+
+
+@pytest.mark.parametrize("suffix", [".tex", ".csv", ".parquet"])
+def test_a_comparison_is_written_as_a_table(shell: Shell, suffix: str) -> None:
+    words = ("--vary", "policy.name=IE,Y-IE", "--runs", "3", "-o", f"table{suffix}")
+    assert f"table    table{suffix}: 2 rows\n" in shell("compare", shell.write(TINY), *words).out
+    assert (shell.folder / f"table{suffix}").stat().st_size > 0
+    line = shell.refused("compare", "tiny.toml", *words[:-1], "table.doc")
+    assert "NAME.svg" in line and "NAME.tex" in line
 
 
 def test_capped_runs_are_counted_and_in_no_mean(shell: Shell) -> None:

@@ -28,7 +28,7 @@ from sims.scenario.jobs.drawn import Model, SyntheticJobs, UniformJobs
 from sims.scenario.loader import read
 from sims.summary import Summary
 from sims.world import run
-from tests.case_files import listed
+from tests.case_files import case_file, listed
 from tests.sims.cli.commands import Shell
 from tests.sims.papers.papers import ZONES
 
@@ -49,6 +49,15 @@ def test_mean_ratios_of_figure_5_are_reproduced(heuristic, reading, average, ref
     own = {f"{heuristic} LPT": {"policy.name": heuristic, "policy.order": "LPT"}}
     found = figure5(own, average, set={"policy.reading": reading})
     expect(found[f"{heuristic} LPT", "makespan / L(f)"], reference, 0.004)
+
+
+def test_the_catalogue_prints_of_table_1_what_the_cases_say(cases_dir: Path) -> None:
+    names = {"fails": "#fails", "diff_pct": "%diff", "wins_pct": "%wins", "wins30_pct": "%wins30"}
+    printed = item("volatile13/table1").printed
+    for made in case_file(cases_dir, "table1-volatile.json")["runs"].values():
+        for heuristic, told in made["heuristics"].items():
+            row = dict(zip(printed["columns"], map(float, printed[heuristic]), strict=True))
+            assert {names.get(key, key): value for key, value in told["paper"].items()} == row
 
 
 def figure5(variants: dict, average: float, **changes: object) -> dict[tuple[str, str], Value]:

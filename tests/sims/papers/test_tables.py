@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import exp
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from sims.campaign.axes import as_toml
 from sims.campaign.executors import local
 from sims.campaign.intervals import Estimate
 from sims.papers import ITEMS, STORED, complaints, current, differences, item, store_anew, stored
-from sims.papers.values import Value, table
+from sims.papers.published import loss_per_failure
+from sims.papers.values import BASES, Value, table
 from tests.sims.cli.commands import Shell
 from tests.sims.papers.papers import LOG
 
@@ -26,6 +28,7 @@ RUN = {
     "rigid21/figure4b": "(4.8 ",
     "rigid21/proposition3": "(1.00005 in)",
     "published/meta": "(0.684 ",
+    "published/ray": "predicted from other numbers",
     "study/enrolment": "worth enrolling",
     "study/survive": "cut off",
 }
@@ -53,6 +56,23 @@ def test_what_is_run_says_what_it_said_and_draws_its_figure(
     asked = int(one.drawn and one.campaign("smoke").picture is not None)
     assert len(drawn) == (2 if name == "malleable17/figure11" else asked)
     assert all(Path(path).stat().st_size > 10_000 for path in drawn)
+
+
+def test_every_published_value_says_what_it_rests_on() -> None:
+    published = [it for it in ITEMS if it.name.startswith("published/")]
+    assert len(published) == 6
+    for one in published:
+        assert set(one.basis.values()) <= set(BASES), one.name
+        rows = one.printed.keys() - {"columns", "only_with_input"}
+        assert rows <= one.basis.keys() or "*" in one.basis, one.name
+
+
+def test_what_a_failure_costs_is_exact_for_checkpoints_that_stop_the_job() -> None:
+    # One segment without a checkpoint: T = M (e^(w/M) - 1), and T / M failures are expected.
+    time = 10 * (exp(3 / 10) - 1)
+    assert loss_per_failure(10, 5, 1, 4, 3) == pytest.approx((time - 3) / (time / 10))
+    # Rare failures: half of a segment of save and work, and the time to load.
+    assert loss_per_failure(1e9, 42, 42, 180, 180_000) == pytest.approx(153, rel=2e-3)
 
 
 def test_all_others_say_what_they_said(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,39 @@ def test_every_line_is_a_job_or_counted_with_its_reason_packed_or_not(tmp_path: 
     assert read_swf(path) == log
 
 
+def test_a_number_that_only_python_reads_changes_no_other_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.swf"
+    rows = [f"{k} {k} -1 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1" for k in range(1, 20_000)]
+    path.write_text("\n".join(rows))
+    plain = read_swf(path)
+    path.write_text("\n".join((*rows[:5], rows[5].replace(" 5 2 ", " 0_5 2 "), *rows[6:])))
+    assert read_swf(path) == plain
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        (" 5 2 ", " 5 2.0 ", "'2.0' is not a whole number"),
+        (" 5 2 ", " nan 2 ", "'nan' is not finite"),
+        (" 9 -1 1 ", " 9 -1 7 ", "status 7 is not one of"),
+        (" 9 -1 1 ", " 9 -1 1 1 ", "19 fields"),
+        (" 5 2 ", f" 5 {2**63} ", "is a whole number beyond 64 bits"),
+        ("19000 19000 ", "-1 19000 ", "job number unknown"),
+        ("19000 19000 ", "7 19000 ", "job 7 is also on line 7"),
+    ],
+)
+def test_what_is_wrong_far_down_a_log_is_told_with_its_line(
+    tmp_path: Path, old: str, new: str, problem: str
+) -> None:
+    path = tmp_path / "log.swf"
+    rows = [f"{k} {k} -1 5 2 -1 -1 2 9 -1 1 3 4 -1 0 -1 -1 -1" for k in range(1, 20_000)]
+    rows[18_999] = rows[18_999].replace(old, new, 1)
+    path.write_text("\n".join(rows))
+    with pytest.raises(InputError, match=problem) as caught:
+        read_swf(path)
+    assert caught.value.key == "line 19000"
+
+
 # --- Batsim ---------------------------------------------------------------------------------------
 
 

@@ -193,7 +193,7 @@ def test_a_state_holds_from_its_start_until_before_its_end(
         lines.append(f"w,{clock + wait},{clock + wait + length},{state}")
         clock += wait + length
     path = written(tmp_path, "\n".join(reversed(lines)))
-    assert [state.value for state in read_intervals(path)["w"].slots()] == expected
+    assert [state.value for state in read_intervals(path, DOWN)["w"].slots()] == expected
 
 
 def test_a_scenarios_worker_is_one_of_the_tables(tmp_path: Path) -> None:

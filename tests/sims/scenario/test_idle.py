@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sims.scenario.advice import idle
 from sims.scenario.loader import load, read
 from sims.world import run
 from tests.case_files import listed
@@ -14,19 +15,19 @@ from tests.sims.kinds import SCENARIOS
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.toml")), ids=lambda path: path.stem)
 def test_the_shipped_scenarios_say_nothing_that_nobody_reads(path: Path) -> None:
-    assert list(load(path).idle()) == []
+    assert list(idle(load(path))) == []
 
 
 @pytest.mark.parametrize(("name", "override"), listed(__file__, "idle"))
 def test_a_setting_without_effect_is_named_with_the_reason(name: str, override: str) -> None:
-    [(key, reason)] = load(SCENARIOS / f"{name}.toml", [override]).idle()
+    [(key, reason)] = idle(load(SCENARIOS / f"{name}.toml", [override]))
     assert override.startswith(key)
     assert reason
 
 
 def test_a_setting_that_is_read_is_not_named() -> None:
     overrides = ["policy.name=R-LIST-1", "policy.reading=easy", "policy.order=SPT"]
-    assert list(load(SCENARIOS / "batch-rigid.toml", overrides).idle()) == []
+    assert list(idle(load(SCENARIOS / "batch-rigid.toml", overrides))) == []
 
 
 def test_copies_of_which_no_second_fits_are_warned_of() -> None:

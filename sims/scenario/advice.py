@@ -1,0 +1,230 @@
+"""What a scenario says that may mislead its author: settings without effect, and costs that only
+one side of a comparison pays. `check` prints both, a run warns of the former."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from math import inf
+from typing import TYPE_CHECKING
+
+from actors.events import DeciderKind
+from actors.protection import ProtectionKind
+from sims.scenario import Scenario
+from sims.scenario.availability import AlwaysUp
+from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Struck, Weibull
+from sims.scenario.jobs import Overrun, RigidSection
+from sims.scenario.platform import LinkSection
+from sims.scenario.protection import OnNotice, ProtectionSection
+from sims.scenario.workers import WorkerFields
+
+if TYPE_CHECKING:
+    from sims.scenario.faults import AnyFault
+
+Advice = Iterator[tuple[str, str]]
+"""(dotted key, what its author should know)."""
+
+OF_BUDDIES = ("images_every", "image_cost", "replace_after")
+OF_CHECKPOINTS = (
+    *("period", "cost", "recovery", "verified", "mtbf"),
+    *("on_notice", "blocking", "slowdown"),
+)
+OF_SAVING = ("cost", "verified", "blocking", "slowdown", "images_every", "image_cost")
+"""Keys of [protection] that only buddies, only checkpoints of any kind, and only the saving of one
+give a meaning."""
+
+
+def idle(scenario: Scenario) -> Advice:
+    """Yield (key, why nothing reads it) of each setting that differs from its default and that its
+    author may think does something."""
+    yield from scenario.policy.idle(scenario.decider, scenario.policy_name)
+    for place, section in _protections(scenario):
+        reasons = _idle_protection(section, scenario)
+        yield from ((f"{place}.{key}", why) for key, why in reasons.items() if section.differs(key))
+    yield from _idle_faults(scenario)
+    yield from _idle_workers(scenario)
+    yield from _idle_jobs(scenario)
+    if scenario.link != LinkSection() and scenario.decider is not DeciderKind.PACK:
+        who = scenario.policy_name
+        yield "link", f"only a pack moves data between workers, and {who} is none"
+    if (master := scenario.master) and master.image and not _images_sent(scenario):
+        yield "master.image", "no job keeps images at the master, and none is cloned"
+    measures = scenario.measures
+    if measures and measures.warm_up is not None and measures.blocks(scenario.times) is None:
+        yield "measures.warm_up", "the unit is a slot, and measures.block is missing"
+
+
+def warn_of_idle(scenario: Scenario) -> None:
+    """Warn, in a line each, of settings without effect."""
+    for key, reason in idle(scenario):
+        warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
+
+
+def warnings_of(scenario: Scenario) -> Advice:
+    """Yield (key, what happens) of settings whose effect is another than their author may think."""
+    for place, section in _protections(scenario):
+        yield from _uneven(place, section, scenario)
+    for place, law in _laws(scenario):
+        if _cut(law) and not (law.downtime == 0 and _unowned(scenario)):
+            told = "a fault is known as soon as its worker is UP again, after downtime = "
+            yield f"{place}.detection", f"{told}{law.downtime:g}; {law.detection:g} is longer"
+    pool, replaced = scenario.platform, (it.replace_after for _, it in _protections(scenario))
+    if pool and pool.spares and all(after is None for after in replaced):
+        told = "no job runs on them: they replace members only under protection.replace_after"
+        yield "platform.spares", told
+
+
+def _uneven(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:
+    """Yield where a run that continues from saved work pays for it, and one that starts from
+    scratch pays nothing."""
+    kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
+    free = "a run that starts from scratch pays nothing: saving less may look better than it is"
+    if not _endangered(scenario):
+        return
+    if section.recovery and kind is ProtectionKind.NONE:
+        yield f"{place}.recovery", f"under kind none {free}"
+    if master is None and cloned and section.delay:
+        yield f"{place}.delay", f"a clone pays {section.delay:g}, and {free}"
+    if kind is not ProtectionKind.IMAGES or not _saves(section, scenario):
+        return
+    if master is None and section.recovery:
+        told = f"a run that continues from a checkpoint pays {section.recovery:g}"
+        yield f"{place}.recovery", f"{told}, and {free}"
+    if master is not None and master.image and not (master.program or master.data):
+        yield "master.image", f"a run that continues from an image fetches it, and {free}"
+
+
+# --- settings without effect ----------------------------------------------------------------------
+
+
+NO_CHECKPOINT = "protection.period is inf: no checkpoint is taken"
+BY_IMAGE = "with a [master] an image takes master.image"
+
+
+def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str, str]:
+    """Return why keys of [protection] have no effect; of several reasons the first."""
+    kind, alone, linked = section.kind, section.copies == 1, scenario.master is not None
+    none, images = kind is ProtectionKind.NONE, kind is ProtectionKind.IMAGES
+    unsaved, pack = not _saves(section, scenario), scenario.decider is DeciderKind.PACK
+    rules: tuple[tuple[bool, str, tuple[str, ...]], ...] = (
+        (none, "protection.kind is none: no checkpoint is taken", OF_CHECKPOINTS),
+        (kind is not ProtectionKind.BUDDIES, "members are kept only under buddies", OF_BUDDIES),
+        (unsaved, NO_CHECKPOINT, OF_SAVING),
+        (unsaved and images, NO_CHECKPOINT, ("recovery",)),  # buddies spend it from scratch too
+        (alone, "protection.copies is 1: there is nothing to clone from", ("cloning", "delay")),
+        (not section.cloning, "protection.cloning is false: no copy is a clone", ("delay",)),
+        (linked, BY_IMAGE, ("delay", "image_cost")),
+        (linked and images, BY_IMAGE, ("recovery",)),
+        (linked and images and not section.by_formula, BY_IMAGE, ("cost",)),
+        (section.images_every is None, "protection.images_every is missing", ("image_cost",)),
+        (section.blocking, "protection.blocking is true: checkpoints stop the run", ("slowdown",)),
+        (not (section.by_formula or pack), "protection.period is no formula", ("mtbf",)),
+        (not _notified(scenario), "no owner gives notice (availability.notice)", ("on_notice",)),
+        (not _falling(scenario), "no worker ever goes DOWN", ("replace_after",)),
+    )
+    reasons = dict[str, str]()
+    for _, why, keys in (rule for rule in rules if rule[0]):
+        reasons = dict.fromkeys(keys, why) | reasons
+    return reasons
+
+
+def _idle_faults(scenario: Scenario) -> Advice:
+    faults = scenario.faults
+    if isinstance(faults, NoFaults):
+        keys = (key for key in ("of", "downtime", "detection") if faults.differs(key))
+        yield from ((f"faults.{key}", "faults.kind is none") for key in keys)
+    for place, law in _laws(scenario):
+        if _cut(law) and law.downtime == 0 and _unowned(scenario):
+            told = "downtime is 0, and a fault is known once its worker is UP again"
+            yield f"{place}.detection", f"{told}; of a hang, downtime is how long it lasts"
+        if law.of is Struck.NODES and scenario.full_platform.node == 1:
+            yield f"{place}.of", "platform.node is 1: each worker is a node"
+
+
+def _idle_workers(scenario: Scenario) -> Advice:
+    pool, iterative = scenario.platform, "iterative" in scenario.kinds
+    listed = ((f"workers.{k}", it) for k, it in enumerate(scenario.workers))
+    sections: Iterable[tuple[str, WorkerFields]] = [
+        *([("platform", pool)] if pool else []),
+        *listed,
+    ]
+    for place, section in sections:
+        if isinstance(section.availability, AlwaysUp) and section.availability.notice:
+            yield f"{place}.availability.notice", "its owner never takes the worker DOWN"
+        for key in ("task_time", "memory"):
+            if section.differs(key) and not iterative:
+                yield f"{place}.{key}", "only iterative jobs have tasks"
+    if pool and not pool.multitasking and scenario.decider is not DeciderKind.COPIES:
+        yield "platform.multitasking", "only policies of copies share workers"
+
+
+def _idle_jobs(scenario: Scenario) -> Advice:
+    job = scenario.job
+    if job.overrun is not Overrun.KILL:
+        return
+    log = job.log if isinstance(job, RigidSection) else None
+    drawn = isinstance(job, RigidSection) and job.lublin is not None
+    estimated = log.estimates if log else drawn or any(it.estimate for it in job.jobs)
+    if not estimated:
+        yield "job.overrun", "no job has an estimate"
+
+
+# --- what there is --------------------------------------------------------------------------------
+
+
+def _protections(scenario: Scenario) -> Iterator[tuple[str, ProtectionSection]]:
+    """Yield the file's protection and those of its jobs, each with its place."""
+    yield "protection", scenario.protection
+    for k, job in enumerate(scenario.job.jobs):
+        if job.protection is not None:
+            yield f"job.jobs.{k}.protection", job.protection
+
+
+def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
+    """Yield the laws of faults, each with its place."""
+    for k, law in enumerate(scenario.faults.laws):
+        yield "faults" if law is scenario.faults else f"faults.laws.{k}", law
+
+
+def _cut(law: AnyFault) -> bool:
+    """Whether a fault is known before its time of detection has passed: the worker is UP again."""
+    lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
+    return lasting and law.detection > law.downtime
+
+
+def _saves(section: ProtectionSection, scenario: Scenario) -> bool:
+    """Whether checkpoints are taken at all."""
+    if section.kind is ProtectionKind.NONE:
+        return False
+    asked = section.on_notice is OnNotice.SAVE and _notified(scenario)
+    return section.period != inf or asked
+
+
+def _images_sent(scenario: Scenario) -> bool:
+    """Whether an image may pass the master's link."""
+    return scenario.decider is DeciderKind.COPIES or any(
+        it.kind is ProtectionKind.IMAGES or it.images_every or (it.copies > 1 and it.cloning)
+        for _, it in _protections(scenario)
+    )
+
+
+def _notified(scenario: Scenario) -> bool:
+    """Whether an owner announces that a worker goes DOWN."""
+    owners = (it.availability for it in scenario.full_platform.sections)
+    return any(it.notice and not isinstance(it, AlwaysUp) for it in owners)
+
+
+def _unowned(scenario: Scenario) -> bool:
+    """Whether only faults take workers away: a RECLAIMED one's fault may be known late."""
+    return not scenario.full_platform.owned
+
+
+def _falling(scenario: Scenario) -> bool:
+    """Whether workers may go DOWN."""
+    return bool(scenario.faults.laws) or scenario.full_platform.owned
+
+
+def _endangered(scenario: Scenario) -> bool:
+    """Whether a run may end early."""
+    errors = bool(scenario.errors.given) or any(it.failures for it in scenario.job.jobs)
+    return _falling(scenario) or errors or scenario.policy.preemption

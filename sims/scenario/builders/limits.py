@@ -1,0 +1,140 @@
+"""Scenarios that would never end, and times that double precision cannot tell apart: both are
+refused before a run, and stop one that gets there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf, isinf
+from operator import itemgetter
+
+from actors.limit import ProgressLimit
+from actors.protection import ProtectionKind, Rules
+from actors.runtime import System
+from actors.scheduler import Scheduler
+from policies.interface.queue import BatchJob
+from policies.maths.speedup import Rigid
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.availability import After
+from sims.scenario.jobs import SCHEDULER, AnyJob
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.trace_files import TraceFile
+from sims.scenario.workload import Workload, asked_of
+
+RESOLUTION = 1e-12
+"""Share of a time below which a difference to it is nothing (WORLD.md, "One instant")."""
+MOST_CHECKPOINTS = 10**9
+"""Checkpoints of one job: at 10 microseconds each they take three hours."""
+EVENTS, EVENTS_A_WORKER = 1_000_000, 1_000
+"""Events without progress that end a run, if the scenario does not say `stalled_after`."""
+
+Timed = tuple[float, str]
+"""A time above 0, in the scenario's unit, and the key that says it."""
+
+
+def limit_events(scenario: Scenario, system: System) -> None:
+    """End the run with an error if no work is saved or completed in too many events, unless
+    something else ends it: a cap, or a trace at whose end a run is refused."""
+    if isinf(scenario.cap) and not any(map(_ends, scenario.full_platform.sections)):
+        scheduler = system.actors[SCHEDULER]
+        assert isinstance(scheduler, Scheduler)
+        usual = max(EVENTS, EVENTS_A_WORKER * scenario.full_platform.size)
+        advice = (
+            f"{scenario.policy_name} decides",
+            "stalled_after raises the limit, job.cap or --until ends the run",
+        )
+        most = scenario.stalled_after or usual
+        scheduler.limit_events(ProgressLimit(system, most, advice))
+
+
+def _ends(section: object) -> bool:
+    owner = getattr(section, "availability", None)
+    return isinstance(owner, TraceFile) and owner.after is After.ERROR
+
+
+def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) -> None:
+    """Let the run end with an error once its shortest time no longer makes a later instant.
+
+    Raises InputError, naming both keys, where that is so at the latest time that the scenario says.
+    """
+    lengths = [it for it in _lengths(scenario, jobs) if 0 < it[0] < inf]
+    if not lengths:
+        return
+    shortest, key = min(lengths, key=itemgetter(0))
+    latest, where = max((*lengths, *_instants(scenario, jobs)), key=itemgetter(0))
+    if shortest < RESOLUTION * latest:
+        raise unfit(
+            key,
+            f"{shortest!r} is below 1e-12 of {where} = {latest!r}: double precision cannot tell "
+            "apart when such parts begin and end",
+            f"times of at least {RESOLUTION * latest:.6g}, or an earlier start",
+        )
+    system.loop.latest, system.loop.shortest = shortest / RESOLUTION, f"{key} = {shortest!r}"
+
+
+def _lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
+    """How long the parts of runs take, and how long workers are away."""
+    section = scenario.job
+    yield section.verification, "job.verification"
+    yield from _of_protection(scenario.protection, "protection")
+    if scenario.master is not None:
+        for name in ("program", "data", "image"):
+            yield getattr(scenario.master, name), f"master.{name}"
+    for law in scenario.faults.laws:
+        yield law.downtime, "faults.downtime"
+        yield law.detection, "faults.detection"
+    for number, own in enumerate(section.listed):
+        yield from _of_job(own, f"job.jobs.{number}")
+    if jobs is not None:
+        where = "job" if section.listed else _source(scenario)
+        for it in jobs.submissions:
+            profile = it.job.profile
+            if isinstance(profile, Rigid):  # of others, how long they take depends on the workers
+                listed = f"job.jobs.{it.job.index}.time"
+                yield profile.length, listed if section.listed else f"{where} ({it.job.name})"
+
+
+def _of_job(own: AnyJob, key: str) -> Iterator[Timed]:
+    for name in ("verification", "program", "data", "image"):
+        yield getattr(own, name) or 0, f"{key}.{name}"
+    if own.protection is not None:
+        yield from _of_protection(own.protection, f"{key}.protection")
+
+
+def _of_protection(section: ProtectionSection, key: str) -> Iterator[Timed]:
+    if section.kind is not ProtectionKind.NONE:
+        for name in ("cost", "recovery", "image_cost"):
+            yield getattr(section, name) or 0, f"{key}.{name}"
+        if not isinstance(section.period, str):
+            yield section.period, f"{key}.period"
+    yield section.delay, f"{key}.delay"
+
+
+def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
+    """When something happens for certain."""
+    for law in scenario.faults.laws:
+        yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
+    listed = scenario.job.listed
+    if listed:
+        yield from ((own.release, f"job.jobs.{k}.release") for k, own in enumerate(listed))
+    elif jobs is not None:
+        where = _source(scenario)
+        yield from ((it.job.submitted, f"{where} ({it.job.name})") for it in jobs.submissions)
+
+
+def _source(scenario: Scenario) -> str:
+    """The key that says where the jobs come from."""
+    return next((f"job.{key}" for key, it in scenario.job.sources.items() if it), "job")
+
+
+def refuse_tiny_period(rules: Rules, job: BatchJob) -> None:
+    """Raises InputError where a job would take more checkpoints than a run can hold."""
+    members = asked_of(job)
+    period, length = rules.period(members), job.profile.time(members)
+    if period * MOST_CHECKPOINTS < length:
+        raise unfit(
+            "protection.period",
+            f"{job.name} would take {length / period:.0e} checkpoints, one for each {period!r} of "
+            f"{length!r}",
+            f"{length / MOST_CHECKPOINTS!r} or above: at most {MOST_CHECKPOINTS:,} checkpoints",
+        )
