@@ -117,8 +117,10 @@ def checked_seed(seed: int, source: str, key: str) -> int:
 
 
 def log_path(scenario: Scenario, given: str | None) -> Path | None:
-    """Return where a run writes its log: the path `given` on the command line, else one in logs/; None:
-    no log is wanted. Raises InputError where a link leads away from logs/."""
+    """Return where a run writes its log: the path `given` on the command line, else one in logs/.
+
+    Return None where no log is wanted. Raises InputError where a link leads away from logs/.
+    """
     asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
         return None
