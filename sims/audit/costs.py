@@ -5,7 +5,7 @@ of their own."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf, log2
+from math import inf, isfinite, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,10 @@ def _each(profile: Profile, sizes: Times) -> Times:
 
 def _number(key: str, text: str) -> float:
     value = int(text) if key in WHOLE_NUMBERS else float(text)
-    possible(str(value) == text, "{}={} is not how a log writes it", key, text)
+    possible(isfinite(value), "{}={} is no number", key, text)
+    # A whole number of a scenario file stays one, so `cost=10` and `cost=10.0` are both written.
+    forms = {str(value), str(int(value)) if value == int(value) else ""}
+    possible(text in forms, "{}={} is not how a log writes it", key, text)
     return value
 
 

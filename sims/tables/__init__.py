@@ -223,8 +223,8 @@ class OneOf:
         """`"always"` for `{kind = "always"}`; other values stand for the kind whose `SHORT` says
         so."""
         if isinstance(value, Mapping):
-            if TAG in value and value[TAG] not in self.members:
-                return {**value, **self._short_for(value[TAG], (str,))}
+            if isinstance(kind := value.get(TAG), str) and kind not in self.members:
+                return {**value, **self._short_for(kind, (str,))}
             return value
         if isinstance(value, str) and value in self.members:
             return {TAG: value}

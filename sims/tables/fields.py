@@ -155,7 +155,7 @@ class Timed:
     ) -> core.CoreSchema:
         inner = handler(source)
         numbers = inner.get("custom_error_context", {}).get("accepted", "a number")
-        read = partial(_in_seconds, accepted=f"{numbers}, or {TEXTS}")
+        read = partial(_in_seconds, accepted=f"{numbers}, or, where the unit is s, {TEXTS}")
         return core.with_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(
