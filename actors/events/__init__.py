@@ -162,6 +162,7 @@ __all__ = [
     "WorkloadEnded",
 ]
 
+# In the order of the documentation; events of one module stand together.
 VOCABULARY: tuple[type[Event], ...] = (
     ScenarioStarted,
     MeasuresDescribed,

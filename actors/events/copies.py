@@ -68,7 +68,10 @@ class CopiesPlaced(Compound):
         runs = _runs(self.jobs, self.runs, self.copies, self.sizes)
         copies = zip(runs, self.workers, self.begun, self.sources, strict=True)
         for (job, run, size), first, begun, source in copies:
+            # A rotating copy is on consecutive workers, from its first one on.
             where = str(first) if self.width == 1 else f"{first}-{first + self.width - 1}"
+            # All copies are of the same speed law, so work counts the same in the source as in the
+            # copy.
             saved = 0 if source is None else begun
             state = (begun, source, saved, None)
             yield RunStarted(job, run, where, size, *state, self.share, self.width > 1)
@@ -97,6 +100,7 @@ class CopiesSettled(Compound):
                 raise ValueError(f"run {first} completes; {count} from {start} on were placed")
         runs = _runs(self.jobs, self.runs, self.copies, self.completed)
         for (job, run, first), done in zip(runs, self.done, strict=True):
+            # Only the copy that ended first completes its job; the others are superfluous.
             outcome = Outcome.COMPLETED if run == first else Outcome.CANCELLED
             yield RunEnded(job, run, outcome, done)
 

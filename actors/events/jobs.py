@@ -40,6 +40,7 @@ class JobSubmitted(Event):
     """Time that the job waited where the log that is replayed was recorded; left out if it is not
     known."""
 
+    # Few scenarios replay a log: the key would be null in nearly every line.
     optional: ClassVar[str] = "recorded_wait"
 
 

@@ -72,6 +72,7 @@ class ScenarioStarted(Event):
     """Largest delay that an activity carried out by real processes may have; left out where
     activities are simulated, and end on time."""
 
+    # Only runs with real processes have it, so that all other logs stay as they are.
     optional: ClassVar[str] = "late"
 
     @property
@@ -84,6 +85,7 @@ class ScenarioStarted(Event):
     def preempts(self) -> bool:
         """Whether the decider is one of the built-in preemptive queues, in which running jobs give
         way to more urgent ones."""
+        # A policy `module:Name` is the user's own, of which the settings say nothing.
         preemptive = "preemption=True" in self.settings
         return self.decider is DeciderKind.QUEUE and preemptive and ":" not in self.policy
 

@@ -99,7 +99,7 @@ def end_of_instant(now: float) -> float:
 
 
 def after_instant(now: float, when: float) -> float:
-    """Return `when`, or the first time after the present instant if `when` is still part of it.
+    """Return `when`, or the first time after the present instant if `when` belongs to this instant.
     Otherwise a task that sleeps until `when` and then looks at the clock again would wait for
     ever."""
     end = end_of_instant(now)

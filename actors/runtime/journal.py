@@ -31,8 +31,7 @@ OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
 but not in a file."""
 
 RESERVED = frozenset(("cause", "event", "seq", "t"))
-"""Keys that every line of the log has, so that no field of an event can be called by one of
-them."""
+"""Keys that every line of the log has; no field of an event may have one of these names."""
 
 
 @attrs.frozen

@@ -106,7 +106,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         return entry
 
     def cancel(self, timer: Timer) -> None:
-        """Cancel `timer`; this has no effect where it ran or was cancelled already."""
+        """Cancel `timer`, unless it ran or was cancelled already."""
         if timer[2] is not None:
             timer[2] = timer[3] = None
             self._cancelled += 1

@@ -86,6 +86,7 @@ class Random:
         room = [worker for worker in workers_of(view.up) if bounds[worker] > 0]
         if sum(bounds[worker] for worker in room) < view.enrolment.tasks:
             return None
+        # Members in index order, because a Configuration is sorted.
         tasks = dict.fromkeys(room, 0)
         for _ in range(view.enrolment.tasks):
             worker = room[int(rng.integers(len(room)))]

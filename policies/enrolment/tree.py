@@ -79,6 +79,8 @@ class Tree:
         """Return the empty assignment, and discard the whole tree first if it has grown too
         large."""
         if self._kept > SCORES_KEPT:
+            # Discarding everything is simpler than choosing, and rare: no answer depends on the
+            # tree.
             self._root, self._kept = Assignment.empty(), 0
         return self._root
 
@@ -126,6 +128,7 @@ class Tree:
                     own = self._alone(load)
                 if own > transfer:
                     transfer = own
+                # A member's need is replaced by that with one task more, not added to it.
                 shared = (before.total + need - (needs[worker] if held else 0)) / channels
                 if shared > transfer:
                     transfer = shared

@@ -46,6 +46,7 @@ def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime
     """
     full = checkpoints(work, period, cost)
     rest = work - full * (period - cost)
+    # The last part of the work, shorter than a period, ends without a checkpoint.
     scale = np.exp(rate * cost) * (1 / rate + downtime)
     return scale * (full * np.expm1(rate * period) + np.expm1(rate * rest))
 
@@ -59,6 +60,7 @@ def young_work(mtbf: float, cost: float) -> float:
 def daly_work(mtbf: float, cost: float) -> float:
     """Return the work between two checkpoints by Daly's higher-order formula (J. T. Daly, FGCS 22,
     2006, eq. 37)."""
+    # Daly's expansion holds for C < 2 mu only; beyond it he sets the work to mu.
     if cost >= 2 * mtbf:
         return mtbf
     ratio = cost / (2 * mtbf)

@@ -121,6 +121,7 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainE
     value, error = quad(
         lambda share: 1 - law.cdf(share) ** copies, 0, 1, epsabs=1e-11, epsrel=1e-9, limit=200
     )
+    # The service is low t + (high - low) t share, so only the share's maximum is integrated.
     scale = (high - low) * time
     return GainEstimate(low * time + scale * value, scale * (error + copies * NEGLIGIBLE))
 
@@ -180,6 +181,7 @@ class SimulatedService:
         n = len(self.samples)
         if not 1 <= copies <= n // 2:
             raise ValueError(f"{copies} copies cannot be estimated from {n} servers.")
+        # Each part has at least `copies` samples, or its maximum would not be defined.
         parts = np.array_split(self.samples, min(20, n // copies))
         error = float(np.std([_mean_maximum(part, copies) for part in parts], ddof=1))
         return GainEstimate(_mean_maximum(self.samples, copies), error / math.sqrt(len(parts)))

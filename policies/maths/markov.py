@@ -63,8 +63,7 @@ def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
 
 @define(eq=False)
 class Belief:
-    """What a scheduler believes about each worker's availability, with its analysis (volatile13,
-    section V).
+    """Holds what a scheduler believes about each worker's availability, with its analysis
 
     A set S of workers is a bit mask, bit q for worker q. Analyses are made when first needed and
     remembered; no answer depends on earlier calls.
@@ -112,6 +111,7 @@ class Belief:
         """
         found = self._products.get(mask)
         if found is None:
+            # The highest bit is the last worker; the mask without it is that of the set before.
             last = mask.bit_length() - 1
             before = self._product(mask ^ 1 << last) if mask & mask - 1 else Product.of_no_worker()
             found = before.times(self.spectrum(last))
@@ -133,6 +133,7 @@ class Belief:
         if self.expectation is Expectation.EXACT:
             return 1.0 + (work - 1) * found.step
         exponent = log(1.0 + (work - 1) * found.e_c) - (work - 1) * found.log_p_plus
+        # exp() of more than 709 overflows a double.
         return exp(exponent) if exponent < 709.0 else inf
 
     def log_success(self, mask: int, work: int) -> float:

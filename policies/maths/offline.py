@@ -201,6 +201,7 @@ def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:
     slots."""
     if bound is Bound.ONE:
         return [Load(tasks, speed)] if tasks <= workers else []
+    # Of loads with the same number of workers, the one with the fewest slots is the last written.
     least = {ceil(tasks / each): each for each in range(tasks, 0, -1)}
     return [Load(count, each * speed) for count, each in least.items() if count <= workers]
 

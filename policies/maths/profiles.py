@@ -59,6 +59,7 @@ class Formulas:
         self.fastest = self._fastest()
         self.least_time = self.time(self.fastest)
         self.least_area = self.time(np.ones_like(self.fastest))
+        # Fewer processors may have the same time but for rounding.
         self.fastest = self.needed(self.least_time * (1 + SAME))
 
     @classmethod

@@ -208,6 +208,7 @@ def _mixed(kinds: Kinds) -> float:
     weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)
     if slowest == 0.0:
         return 2
+    # Solves (1 + weight) slowest^T = PRECISION for T.
     return inf if slowest >= 1.0 else ceil(log(PRECISION / (1.0 + weight)) / log(slowest))
 
 

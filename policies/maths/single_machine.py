@@ -34,6 +34,7 @@ def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
     """Pairs (work left, job), the smallest first."""
     jobs = zip(arrivals.tolist(), sizes.tolist(), strict=True)
     for job, (time, size) in enumerate(chain(jobs, [(np.inf, 0.0)])):  # the last only ends it
+        # SRPT: always the job with the least work left, until the next arrival.
         while waiting and clock < time:
             left, smallest = waiting.pop(0)
             if clock + left > time:
@@ -89,6 +90,7 @@ class Capacity:
             raise ValueError("The capacity is not known for long enough to finish all jobs.")
         place = np.searchsorted(self.work, work, side="left").clip(1)
         low, high = self.work[place - 1], self.work[place]
+        # No work is possible while all servers stand still: avoid a division by zero there.
         span = np.where(high > low, high - low, 1.0)
         part = (work - low) / span
         return np.asarray(

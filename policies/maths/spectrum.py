@@ -64,10 +64,13 @@ class Spectrum:
     def of(cls, rows: Rows) -> Spectrum:
         """Return the spectrum of the chain with these transition probabilities."""
         (uu, ur, ud), (ru, rr, rd), _ = rows
+        # A worker that is never RECLAIMED has one eigenvalue: it stays UP or goes DOWN.
         if ur == 0.0:
             stay = _term(uu, ud, 1.0)
             return cls(rows, (stay,), stay.log_value, 1.0, 0.0, 0.0, False, uu == 0.0)
         spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
+        # The eigenvalues of [[uu, ur], [ru, rr]] are (uu + rr - spread) / 2 and (uu + rr + spread)
+        # / 2.
         low = (uu + rr - spread) / 2.0
         # 1 - l1 without cancellation: det(I - M) = (1 - l1)(1 - l2), a sum of products.
         gap = (ur * rd + ud * ru + ud * rd) / (1.0 - low) if ru > 0.0 else min(ur + ud, rd)
@@ -76,6 +79,8 @@ class Spectrum:
         if ru > 0.0:
             weight = (uu - low) / spread
             terms = (_term(high, gap, weight), _term(low, 1.0 - low, 1.0 - weight))
+        # Equal eigenvalues make the sum of two powers a difference of huge terms; see
+        # `_nearly_equal`.
         close = spread <= CLOSE * high
         transient = 0.0 if close else (ud - gap) / spread
         return cls(

@@ -155,6 +155,8 @@ class Lockstep:
 
     def time(self, processors: int) -> float:
         """Return the time of the worker with the most tasks."""
+        # The ceiling of tasks / processors: tasks are dealt in turn, so the first worker has the
+        # most.
         return -(-self.tasks // processors) * self.task_time
 
 

@@ -70,7 +70,7 @@ class TargetTrial:
     listed: tuple[Allotment, ...]
     """Allotments of the tables."""
     area: float
-    """Total area; infinite where X is too short for some chain."""
+    """Total area of the allotment; infinite where X is too short for some chain."""
 
     def same(self, other: TargetTrial) -> bool:
         """Whether both trials allot the same processors."""
@@ -183,7 +183,7 @@ class Scaled:
     """
 
     eps: float = field(default=0.1, validator=EPS)
-    """Rounding parameter; 0.1 reproduces moldable21's Table 1, while the 0.3 that the paper states
+    """Rounding parameter of times; 0.1 reproduces moldable21's Table 1, while the 0.3 that the paper states
     does not."""
 
     def allot(

@@ -238,6 +238,7 @@ class Filling:
         processors, held = kind
         count = min(most, self.free_profile.room(0, held) // processors)
         if count:
+            # Without a free step there is nothing to reserve.
             self.free_profile.take(0, count * processors, held)
         return count
 
@@ -274,4 +275,6 @@ class Horizon:
             if processors <= free and processors <= lowest[bisect_left(times, now + held, 1) - 1]
         }
         self.end = max(self._last.values(), default=-1) + 1
+        # A review passes over all kinds that may still start, so it is repeated less often if they
+        # are many.
         self._rest = 4 + len(self._last) // 8

@@ -202,6 +202,7 @@ class Usage:
         account = self._accounts.get(user)
         if account is None:
             return 0.0
+        # The solution of used' = busy - d used, which tends to busy / d.
         decay = log(2) / self.half_life
         limit = account.busy / decay
         return limit + (account.used - limit) * exp(-decay * (now - account.since))

@@ -99,6 +99,7 @@ def _overload(
 ) -> str | None:
     share = allocation.share
     rotating = allocation.sharing is Sharing.ROTATION
+    # The usual case, tested first because it needs no arithmetic.
     if share is WHOLE and not rotating and copies <= servers and not allocation.stay:
         return None
     if not 0 < share <= 1:

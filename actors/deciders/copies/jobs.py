@@ -41,6 +41,7 @@ class VectorisedJob(Job):
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
+        # Only speeds change on these platforms: no state is ever lost, and cloning is free.
         nothing = (ProtectionKind.NONE, None, 0, 0, False)
         fields = (self.name, *nothing, self.copies, self.cloning, 0)
         self.record(cause, ProtectionDescribed, *fields)

@@ -46,6 +46,8 @@ class Placer:
             lowest: Counts = self.workers[np.arange(copies) % len(self.workers)]
             return lowest
         if copies <= len(self.workers):
+            # The whole permutation is drawn whatever the number of copies, so that streams stay in
+            # step.
             return self.rng.permutation(self.workers)[:copies]
         return self._layers(allocation.copies, copies)
 

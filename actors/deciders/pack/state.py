@@ -112,8 +112,7 @@ class PackState:
             return None
         since = self._back(copy) if message.start is None else message.start
         for part in message.parts:
-            # Added one by one, in order: the sum must equal that of the run's own clock to the last
-            # bit.
+            # Added one by one, as the run passes them: another order could differ in the last bit.
             since += part
         costs, left, speed = self.costs[index], message.left, message.speed
         known = since < math.inf and speed > 0

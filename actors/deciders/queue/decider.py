@@ -85,6 +85,7 @@ class QueueDecider(Decider):
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
+        # Only preemption, copies and users' strategies compare running jobs with waiting ones.
         self.state.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
@@ -159,6 +160,7 @@ class QueueDecider(Decider):
         self.promises.decide(cause)
         if self.memory is not None:
             self.memory.refresh()
+        # Without an arrival too: an empty queue may let the next batch open.
         if self.arrived or not state.queue:
             self._admit()
         decision = self.policy.strategy(state)

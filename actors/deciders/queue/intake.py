@@ -114,6 +114,7 @@ class BatchIntake:
         self._outside.extend(arrived)
         if not idle or not self._outside:
             return ()
+        # The allotment must not depend on the order in which attempts failed.
         jobs = sorted(self._outside, key=lambda job: job.index)
         self._outside.clear()
         return self._open(jobs)
@@ -133,6 +134,7 @@ class BatchIntake:
             self._left[index] = []  # the first batch, where nearly all jobs are
             return self.entries(job, allotment[0][1])
         counts = [count for times, count in allotment for _ in range(times)]
+        # All attempts but the first, reversed, so that `pop` takes the next one.
         self._left[index] = counts[:0:-1]
         return self.entries(job, counts[0])
 
@@ -200,6 +202,7 @@ class QueueMemory:
         while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)
             run = runs.get(copy)
+            # The copy has ended since its end was expected.
             if run is None or run[3] is None:
                 continue
             longer = estimates.longer(run[3].job, believed)

@@ -109,6 +109,8 @@ class QueueState:
 
     def enqueue(self, waiting: Queued) -> None:
         """Insert a job by priority."""
+        # Keys and widths are lists beside the queue, so that a search needs no look-up of
+        # attributes.
         place = bisect_left(self._keys, waiting.key)
         self._keys.insert(place, waiting.key)
         self.queue.insert(place, waiting)
