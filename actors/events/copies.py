@@ -70,8 +70,7 @@ class CopiesPlaced(Compound):
         for (job, run, size), first, begun, source in copies:
             # A rotating copy is on consecutive workers, from its first one on.
             where = str(first) if self.width == 1 else f"{first}-{first + self.width - 1}"
-            # All copies are of the same speed law, so work counts the same in the source as in the
-            # copy.
+            # Work counts alike in all copies of a job, so the source's count is the copy's own.
             saved = 0 if source is None else begun
             state = (begun, source, saved, None)
             yield RunStarted(job, run, where, size, *state, self.share, self.width > 1)

@@ -183,8 +183,8 @@ class Scaled:
     """
 
     eps: float = field(default=0.1, validator=EPS)
-    """Rounding parameter of times; 0.1 reproduces moldable21's Table 1, while the 0.3 that the paper states
-    does not."""
+    """Rounding parameter of times; 0.1 reproduces moldable21's Table 1, while the 0.3 that the
+    paper states does not."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int

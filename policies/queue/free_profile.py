@@ -238,7 +238,6 @@ class Filling:
         processors, held = kind
         count = min(most, self.free_profile.room(0, held) // processors)
         if count:
-            # Without a free step there is nothing to reserve.
             self.free_profile.take(0, count * processors, held)
         return count
 

@@ -46,8 +46,7 @@ class Placer:
             lowest: Counts = self.workers[np.arange(copies) % len(self.workers)]
             return lowest
         if copies <= len(self.workers):
-            # The whole permutation is drawn whatever the number of copies, so that streams stay in
-            # step.
+            # A whole permutation is drawn in any case: the stream does not depend on how many copies.
             return self.rng.permutation(self.workers)[:copies]
         return self._layers(allocation.copies, copies)
 
