@@ -34,7 +34,7 @@ from actors.protection import Protection
 from actors.protection.rules import alike
 from actors.run import Run
 from actors.run_account import IDLE
-from actors.runtime import NOTHING, handles
+from actors.runtime import NOTHING, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
@@ -161,15 +161,14 @@ class JobOfCopies(Job):
         return self.protection.placed(copy, self.furthest())
 
     def furthest(self) -> State | None:
-        """The state of the run under way that has most work done."""
+        """The state of the run under way that has most work done; of several equally far the one
+        with the lowest worker (WORLD.md, P5)."""
         if not self.copies:
             return None
         now = self.now
-        return furthest(
-            copy.run.state(now)
-            for copy in self.copies.values()
-            if copy.run is not None and not copy.unheard
-        )
+        known = [it for it in self.copies.values() if it.run is not None and not it.unheard]
+        known.sort(key=lambda copy: min(copy.members, default=-1))
+        return furthest(copy.run.state(now) for copy in known if copy.run is not None)
 
     def _start_run(
         self,
@@ -191,7 +190,7 @@ class JobOfCopies(Job):
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
         if self.killed_at is not None:
-            self.after(self.killed_at, LimitReached(number), cause)
+            self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
         if self.needs is None:
             cause = run.advance(cause)

@@ -64,6 +64,13 @@ class CauseTracker:
             return seq
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
+    def freed_last(self, now: float, worker: int, otherwise: int) -> int:
+        """The event of this instant that freed this worker last, or brought it back UP;
+        `otherwise` where it was free before."""
+        self._renew(now)
+        one = ((worker, worker),)
+        return next((seq for seq, them in reversed(self.freed) if meet(them, one)), otherwise)
+
     def _renew(self, now: float) -> None:
         if now != self._at:
             self._at, self.opened = now, NOTHING
@@ -196,6 +203,8 @@ class Dispatcher(Actor):
                 break
             del self.replaceable[worker]
             if other is not None:
+                if self.tracker is not None:  # the spare may have been wanted for long
+                    cause = self.tracker.freed_last(self.now, other, cause)
                 served[self.held[copy][0]] = cause
                 yield copy, self._replace(copy, worker, other, cause)
         for index, cause in served.items():

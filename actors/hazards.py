@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from math import expm1, gamma, log
+from math import expm1, log
 
 import numpy as np
 from attrs import define, field
@@ -14,6 +14,7 @@ from actors.runtime import Actor, Phase, handles, message
 from actors.worker_messages import Fail, FaultComes
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
+from policies.maths.renewals import weibull_scale
 
 
 @define(eq=False)
@@ -58,6 +59,8 @@ class SilentErrors:
 
 Faults = Iterator[tuple[float, int]]
 """(time, worker), times not decreasing."""
+Outages = Iterator[tuple[float, int, float]]
+"""(time, worker, how long it is DOWN), times not decreasing."""
 
 BATCH = 256
 """Faults drawn at once: one at a time, numpy takes ten times as long."""
@@ -77,17 +80,46 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
             yield time, processor
 
 
-def weibull_faults(rng: Generator, processors: int, mtbf: float, shape: float) -> Faults:
+def weibull_faults(
+    rng: Generator, processors: int, mtbf: float, shape: float, stationary: bool = False
+) -> Faults:
     """Each processor fails after Weibull times of mean `mtbf` s; a fault makes it as good as new.
 
-    `shape` below 1: the older, the safer, as is observed on real platforms.
+    `shape` below 1: the older, the safer, as is observed on real platforms. `stationary`: at the
+    start the processors are in the middle of their lives, and the first fault of each comes after
+    what is left of one at an arbitrary moment, whose density is (1 - F(x)) / mtbf.
     """
-    scale = mtbf / gamma(1 + 1 / shape)
-    due = scale * rng.weibull(shape, processors)
+    scale = weibull_scale(mtbf, shape)
+    if stationary and shape != 1:  # what is left of an exponential time is one
+        due = scale * rng.gamma(1 / shape, size=processors) ** (1 / shape)
+    else:
+        due = scale * rng.weibull(shape, processors)
     while True:
         processor = int(np.argmin(due))
         yield float(due[processor]), processor
         due[processor] += scale * rng.weibull(shape)
+
+
+Spans = Sequence[tuple[float, float]]
+"""(start, end) of each failure of a node, in order, from the log's first failure on."""
+
+
+def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> Outages:
+    """Yield the failures of processors with these records, over a window of the log that begins at
+    `begin`; after its `length` the log begins again.
+
+    A failure under way at `begin` strikes at 0, for what is left of it.
+    """
+    lap = []
+    for processor, spans in enumerate(records):
+        for start, end in spans:
+            if start < begin < end:
+                yield 0.0, processor, end - begin
+            lap.append(((start - begin) % length, processor, end - start))
+    lap.sort()
+    for laps in count() if lap else ():
+        for time, processor, down in lap:
+            yield time + laps * length, processor, down
 
 
 @message
@@ -95,17 +127,18 @@ class FaultDue:
     """A hazard to itself: this worker, or node, fails now."""
 
     struck: int
+    fault: Fail
 
 
 @define(eq=False)
 class Hazard(Actor):
     """Makes workers fail at the times that `faults` yields; it knows nothing of what they run."""
 
-    faults: Faults
+    faults: Faults | Outages
     worker: Callable[[int], Actor]
     """The address of a worker, whose actor is made when something of its own begins."""
     fault: Fail
-    """What each of them is."""
+    """The downtime and detection of each fault; an outage has a downtime of its own."""
     nodes: Sequence[Sequence[int]] | None = None
     """The workers of each node, where nodes fail (WORLD.md, N1); None: workers do."""
 
@@ -113,10 +146,11 @@ class Hazard(Actor):
         self._await_fault()
 
     def _await_fault(self) -> None:
-        fault = next(self.faults, None)
-        if fault is not None:
-            time, struck = fault
-            due = FaultDue(struck)
+        following = next(self.faults, None)
+        if following is not None:
+            time, struck, *lasts = following
+            fault = Fail(lasts[0], self.fault.detection) if lasts else self.fault
+            due = FaultDue(struck, fault)
             self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
     @handles(FaultDue)
@@ -124,11 +158,11 @@ class Hazard(Actor):
         self._await_fault()
         struck = message.struck
         for worker in self.nodes[struck] if self.nodes else (struck,):
-            self.fail_worker(worker, cause)
+            self.fail_worker(worker, message.fault, cause)
 
-    def fail_worker(self, worker: int, cause: int) -> None:
+    def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
         """It fails now."""
-        self.send(self.worker(worker), self.fault, cause)
+        self.send(self.worker(worker), fault, cause)
 
 
 @define(eq=False)
@@ -137,8 +171,8 @@ class PaperFaults(Hazard):
 
     scheduler: Actor = field(kw_only=True)
 
-    def fail_worker(self, worker: int, cause: int) -> None:
-        self.send(self.scheduler, FaultComes(worker, self.fault), cause)
+    def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
+        self.send(self.scheduler, FaultComes(worker, fault), cause)
 
 
 Change = tuple[float, WorkerState]

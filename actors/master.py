@@ -12,6 +12,7 @@ from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
     AskForChannel,
     Granted,
+    MessageLost,
     NeedNoChannel,
     Preempted,
     Serve,
@@ -66,6 +67,8 @@ class Master(Actor):
     order: ServiceOrder
     requests: dict[int, Request] = field(init=False, factory=dict)
     """By worker."""
+    _lost: set[int] = field(init=False, factory=set)
+    """Workers whose messages are lost and keep their channels: no order of service sees them."""
     _asks: dict[int, int] = field(init=False, factory=dict)
     """By worker that asked at this instant: seq of why."""
     _freed: int = field(init=False, default=NOTHING)
@@ -94,11 +97,16 @@ class Master(Actor):
 
     @handles(NeedNoChannel)
     def forget(self, message: NeedNoChannel, cause: int) -> None:
+        self._lost.discard(message.index)
         request = self.requests.pop(message.index, None)
         if request is not None:
             if request.since is not None:
                 self._freed = cause
             self._serve_soon()
+
+    @handles(MessageLost)
+    def keep(self, message: MessageLost, _: int) -> None:
+        self._lost.add(message.index)
 
     def _serve_soon(self) -> None:
         if not self._due:
@@ -116,8 +124,10 @@ class Master(Actor):
         if len(requests) <= self.channels and not self.order.every_slot:
             gaining = [requests[it] for it in sorted(requests) if requests[it].since is None]
             self._grant(gaining, self._freed)
-        else:
-            self._deal(choose(self.order, list(requests.values()), self.channels, self.now))
+        elif len(self._lost) < self.channels:
+            waiting = [it for it in requests.values() if it.index not in self._lost]
+            free = self.channels - len(self._lost)
+            self._deal(choose(self.order, waiting, free, self.now))
         self._asks.clear()
         self._freed = NOTHING
         if self.order.every_slot and requests and self._slot <= self.due_by:
@@ -126,7 +136,7 @@ class Master(Actor):
 
     def _deal(self, chosen: Sequence[Request]) -> None:
         gaining = [request for request in chosen if request.since is None]
-        kept = {request.index for request in chosen}
+        kept = {request.index for request in chosen} | self._lost
         served = (request for request in self.requests.values() if request.since is not None)
         losing = [request for request in served if request.index not in kept]
         if losing:

@@ -108,6 +108,10 @@ class Decider:
     def decide(self, cause: int) -> None:
         """All of this instant is known."""
 
+    def stalled(self) -> str:
+        """Return which policy leaves its jobs waiting, in words; empty where none does."""
+        return ""
+
 
 @define(eq=False)
 class Scheduler(Dispatcher):
@@ -326,5 +330,5 @@ class Scheduler(Dispatcher):
             self._hear(worker, DOWN, self.unheard.pop(worker))
 
     def waits_for(self) -> str | None:
-        gone = self.completed + self.killed
-        return f"{self.jobs - gone} of {self.jobs} jobs" if gone < self.jobs else None
+        left = self.jobs - self.completed - self.killed
+        return f"{left} of {self.jobs} jobs{self.decider.stalled()}" if left else None

@@ -22,6 +22,7 @@ from actors.worker_messages import (
     Granted,
     HoldingsChanged,
     LeaveRun,
+    MessageLost,
     NeedNoChannel,
     Preempted,
     ProgramReceived,
@@ -81,6 +82,8 @@ class TransferClient(Actor):
             if hidden and self._transfer is not None:
                 self.cancel(self._transfer)
                 self._orphaned = True
+                if self.master is not None:
+                    self.send(self.master, MessageLost(self.index), cause)
             elif not self._orphaned:
                 self._drop(cause)
             self.memory.forget()

@@ -99,7 +99,8 @@ class Worker(TransferClient):
         other = self._failing
         if other is not None:
             longest = max(message.downtime, other.downtime)
-            message = Fail(longest, min(message.detection, other.detection))
+            detection = min(message.detection, other.detection)
+            message = Fail(longest, detection, message.logs_detection)
         self._failing = message
         self.later(TURN, cause, STATES_CHANGE)
 
@@ -135,20 +136,34 @@ class Worker(TransferClient):
         if self.state is not DOWN:
             back = self._owned is UP and self._until <= due_by
             hidden = known > due_by and not back
-            until = self._until if fault.detection or self._until > due_by else None
-            fall = self._change(DOWN, until, hidden)
+            lasts = fault.detection or fault.logs_detection or self._until > due_by
+            until = self._until if lasts else None
+            detection = fault.detection if fault.logs_detection else None
+            fall = self._change(DOWN, until, hidden, detection)
             self._fallen = self._until, fall
             if hidden and self._hidden is None:
-                self._hidden = known, fall
-                self.at(known, TURN, self.system.origin, STATES_CHANGE)
+                self._hide(known, fall)
+        elif self._hidden is not None and known < self._hidden[0]:
+            self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
 
-    def _change(self, state: WorkerState, until: float | None = None, hidden: bool = False) -> int:
+    def _hide(self, latest: float, fall: int) -> None:
+        """Have its job hear of its fault at this time at the latest."""
+        self._hidden = latest, fall
+        self.at(latest, TURN, self.system.origin, STATES_CHANGE)
+
+    def _change(
+        self,
+        state: WorkerState,
+        until: float | None = None,
+        hidden: bool = False,
+        detection: float | None = None,
+    ) -> int:
         """Its state from now on; the number of that event."""
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
         cause = fall if was is DOWN and loop.now <= over <= due_by else self.system.origin
         self.become(state)
-        cause = self.record(cause, WorkerChanged, self.index, state, was, until)
+        cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
         self.send(self.scheduler, StateChanged(self.index, state, until, hidden), cause)
         if self.master is not None:
             self.moved(state, cause, hidden)

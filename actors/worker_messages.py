@@ -30,6 +30,8 @@ class Fail:
     """How long that keeps it DOWN."""
     detection: float = 0
     """After which time its run's job hears of it, at the latest."""
+    logs_detection: bool = False
+    """Whether the log has that time, as other kinds of faults have another."""
 
 
 @message
@@ -170,6 +172,14 @@ class AskForChannel:
 @message
 class YieldChannel:
     """Worker to master: the channel that you took from me is free."""
+
+    index: int
+
+
+@message
+class MessageLost:
+    """Worker to master: the message that passes is lost, and its channel stays taken until I need
+    none (WORLD.md, F1)."""
 
     index: int
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from math import fsum
 from operator import mul
 from typing import TypeVar
@@ -21,6 +22,9 @@ NUMBER = r"[0-9]+(\.[0-9]+)?"
 TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))
 """The larger units first, each at most once."""
 PART = re.compile(r"([0-9.]+) *([a-z]+)")
+UNITS = ", ".join(SCALES)
+TEXTS = f"a text such as `90 s`, `7d`, `2 h 30 min` (units: {UNITS})"
+"""The times that a file may have as texts."""
 FORMS = "a number, or such as `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`"
 CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 """`68 d 10:46:40.5`, `10:46`."""
@@ -28,6 +32,22 @@ CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
 
 class Seconds(float):
     """A time whose text names its units: of slots it says nothing."""
+
+
+class Date(float):
+    """Seconds since 1970, which a text has given as a date."""
+
+
+def date_or_seconds(text: str) -> float:
+    """The `Date` that `text` says, in Universal Time where it names no other, or as `seconds` does.
+
+    Raises ValueError for any other text.
+    """
+    try:
+        return seconds(text)
+    except ValueError:
+        date = datetime.fromisoformat(text.strip())
+        return Date((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
 
 
 def units_sum(text: str) -> float:

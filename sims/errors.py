@@ -13,8 +13,13 @@ from typing import Any
 from attrs import evolve, frozen
 
 COMMAND_LINE = "command line"
-FAILED, MISUSED, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAILED, MISUSED, UNJUDGED, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
+
+
+class AuditFailed(Exception):
+    """The audit itself failed, which says nothing of the log; the command line prints it and exits
+    with code 3."""
 
 
 @frozen

@@ -6,6 +6,7 @@ word and what is accepted; `call` adds the option.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -18,13 +19,14 @@ import typer
 from typer.main import get_command
 
 from sims.cli.signals import Terminated
-from sims.durations import FORMS, seconds
+from sims.durations import FORMS, date_or_seconds, seconds
 from sims.errors import (
     COMMAND_LINE,
     FAILED,
     INTERRUPTED,
     MISUSED,
-    TERMINATED,
+    UNJUDGED,
+    AuditFailed,
     InputError,
     note,
 )
@@ -35,6 +37,8 @@ ACCEPTED = "; accepted: "
 MISSING = "the following arguments are required: "
 CHOICE = re.compile(r"Value error, (?P<word>.*) is not one of (?P<choices>.*)\.$")
 """How Typer refuses a word that is none of an enum's."""
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""What systems say where no more files, memory or processes are to be had."""
 COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<near>.*)\?)?$")
 
 
@@ -77,21 +81,24 @@ def run_script(run: Callable[..., None], program: str, words: Sequence[str] | No
 def guarded(body: Callable[[], int]) -> int:
     """Run `body`; the exit code, and one line on stderr where it is not 0.
 
-    What a user got wrong is 2, a run that failed 1, Ctrl-C 130; a reader who leaves is no error.
+    What a user got wrong is 2, a run that failed 1, an audit that itself failed 3, Ctrl-C 130; a
+    reader who leaves is no error.
     """
     try:
         return body()
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        ended = isinstance(interrupt, Terminated)
-        note(f"{'terminated' if ended else 'interrupted'}{more}")
-        return TERMINATED if ended else INTERRUPTED
+        note(f"{'terminated' if isinstance(interrupt, Terminated) else 'interrupted'}{more}")
+        return interrupt.code if isinstance(interrupt, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:
         note("this takes more memory than there is")
     except InputError as error:
         note(error)
+    except AuditFailed as error:
+        note(error)
+        return UNJUDGED
     except Exception as error:
         return _failed(error)
     return MISUSED
@@ -104,6 +111,8 @@ def _failed(error: Exception) -> int:
 
     if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
         note(InputError(str(error.filename), "", str(error.strerror)))
+    elif isinstance(error, OSError) and error.errno in SCARCE:
+        note(f"this takes more than the machine gives a process: {error.strerror}")
     elif isinstance(error, BadDecision):
         note(error)
     elif isinstance(error, RuntimeFault):
@@ -188,6 +197,8 @@ natural = kind(within(int, not_negative), "a whole number from 0")
 positive_int = kind(within(int, positive), "a whole number from 1")
 moment = kind(within(seconds, not_negative), f"a time from 0: {FORMS}")
 duration = kind(within(seconds, positive), f"a time above 0: {FORMS}")
+DATE = "or a date, such as `2020-05-01 12:30`, where the log has dates"
+instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, {DATE}")
 
 
 def picture(word: str, *others: str) -> Path:

@@ -8,7 +8,7 @@ from math import inf
 
 from attrs import define, field
 
-from actors.events import DeadlineDescribed, MeasuresDescribed
+from actors.events import DeadlineDescribed, FaultsExpected, MeasuresDescribed, WorkerChanged
 from actors.runtime import Record, rare_collections
 from sims.errors import visible
 from sims.history import History
@@ -51,6 +51,7 @@ class Report:
         for kind in self.summary.wants:
             history.on(kind, lambda record, _: self.summary(record))
         history.on(DeadlineDescribed, self._expect)
+        history.on(FaultsExpected, self._count_faults)
 
     @classmethod
     def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
@@ -64,6 +65,12 @@ class Report:
 
     def __call__(self, record: Record) -> None:
         self._history.apply(record)
+
+    def _count_faults(self, _: Record, event: FaultsExpected) -> None:
+        """Only then are workers' changes the summary's, too: they may be most of a log."""
+        if not self.summary.faults.counted:
+            self.summary.faults.counted = True
+            self._history.on(WorkerChanged, lambda record, _: self.summary(record))
 
     def _expect(self, _: Record, event: DeadlineDescribed) -> None:
         self.deadlines[event.job] = event.deadline

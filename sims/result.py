@@ -128,13 +128,17 @@ class Result:
 
     def plot(
         self,
-        what: What | str = What.GANTT,
+        what: What | str | Path = What.GANTT,
         path: str | Path | None = None,
         framing: Framing = WHOLE,
     ) -> Picture | Path:
-        """Draw it: to `path`, or for the notebook to show; `framing` has title, window of time,
-        unit, size. Raises InputError as `pictures.plot`."""
-        which = chosen(What, what)
+        """Draw the run: to `path`, or for the notebook to show. `what` alone may be the path of a
+        Gantt chart, `run.png` say; `framing` has title, window of time, unit and size. Raises
+        InputError as `pictures.plot`."""
+        if path is None and isinstance(what, str | Path) and Path(what).suffix:
+            which, path = What.GANTT, Path(what)
+        else:
+            which = chosen(What, what)
         if path is None:
             return Picture.of(self.records(), which, framing)
         return plot(self.records(), which, Path(path), framing)

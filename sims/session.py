@@ -4,7 +4,7 @@ without running any code that it names."""
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -23,14 +23,16 @@ from sims.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
-from sims.scenario.builders import populate
+from sims.scenario.builders import Populated, populate
+from sims.scenario.expectations import fault_lines, work_end
+from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.own_code import located
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.summary import Summary
 from sims.telling import counted
-from sims.world import FaultLaw, with_given
 from sims.world import run as simulate
+from sims.world import with_given
 from sims.writing import refuse_inputs
 
 STAND_INS: Mapping[DeciderKind, str] = {
@@ -107,10 +109,10 @@ def run(
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
         warn_of_idle(scenario)
-        writer = None if log is None else LogWriter(Path(log))
-        if writer is not None:
+        if log is not None:
             own = [file] if file else []
-            refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
+            refuse_inputs(Path(log), "log", *own, *files_of(scenario, where))
+        writer = None if log is None else LogWriter(Path(log))
         with writer or nullcontext():
             sink = writer or (records.append if keep else report)
             simulate(scenario, [sink], where, debug, until)
@@ -146,6 +148,8 @@ class Checked:
     """Why jobs of a workload do not take part -> how many."""
     changed: Mapping[str, int] = field(factory=dict)
     """How jobs of a workload are changed before the run -> how many."""
+    faults: tuple[str, ...] = ()
+    """How many are expected, and what is to be known of their laws, in lines."""
 
     @property
     def understood(self) -> str:
@@ -162,6 +166,7 @@ class Checked:
         told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
+        told += self.faults
         told += [f"No effect: {key}: {why}." for key, why in idle(it)]
         told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*told, "", *self.understood.splitlines()]
@@ -191,11 +196,20 @@ def check(
         code = code_of(scenario)
         bare = scenario if load_code else without_code(scenario, folder)
         summary = Summary()
-        jobs = populate(bare, System(scenario.seed, [summary], start=0), folder, lives=False)
-        return Checked(scenario, jobs, code, load_code, summary.left_out, summary.changed)
+        system = System(scenario.seed, [summary], start=0)
+        found = populate(bare, system, folder, lives=False)
+        faults = tuple(_faults(bare.within(folder), found))
+        about = code, load_code, summary.left_out, summary.changed, faults
+        return Checked(scenario, found.jobs, *about)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None
+
+
+def _faults(scenario: Scenario, found: Populated) -> Iterator[str]:
+    """Yield what there is to say of faults; of a stream of jobs nothing, as its end is unknown."""
+    if scenario.faults.laws and found.workload is not None:
+        yield from fault_lines(scenario, work_end(scenario, found.workload.submissions))
 
 
 # --- code that it names ---------------------------------------------------------------------------
@@ -209,6 +223,8 @@ def code_of(scenario: Scenario) -> dict[str, str]:
     for place, one in {**({"platform": pool} if pool else {}), **workers}.items():
         if isinstance(one.speed, OwnLaw):
             names[f"{place}.speed.name"] = one.speed.name
+    if isinstance(scenario.faults, NamedFaults):
+        names["faults.name"] = scenario.faults.name
     return {key: name for key, name in names.items() if name and ":" in name}
 
 
@@ -227,8 +243,14 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
             "policy": scenario.policy.model_copy(update=ours | {"decider": scenario.decider}),
             "platform": pool and _steady(pool),
             "workers": tuple(map(_steady, scenario.workers)),
+            "faults": _drawn(scenario.faults),
         }
     )
+
+
+def _drawn(faults: Any) -> Any:
+    """A law of ours in place of one that a file names."""
+    return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
 
 
 def _steady(section: Workers) -> Workers:

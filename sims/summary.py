@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from attrs import define, field
 
 from actors.events import (
+    Age,
     CopiesSettled,
     End,
+    FaultsExpected,
+    FaultsFitted,
     IterationCompleted,
     JobCompleted,
     JobKilled,
@@ -20,9 +23,94 @@ from actors.events import (
     RunEnded,
     ScenarioEnded,
     ScenarioStarted,
+    WorkerChanged,
 )
 from actors.runtime import Event, Record
-from sims.telling import counted, in_units, title_of, units
+from policies.availability import WorkerState
+from policies.maths.renewals import expected_renewals
+from sims.telling import (
+    PARTED,
+    about,
+    amount_of,
+    counted,
+    differ,
+    in_units,
+    log_rate,
+    title_of,
+    units,
+)
+
+
+@define
+class Faults:
+    """Fold: how many faults the laws of a log let expect, and how many came."""
+
+    laws: list[FaultsExpected] = field(factory=list)
+    """Empty: the log does not say."""
+    fits: list[FaultsFitted] = field(factory=list)
+    counted: bool = False
+    """Whether it hears of all changes of workers."""
+    came: int = 0
+    """Workers that faults took DOWN: one that is DOWN already is not struck."""
+    _fallen: dict[int, float] = field(factory=dict)
+    """When a worker went DOWN, of which nobody says until when."""
+
+    def learn(self, event: Event) -> None:
+        """Take in what the log's head says of a law."""
+        match event:
+            case FaultsExpected():
+                self.laws.append(event)
+            case FaultsFitted():
+                self.fits.append(event)
+
+    def change(self, time: float, event: WorkerChanged) -> None:
+        """Count a fault: it says when the worker is back, or the worker is back at once."""
+        if event.state is WorkerState.DOWN:
+            if event.until is not None:
+                self.came += 1
+            else:
+                self._fallen[event.worker] = time
+        elif self._fallen.pop(event.worker, None) == time:
+            self.came += 1
+
+    def expected(self, time: float) -> float:
+        """Return how many are expected by then, if none strikes a worker that is DOWN."""
+        return sum(_expected(law, time) for law in self.laws)
+
+    def as_json(self, time: float) -> dict[str, float] | None:
+        """Return the numbers as data; None where the log does not say."""
+        if not (self.laws and self.counted):
+            return None
+        return {"expected": self.expected(time), "came": self.came}
+
+    def rows(self, time: float, unit: str) -> Iterator[tuple[str, str]]:
+        """Yield the numbers for people."""
+        if self.laws and self.counted:
+            yield "faults", f"{amount_of(self.expected(time), 4)} expected, {self.came:,} came"
+        for fit in self.fits:
+            if fit.log_mtbf is not None:
+                law = f"a fitted law, shape {fit.shape:.4g}, mean {about(fit.mtbf, unit)}"
+                yield "  fitted", f"{law}; in its log {log_rate(fit.mtbf, fit.log_mtbf, unit)}"
+                if differ(fit.mtbf, fit.log_mtbf):
+                    yield "warning", PARTED
+
+
+def _expected(law: FaultsExpected, time: float) -> float:
+    listed = sum(it <= time for it in law.listed)
+    if law.mtbf is None:
+        return listed
+    if law.age is Age.NEW:
+        return listed + law.workers * expected_renewals(time, law.mtbf, law.shape)
+    return listed + law.workers * (law.down + time / law.mtbf)
+
+
+WANTED: frozenset[type[Event]] = frozenset(
+    (
+        *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
+        *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded, FaultsExpected, FaultsFitted),
+    )
+)
+"""The few events that a summary is made of."""
 
 
 @define
@@ -48,13 +136,13 @@ class Summary:
     """How jobs of a workload were changed before the run -> how many."""
     outcomes: Counter[Outcome] = field(factory=Counter)
     """How the runs ended."""
+    faults: Faults = field(factory=Faults)
+    wants: frozenset[type[Event]] = WANTED
+    """The summary reads these events; it counts faults only where WorkerChanged is one of them,
+    which may be most of a run's events."""
 
-    wants = frozenset(
-        (
-            *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
-            *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded),
-        )
-    )
+    def __attrs_post_init__(self) -> None:
+        self.faults.counted = WorkerChanged in self.wants
 
     def __call__(self, record: Record) -> None:
         self.time, self.events = record.t, record.seq + 1
@@ -67,6 +155,8 @@ class Summary:
                 self.completed[event.job] = record.t
             case JobKilled():
                 self.killed[event.job] = record.t
+            case WorkerChanged():
+                self.faults.change(record.t, event)
             case _:
                 self._tell(event)
 
@@ -86,6 +176,8 @@ class Summary:
                 self.started = event
             case ScenarioEnded():
                 self.end = event.end
+            case _:
+                self.faults.learn(event)
 
     @property
     def makespan(self) -> float | None:
@@ -117,6 +209,7 @@ class Summary:
             "end": self.end.value if self.end else None,
             "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
             "events": self.events,
+            "faults": self.faults.as_json(self.time),
         }
 
     @property
@@ -135,6 +228,7 @@ class Summary:
             yield "iterations", f"{self.iterations:,}"
         runs = (f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
         yield "runs", ", ".join(runs) or "none ended"
+        yield from self.faults.rows(self.time, self.unit)
         yield "events", f"{self.events:,}"
         yield from (("left out", f"{jobs:,}: {why}") for why, jobs in self.left_out.items())
         yield from (("changed", f"{jobs:,}: {how}") for how, jobs in self.changed.items())

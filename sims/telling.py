@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from html import escape
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
 
 import attrs
+from attrs import frozen
 
 from sims.errors import show, visible
 
@@ -25,6 +28,9 @@ SLOT = "slot"
 SECOND = "s"
 """The unit of a log of real jobs."""
 HOUR = 3600
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LAST = 2**35
+"""Seconds from there, in either direction, up to which dates are shown: a thousand years."""
 
 SHOWN = 8
 """Values of a column; of a longer one, how many there are is told beside the first ones."""
@@ -69,6 +75,36 @@ def in_units(value: float, unit: str, digits: int = 10) -> str:
     return " ".join(part for part in parts if not part.startswith("0 "))
 
 
+DAY = 24 * HOUR
+
+
+def about(value: float, unit: str) -> str:
+    """Tell a time to four digits: `421.5 d`, `33 h`, `2.5 s`, `16 slots`."""
+    for size, symbol in ((DAY, "d"), (HOUR, "h")):
+        if unit == SECOND and size <= value < inf:
+            return f"{amount_of(value / size, 4)} {symbol}"
+    return in_units(value, unit, 4)
+
+
+APART = 1.1
+"""Times by which two numbers of faults, or two rates, may differ without a warning."""
+PARTED = (
+    "the fitted law and its log part: the law takes all nodes for alike and each of its times for "
+    "independent of the others; kind = 'replayed' keeps the log's own rate and differences"
+)
+
+
+def differ(one: float, other: float) -> bool:
+    """Whether two numbers that should be alike differ by more than a tenth."""
+    return max(one, other) > APART * min(one, other)
+
+
+def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
+    """Tell a log's own rate of failures beside that of the law that was fitted to it."""
+    own, times = about(log_mtbf, unit), amount_of(law_mtbf / log_mtbf, 3)
+    return f"a node has one failure in {own}: {times} times the law's rate"
+
+
 def moment(t: float, unit: str) -> str:
     """When: as `in_units`, to six digits, but seconds from an hour on as a clock shows them:
     `68 d 10:46:40.5`."""
@@ -77,6 +113,28 @@ def moment(t: float, unit: str) -> str:
     days, hours, minutes, seconds = _clock(t)
     time = f"{hours}:{minutes:02}:{seconds:05.2f}".removesuffix("0").removesuffix(".0")
     return f"{days:,} d {time}" if days else time
+
+
+@frozen
+class Clock:
+    """How the moments of one log are shown: as dates where it has them, else as `moment` does."""
+
+    unit: str
+    begins: float | None = None
+    """The date of time 0, in seconds since 1970."""
+
+    def __call__(self, t: float) -> str:
+        """`2020-05-01 12:30:00` (Universal Time), or `68 d 10:46:40.5`."""
+        if self.begins is None or not abs(self.begins + t) < LAST:
+            return moment(t, self.unit)
+        hundredths = round(100 * (self.begins + t))
+        date = EPOCH + timedelta(seconds=hundredths // 100)
+        rest = f".{hundredths % 100:02}".rstrip("0") if hundredths % 100 else ""
+        return f"{date.date()} {date.time()}{rest}"
+
+    def lasted(self, value: float) -> str:
+        """A length of time, to six digits."""
+        return in_units(value, self.unit, digits=6)
 
 
 def _clock(value: float) -> tuple[int, int, int, float]:
@@ -164,6 +222,35 @@ def grid(
     for row in rows:
         table.add_row(*(Text(visible(str(cell))) for cell in row))
     return table
+
+
+def as_text(table: RenderableType) -> str:
+    """Return what `show_table` prints, uncut. Rich would otherwise send it to the notebook in which
+    it runs, beside what the notebook shows itself."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    text = StringIO()
+    Console(width=UNCUT, file=text, force_jupyter=False, force_terminal=False).print(table)
+    return text.getvalue()
+
+
+def as_html(table: Table, notes: Iterable[str] = ()) -> str:
+    """Return a `grid` as an HTML table with the notes, a paragraph each, below it."""
+    heads = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
+    sides = [column.justify for column in table.columns]
+    rows = (
+        "".join(
+            f'<td style="text-align: {side}">{escape(str(cell))}</td>'
+            for side, cell in zip(sides, row, strict=True)
+        )
+        for row in zip(*(column.cells for column in table.columns), strict=True)
+    )
+    body = "".join(f"<tr>{row}</tr>" for row in rows)
+    below = "".join(f"<p>{escape(visible(note))}</p>" for note in notes)
+    title = f"<caption>{escape(str(table.title or ''))}</caption>"
+    return f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{below}"
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from attrs import frozen
-from numpy.random import Generator
 from pydantic import SkipValidation
 
 from actors.decisions import BadDecision
 from actors.events import SCHEMA, End, ScenarioEnded, ScenarioStarted
-from actors.hazards import Faults
 from actors.limit import TimeLimit
 from actors.runtime import NOTHING, ActorFailed, Sink, System, VirtualTimeLoop
 from policies.interface import BatchPolicy, ServiceOrder
@@ -22,7 +20,7 @@ from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import SEEDS, Scenario
 from sims.scenario.builders import populate
 from sims.scenario.builders.limits import limit_events
-from sims.scenario.faults import FaultFields, OwnFaults, SeveralFaults
+from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
 
@@ -82,7 +80,7 @@ def run(
     )
     if live is not None:
         live.attach(system)
-    jobs = populate(scenario, system, folder)
+    jobs = populate(scenario, system, folder).jobs
     if until is not None:
         system.spawn(TimeLimit("--until", time_limit(until, unit)))
     else:
@@ -118,22 +116,6 @@ def checked_seed(seed: int, source: str, key: str) -> int:
 
 
 # --- objects that a program gives ---------------------------------------------------------------
-
-
-class FaultLaw(Protocol):
-    """What strikes workers: `[faults]` as an object, such as those of `sims.scenario.faults`."""
-
-    @property
-    def downtime(self) -> float:
-        """How long a fault keeps a worker DOWN."""
-
-    @property
-    def mtbf(self) -> float:
-        """Mean time between the faults of one worker, `inf` where nobody knows: what Young's and
-        Daly's periods are worked out from."""
-
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time."""
 
 
 def with_given(

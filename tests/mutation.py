@@ -10,7 +10,8 @@ failure. Killed is also what takes LIMIT.
 
 With `--audit` each mutant writes the logs of SCENARIOS fixed scenarios; of those that change
 one, `audit`, by the tree as it is, is to find a violation in one that changed. Deciders' decisions
-are inputs to it.
+are inputs to it. It prints of how many kinds the mutants are, and which generators (TABLES in
+tests/sims/anything.py) draw the scenarios.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ WATCHED = [
     *("tests/sims/audit/test_laws_hold.py", "tests/sims/test_queue_policies.py"),
 ]
 ATTRS = {"define", "field", "frozen"}
-SCENARIOS, SOON = 100, 60
+SCENARIOS, SOON = 100, 20
 """Fixed ones, and seconds of CPU time of a mutant that runs them: it takes a few."""
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
@@ -279,10 +280,11 @@ def _write_logs(folder: Path) -> int:
     from tests import sound
 
     folder.mkdir()
-    for k, table in enumerate(sound.small(SCENARIOS)):
+    drawn = zip(sound.generators(SCENARIOS), sound.small(SCENARIOS), strict=True)
+    for k, (kind, table) in enumerate(drawn):
         with suppress(Exception):
             records = sound.records_of(table)
-            with JsonLines((folder / f"{k}.jsonl").open("wb")) as file:
+            with JsonLines((folder / f"{k} {kind}.jsonl").open("wb")) as file:
                 file.write(records)
     return 0
 
@@ -301,12 +303,16 @@ def main_audit(many: int, seed: int) -> None:
     apart = ROOT / "actors/deciders"
     found = [it for it in population() if it[0].is_relative_to(ROOT / "actors")]
     found = [it for it in found if not it[0].is_relative_to(apart)]
+    chosen = Random(seed).sample(found, many)
+    print(f"{len(found)} mutants, {many} tried by seed {seed}: {_mix(map(_change_of, chosen))}")
     noticed = count = 0
     with tempfile.TemporaryDirectory() as copy:
         tree, before, after = (Path(copy) / name for name in ("tree", "before", "after"))
         tree.mkdir()
         _in_child(ROOT, 3600, lambda: _write_logs(before))
-        for what, module, first, _ in mutated(Random(seed).sample(found, many), tree):
+        mix = _mix(log.stem.partition(" ")[2] for log in before.glob("*"))
+        print(f"{SCENARIOS} fixed scenarios, of which end: {mix}", flush=True)
+        for what, module, first, _ in mutated(chosen, tree):
             _in_child(tree, SOON, lambda: _write_logs(after))
             logs = [it for it in after.glob("*") if _differ(it, before / it.name)]
             broken = _in_child(ROOT, 3600, partial(_audited, logs)) if logs else 0
@@ -314,6 +320,16 @@ def main_audit(many: int, seed: int) -> None:
             fate = f"{broken} of {len(logs)} changed logs break a law"
             print(f"{noticed}/{count} {module}:{first} {what}: {fate}", flush=True)
             shutil.rmtree(after, ignore_errors=True)
+
+
+def _mix(names: Iterable[str]) -> str:
+    """How many there are of each."""
+    return ", ".join(f"{many} {name}" for name, many in sorted(Counter(names).items()))
+
+
+def _change_of(mutant: tuple[Path, int]) -> str:
+    file, number = mutant
+    return list(places(ast.parse(file.read_text())))[number][1].partition(" ")[0]
 
 
 def _differ(log: Path, other: Path) -> bool:

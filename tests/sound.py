@@ -18,12 +18,17 @@ from tests.sims.anything import TABLES
 from tests.sims.oneworld import Table, records_of
 
 
+def generators(count: int) -> list[str]:
+    """Which of TABLES makes each of so many fixed scenarios, in turn."""
+    kinds = [kind for kind in TABLES if kind != "reused"]
+    return [kinds[k % len(kinds)] for k in range(count)]
+
+
 def small(count: int) -> Iterator[Table]:
     """So many fixed scenarios, of all kinds."""
-    kinds = [kind for kind in TABLES if kind != "reused"]
-    for k in range(count):
-        kind = kinds[k % len(kinds)]
-        yield TABLES[kind](20 + k // len(kinds))
+    kinds = generators(count)
+    for k, kind in enumerate(kinds):
+        yield TABLES[kind](20 + kinds[:k].count(kind))
 
 
 def wrong(table: Table) -> list[str]:

@@ -68,8 +68,11 @@ from actors.events.scenario import (
     StaleMessage,
 )
 from actors.events.workers import (
+    Age,
     FaultDetected,
+    FaultsExpected,
     FaultsFitted,
+    FaultsReplayed,
     LinkDescribed,
     NoticeGiven,
     PlatformDescribed,
@@ -88,6 +91,7 @@ from actors.runtime import Event
 __all__ = [
     "SCHEMA",
     "VOCABULARY",
+    "Age",
     "ApplicationDescribed",
     "BatchOpened",
     "BoundsDescribed",
@@ -106,7 +110,9 @@ __all__ = [
     "EndExpected",
     "FaultDetected",
     "FaultIgnored",
+    "FaultsExpected",
     "FaultsFitted",
+    "FaultsReplayed",
     "GainDescribed",
     "IterationCompleted",
     "IterationStarted",
@@ -186,6 +192,8 @@ VOCABULARY: tuple[type[Event], ...] = (
     ChainsBelieved,
     PlatformDescribed,
     FaultsFitted,
+    FaultsReplayed,
+    FaultsExpected,
     WorkerChanged,
     NoticeGiven,
     FaultDetected,

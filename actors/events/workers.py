@@ -4,7 +4,7 @@ messages on the master's channels (WORLD.md, L1 to L4)."""
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from attrs import frozen
 
@@ -49,6 +49,11 @@ class WorkerChanged(Event):
     """Time at which the worker will return, where a fault took it DOWN and the time is known; None
     if it is not known. Where faults are detected late, every fault has this time, even one without
     a downtime."""
+    detection: Time | None = None
+    """Delay after which this fault is detected if a job holds the worker; left out unless kinds of
+    faults differ in it."""
+
+    optional: ClassVar[str] = "detection"
 
 
 @frozen
@@ -65,6 +70,55 @@ class FaultsFitted(Event):
     nodes: Annotated[int, Quantity("nodes")]
     """Number of nodes of the log that fail, each with a time after its last failure that is only
     partly observed."""
+    log_mtbf: Time | None = None
+    """Mean time between the failures of a node as the log counts them: the time for which all of
+    its nodes are observed, divided by the number of their failures."""
+
+    optional: ClassVar[str] = "log_mtbf"
+
+
+@frozen
+class FaultsReplayed(Event):
+    """Faults are replayed from one window of a log of failures; once for each such law, at the
+    start."""
+
+    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
+    begin: Time
+    """Begin of the window, as time since the log's first failure."""
+    nodes: tuple[str, ...]
+    """Node of the log, as `platform_id/node_id`, whose record each worker, or node, gets."""
+
+
+class Age(enum.Enum):
+    """Says how old workers, or nodes, are at the start of a run."""
+
+    NEW = "new"
+    """All workers have just failed: the first fault is drawn like all others."""
+    STATIONARY = "stationary"
+    """All workers are in the middle of their lives: the first fault is drawn from the law of the
+    time that is left at an arbitrary moment."""
+
+
+@frozen
+class FaultsExpected(Event):
+    """Records what determines the number of faults to be expected of a law; once for each law, at
+    the start, where a law states its age, is fitted to a log or replays one."""
+
+    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
+    workers: WorkerCount
+    """Number of workers that the law's faults can hit; a fault of a node counts once for each of
+    its workers."""
+    mtbf: Time | None
+    """Mean time between the faults of one worker; None if all faults of the law are listed."""
+    shape: Annotated[
+        float, Quantity(meaning="Shape of the Weibull law; 1 is exponential, or no law.")
+    ]
+    age: Age
+    """Age of the workers at the start."""
+    down: Annotated[float, Quantity("probability")]
+    """Probability that a failure keeps a worker DOWN at the start."""
+    listed: tuple[Time, ...]
+    """Times of the faults that the scenario lists besides, once for each worker that they hit."""
 
 
 @frozen

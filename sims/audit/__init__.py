@@ -12,5 +12,6 @@ what is reported. `turns.py` runs scripts: generators that yield the lines that 
 workers change, is `copies.py`; members fetch and send in `link.py`, as the master serves them.
 Practitioners' mechanisms are `practice.py`.
 What is decided, and may have caused it, is a file a decider: `deciding.py` (any; enrolment),
-`queue.py`, `pack.py` with `expectations.py`, `columns.py` (copies that are placed all at once).
+`queue.py`, `pack.py` with `expectations.py` and `costs.py`, `columns.py` (copies that are placed
+all at once).
 """

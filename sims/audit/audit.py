@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any
 
 from actors import events as e
@@ -37,6 +38,7 @@ from sims.audit.queue import Queue
 from sims.audit.turns import Script
 from sims.audit.workers import Free, Service, by_worker
 from sims.audit.world import Handler, World
+from sims.errors import AuditFailed
 from sims.log import Misfit
 
 
@@ -55,16 +57,12 @@ DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = 
 }
 """By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
 queue: all kinds)."""
-MEANINGLESS = (
-    *(ArithmeticError, AssertionError, AttributeError, LookupError),
-    *(StopIteration, TypeError, ValueError),
-)
-"""What comes of computing with values that no world has."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """The first line that cannot be, if there is one; nothing for a run of this simulator. After
-    it nothing is known of the world: what follows is not looked at."""
+    """Yield the first line that cannot be, if there is one; nothing for a run of this simulator.
+    After it nothing is known of the world: what follows is not looked at. Raises AuditFailed where
+    the audit itself fails."""
     w = world()
 
     def seq() -> int:
@@ -73,7 +71,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
     with rare_collections():
         try:
             for record in records:
-                w.read(record)
+                _read(w, record)
             ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
@@ -82,8 +80,22 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
             yield Violation(Law.SCHEMA, (seq() + 1,), why)
-        except MEANINGLESS as wrong:
-            yield Violation(Law.INPUT, (seq(),), f"this means nothing here: {wrong!r}")
+
+
+def _read(w: World, record: Record) -> None:
+    """Hold the next line against the world. Raises Broken, and AuditFailed for any other error: a
+    fault of the audit is no law that the log breaks."""
+    try:
+        w.read(record)
+    except Broken:
+        raise
+    except Exception as error:
+        line = f"#{record.seq}, {type(record.event).__name__}"
+        why = f"{type(error).__name__}: {error}"
+        text = (
+            f"the audit itself failed at {line} ({why}): whether the log breaks a law is not known"
+        )
+        raise AuditFailed(text) from error
 
 
 # --- the head -------------------------------------------------------------------------------------
@@ -116,21 +128,40 @@ def describe(w: World, event: Event) -> Script:
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
     amounts(event)
+    _know(w, event)
+    if isinstance(event, ONCE):
+        w.heads.add(type(event))
+    yield event, 0
+
+
+def _know(w: World, event: Event) -> None:
     match event:
         case e.ChainsBelieved(chains=chains):
-            by_worker(w.head.processors, chains)
+            rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
+            possible(all(min(row) >= 0 and same(sum(row), 1) for row in rows), "no probabilities")
         case e.LinkDescribed(channels=channels, order=order):
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
             practice.platform(w, event)
+        case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
+            last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
+            possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
+            possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
+        case e.DeadlineDescribed(job=job, deadline=deadline):
+            possible(deadline > 0 and job not in w.deadlines, "{} has a deadline already", job)
+            w.deadlines.add(job)
         case e.PackDescribed(pair=pair, mtbf=mtbf, releases=releases, fatal=fatal):
             framed(isinstance(w.decider, Pack), "no pack decides")
             possible(pair >= 1 and mtbf != 0 and not (releases and fatal))
             w.pack = event
-    if isinstance(event, ONCE):
-        w.heads.add(type(event))
-    yield event, 0
+
+
+def _rising(event: e.WorkerPriced) -> bool:
+    """Whether each price holds from a time on, the first from 0 on, and they repeat after that."""
+    times = (*event.times, *(() if event.period is None else (event.period,)))
+    rising = all(one < other for one, other in pairwise(times))
+    return len(event.times) == len(event.prices) and times[:1] == (0,) and rising
 
 
 # --- jobs -----------------------------------------------------------------------------------------
@@ -142,6 +173,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
     possible((event.recorded_wait or 0) >= 0)
+    due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
+    possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0
     it = yield from coming(e.JobDescribed, name)
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
@@ -219,6 +252,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         enrols = isinstance(w.decider, Enrolment) is (e.ChainsBelieved in w.heads)
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
         framed(whole, "not all that the head names has been told")
+        framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)
@@ -232,7 +266,8 @@ def off(w: World, event: Event) -> Script:
 
 ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
 DESCRIBED = (
-    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.FaultsFitted),
+    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed),
+    *(e.FaultsFitted, e.FaultsReplayed, e.FaultsExpected),
     *(e.WorkerPriced, e.WorkerRented, e.DeadlineDescribed),
 )
 """Lines of the head."""

@@ -81,8 +81,13 @@ class Columns(Decider):
     """Work left of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
-        size = self.w.head.processors
+        self._resize(self.w.head.processors)
+
+    def _resize(self, size: int) -> None:
         self.rates, self.service, self.times = np.ones(size), np.zeros(size), np.zeros(size)
+
+    def spared(self) -> None:
+        self._resize(self.w.able)
 
     def tells(self) -> dict[type[Event], Handler]:
         return {
@@ -93,7 +98,7 @@ class Columns(Decider):
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         allowed(self.placed is None and not self.gains, "it is among columns")
-        alone = copy.full == 1 and copy.job.rules.copies == self.w.head.processors
+        alone = copy.full == 1 and copy.job.rules.copies == self.w.able
         allowed(alone, "a copy is on one worker, and there may be one on each")
         if self.w.head.policy in SHORTEST:
             self._in_order(_left(self.w, copy.job))
@@ -112,6 +117,8 @@ class Columns(Decider):
 
     def paced(self, worker: Worker, seq: int) -> None:
         n, now, placed = worker.number, self.w.now, self.placed
+        if n >= self.w.able:
+            return
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
         if placed is not None and self.timer is not None and self.timer.due > self.w.end:
@@ -205,7 +212,7 @@ class Columns(Decider):
         w = self.w
         comes(isinstance(event, CopiesPlaced), "all jobs must be placed")
         firsts = [0, *accumulate(event.copies)]
-        size, columns = w.head.processors, (event.runs, event.copies, event.sizes)
+        size, columns = w.able, (event.runs, event.copies, event.sizes)
         whole = all(len(it) == len(event.jobs) for it in columns)
         each = (event.workers, event.begun, event.sources)
         whole = whole and all(len(it) == firsts[-1] for it in each) and min(event.copies) > 0
@@ -245,7 +252,7 @@ class Columns(Decider):
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         told = job.rules.copies, job.kind, job.rules.delay
-        bare = told == (self.w.head.processors, ProtectionKind.NONE, 0)
+        bare = told == (self.w.able, ProtectionKind.NONE, 0)
         bare = bare and described.estimate is None and not described.verification
         possible(bare, "{} is placed with others", name)
         return job
@@ -254,7 +261,7 @@ class Columns(Decider):
         """A worker gives away no more than itself; copies of one job are on different ones."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
-        there = len(given) <= (1 if rotates else self.w.head.processors)
+        there = len(given) <= (1 if rotates else self.w.able)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")
         apart = rotates or len(set(pairs.tolist())) == len(pairs)

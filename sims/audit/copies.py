@@ -74,12 +74,16 @@ def change(w: World, event: WorkerChanged) -> Script:
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     if until is not None:
+        worker.detection = practice.detection(w, event)
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
         w.decider.strikes(worker)
-    elif state is DOWN and worker.lead is not None:
-        w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker, worker.lead))
-    seq = yield WorkerChanged(event.worker, state, None if first else was, until), cause
+    else:
+        possible(event.detection is None, "no fault takes it DOWN")
+        if state is DOWN and w.now:
+            w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker))
+    about = state, None if first else was, until, event.detection
+    seq = yield WorkerChanged(event.worker, *about), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
@@ -87,7 +91,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
-    late = w.late and until is not None and copy is not None
+    late = worker.detection > 0 and until is not None and copy is not None
     if not late:
         w.decider.turned(worker.number, state, copy, seq)
     if w.service is not None:

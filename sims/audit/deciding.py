@@ -55,6 +55,9 @@ class Decider:
         for it in (self.freeing, self.news, self.started, self.decided):
             it.clear()
 
+    def spared(self) -> None:
+        """The platform has spares, which start nothing (WORLD.md, P10)."""
+
     # --- what it hears of ---------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:

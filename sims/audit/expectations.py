@@ -7,20 +7,18 @@ from collections.abc import Callable, Collection
 from functools import partial
 from math import inf
 
-from attrs import Factory, astuple, define, evolve, frozen
+import numpy as np
+from attrs import Factory, astuple, define, frozen
 
-from actors.events import (
-    EndExpected,
-    Stage,
-)
+from actors.events import EndExpected, Stage
 from sims.audit import link, rules
+from sims.audit.costs import costs_told, times_told
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Phase, only, possible, same
 from sims.audit.turns import LATER, Script, Teller
 from sims.audit.workers import UP
 from sims.audit.world import World
-from sims.scenario.jobs.speedups import checkpointing, costs_of
 
 
 @frozen
@@ -66,11 +64,9 @@ class Expectations(Decider):
     def describe(self, job: Job) -> None:
         """What its times are."""
         w = self.w
-        event, rules_, pack = job.application, job.rules, w.pack
-        image = job.messages.image if job.messages is not None else None
-        expects = checkpointing(pack, event, rules_.kind, rules_.cost, image)
-        job.costs = it = costs_of(pack, event, expects, w.head.processors)
-        alone = costs_of(evolve(pack, pair=1), event, None, 1).times[0]
+        event = job.application
+        job.costs = it = costs_told(w.pack, job, w.head.processors)
+        alone = float(times_told(event, np.ones(1))[0])
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
         self.indices.add(event.index or 0)

@@ -41,9 +41,10 @@ class Phase(enum.IntEnum):
     MESSAGES = 0
     PARTS = 1
     RUNS = 2
-    STATES = 3
-    RESUME = 4
-    DECISION = 5
+    LIMITS = 3
+    STATES = 4
+    RESUME = 5
+    DECISION = 6
 
 
 @frozen

@@ -274,7 +274,7 @@ def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSu
     worker = w.worker(event.worker)
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
     if isinstance(event, e.TransferSuspended):
-        follows(worker.passing is not None, "nothing passes")
+        follows(worker.passing is not None and not worker.lost, "nothing passes")
         yield worker.suspend(w.now), causes
         return
     passing = sum(it.passing is not None for it in service.waiting)

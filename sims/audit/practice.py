@@ -16,13 +16,14 @@ from actors.events import (
     Outcome,
     PlatformDescribed,
     Stage,
+    WorkerChanged,
 )
 from actors.runtime import Event
 from sims.audit import parts, rules
 from sims.audit.facts import PLAINLY, Copy, Job
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
-from sims.audit.workers import DOWN, Free, Worker, joined
+from sims.audit.workers import DOWN, Free, Worker, joined, meet
 from sims.audit.world import World
 
 
@@ -36,6 +37,7 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.able = size - event.spares
         w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
+        w.decider.spared()
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
@@ -65,6 +67,9 @@ def notice(w: World, event: NoticeGiven) -> Script:
         lead = event.time - w.now
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
+        lasted, down = worker.unannounced
+        due = lasted - lead > INSTANT * down
+        comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
     worker.told = [*(it for it in worker.told if it >= w.now), event.time]
     seq = yield event, 0
     w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
@@ -73,11 +78,15 @@ def notice(w: World, event: NoticeGiven) -> Script:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
-def noticed(w: World, worker: Worker, lead: float) -> None:
-    """Its owner, if it has taken it DOWN now, has said so, unless it was DOWN when that was due."""
-    due = worker.state is DOWN and worker.back < max(w.now - lead, 0) * (1 - INSTANT)
-    known = any(same(it, w.now) for it in worker.told)
-    comes(known or not due, f"worker {worker.number}: a notice must come before")
+def noticed(w: World, worker: Worker) -> None:
+    """Hold an owner's DOWN against its notices: it has said so before, unless the worker was DOWN
+    when that was due; how long before that is, any notice of it tells, now or later."""
+    if worker.state is not DOWN or any(same(it, w.now) for it in worker.told):
+        return
+    lasted = w.now - worker.back
+    due = worker.lead is not None and lasted - worker.lead > INSTANT * w.now
+    comes(not due, f"worker {worker.number}: a notice must come before")
+    worker.unannounced = max(worker.unannounced, (lasted, w.now))
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
@@ -102,10 +111,22 @@ def _taken(worker: Worker) -> None:
 # --- faults ---------------------------------------------------------------------------------------
 
 
+def detection(w: World, event: WorkerChanged) -> float:
+    """Time after which this fault is detected: one of those that the head of the log names, which
+    the line itself tells where they differ. Raises Broken where it is none of them."""
+    named = set(w.platform.detections)
+    if len(named) < 2:
+        possible(event.detection is None, "all faults are detected alike")
+        return max(named, default=0)
+    found = event.detection
+    possible(found is not None and any(same(found, it) for it in named), "it is detected otherwise")
+    return found or 0
+
+
 def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
     """A fault strikes a member, and nobody hears of it yet: its run waits."""
     strike = copy.struck.setdefault(worker, (w.now, cause))
-    latest = w.now + max(w.platform.detections)
+    latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
@@ -189,8 +210,10 @@ def replace_all(w: World) -> Script:
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     """The newcomer takes its tasks and its place."""
-    away = follows(w.worker(gone).away)
-    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), away[1]
+    since = follows(w.worker(gone).away)[1]
+    freed = [seq for seq, spans in w.decider.freeing if meet(spans, (newcomer, newcomer + 1))]
+    cause = freed[-1] if freed else since
+    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
         return newcomer if member == gone else member

@@ -59,6 +59,8 @@ class Queue(Decider):
     """Job -> attempts that it may still make in this batch."""
     preempted: set[str] = Factory(set)
     """Jobs that made way at this instant."""
+    calls: set[int] = Factory(set)
+    """seq of what called for the decisions by which jobs made way at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
     idle: list[tuple[int, int]] = Factory(list)
@@ -78,6 +80,7 @@ class Queue(Decider):
         self.former.clear()
         self.begun.clear()
         self.preempted.clear()
+        self.calls.clear()
         self.due = None
 
     # --- what it hears of ---------------------------------------------------------------------
@@ -108,7 +111,8 @@ class Queue(Decider):
         if job.copies:
             return
         if self.idle and job.described.kind != "moldable":
-            at = bisect_right(self.idle, (job.wanted, w.head.processors))
+            since = max(job.wanted, self.opened) if self.batches else job.wanted
+            at = bisect_right(self.idle, (since, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
             allowed(size > were, f"it fits {were} workers, and waited while so many were free")
         if self.shelf is not None:
@@ -147,8 +151,9 @@ class Queue(Decider):
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
             saves = copy.job.kind is ProtectionKind.IMAGES
-            if saves:
-                return {0, *self.called()}
+            if saves:  # by one decision, whose cause all of them share
+                self.calls.update(self.called())
+                return {0, *self.calls}
         return super().cancels(copy)
 
     def close(self) -> None:

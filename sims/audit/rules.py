@@ -91,8 +91,10 @@ def _preempted(w: World, job: Job) -> State | None:
 
 
 def furthest(w: World, job: Job) -> State | None:
-    """The state of the run under way with most work done."""
-    return best([it.run.state(w.now) for it in job.copies if it.run is not None and not it.struck])
+    """The state of the run under way with most work done, of equals that on the lowest worker."""
+    known = [it for it in job.copies if it.run is not None and not it.struck]
+    known.sort(key=lambda copy: copy.spans)
+    return best([it.run.state(w.now) for it in known if it.run is not None])
 
 
 def best(states: Sequence[State]) -> State | None:

@@ -86,7 +86,7 @@ def course(
     run.spread = spread
     if job.described.limit is not None:
         over = partial(parts.killed, w, run)
-        w.at(w.now + job.described.limit, Phase.MESSAGES, job, run.number, over)
+        w.at(w.now + job.described.limit, Phase.LIMITS, job, run.number, over)
     if job.tasks is not None:
         yield from _dealt(w, run, line)
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):

@@ -160,12 +160,17 @@ class Worker(Teller):
     """What changed its state last."""
     until: float | None = None
     """When a fault's downtime is over."""
+    detection: float = 0
+    """After which time its last fault is detected where a copy holds it."""
     changed: float = -1
     """When its state did last."""
     away: tuple[float, int] | None = None
     """When it went DOWN first since it was UP, and seq of that."""
     lead: float | None = None
     """How long before it goes DOWN its owner says so."""
+    unannounced: tuple[float, float] = 0.0, 0.0
+    """How long it had not been DOWN at most when its owner took it DOWN and had not said so, and
+    when that was."""
     told: list[float] = Factory(list)
     """When it goes DOWN, as its owner has said."""
     back: float = 0

@@ -64,6 +64,10 @@ class World(Turns):
     """seq of the last end of a job's run."""
     heads: set[type[Event]] = Factory(set)
     """Kinds of lines that have come, of those that come once."""
+    deadlines: set[str] = Factory(set)
+    """Jobs that have one."""
+    priced: dict[type[Event], int] = Factory(dict)
+    """Of which worker a price was told last, of each kind of price."""
     service: Any = None
     """Who wants a channel of the link."""
     reuses: bool = False

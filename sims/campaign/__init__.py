@@ -165,7 +165,7 @@ class CampaignFile(Section):
     def check(self) -> None:
         for name in self.measures:
             try:
-                ours = gauge(name).ours
+                ours = self.gauge(name).ours
             except ValueError:
                 known = ", ".join(it.value for it in Measure)
                 raise Unacceptable("measures", name, f"{known}, package.module:function") from None
@@ -177,6 +177,10 @@ class CampaignFile(Section):
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
+
+    def gauge(self, name: str | None) -> Gauge:
+        """Return that measure, or the first. Raises ValueError where there is none of the name."""
+        return gauge(name or self.measures[0], self.higher_is_better)
 
     def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
         """(key, value, what it can be)."""
@@ -198,6 +202,8 @@ class Campaign(CampaignFile):
     """Where `scenario` and modules are sought: the file's."""
     source: str = COMMAND_LINE
     """What errors name: the file."""
+    given: dict[str, Any] = Field(default_factory=dict)
+    """Measures that a program gives as functions, by their names."""
 
     @property
     def made(self) -> bool:
@@ -210,8 +216,10 @@ class Campaign(CampaignFile):
         return tuple(map(self.gauge, self.measures))
 
     def gauge(self, name: str | None) -> Gauge:
-        """That measure, or the first."""
-        return gauge(name or self.measures[0], self.higher_is_better)
+        name = name or self.measures[0]
+        if name in self.given:
+            return Gauge(name, name in self.higher_is_better, given=self.given[name])
+        return super().gauge(name)
 
     @property
     def reference(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,9 @@ from sims.tables.fields import Number, Unacceptable
 from sims.tables.refusals import section_of
 
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
+TABLES = """a table as in TOML, such as --vary 'faults=off,{kind="exponential",mtbf=1000}'"""
+SEPARATOR = re.compile(r""",(?![^{}]*\}|[^\[\]]*\])""")
+"""A comma between values, outside of tables and lists."""
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"
 
 MOST = 10**6
@@ -126,6 +130,9 @@ def axis(word: str, option: str = "--vary") -> Axis:
     """The axis that `KEY=V1,V2,...` asks for. Raises InputError for a word that is none."""
     key, text = split_override(word, option, ACCEPTED)
     values = _values(text)
+    for value in values:
+        if isinstance(value, str) and value.startswith(("{", "[")):
+            raise InputError(COMMAND_LINE, option, f"{key}: {value} is no TOML", TABLES)
     if not values or "" in values:
         raise InputError(COMMAND_LINE, option, f"{word!r} lacks a value", ACCEPTED)
     if key == "seed":
@@ -140,7 +147,7 @@ def _values(text: str) -> tuple[Any, ...]:
         values = value_of(array)
         if isinstance(values, list):
             return tuple(values)
-    return tuple(value_of(word.strip()) for word in text.split(","))
+    return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
 
 
 def told(settings: Settings) -> str:

@@ -16,10 +16,10 @@ import attrs
 import numpy as np
 from attrs import field, frozen
 
-from actors.decisions import BadDecision
+from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.campaign.kit import OWN, Kit, unpack
-from sims.errors import InputError
+from sims.errors import InputError, unfit
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block, informed
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
@@ -59,11 +59,27 @@ class Gauge:
     """Whether a run that left work undone has no value."""
     timed: bool = False
     """Whether its unit is the scenario's unit of time."""
+    given: Callable[[Any], float | None] | None = None
+    """The function itself, where a program gives one."""
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
-        """The user's, sought in `home`."""
+        """Return the user's function, sought in `home`. Raises InputError where it is not there, or
+        cannot be called."""
+        if self.given is not None:
+            return self.given
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
+        if not callable(found):
+            raise unfit("measures", f"{self.name!r} is {found!r:.60}", "a function of a Report")
         return found
+
+    def checked(self, value: Any) -> float | None:
+        """Return what a user's function has returned. Raises MeasureRefused where that is neither a
+        finite number nor None."""
+        if value is None or (finite(value) and not isinstance(value, bool)):
+            return None if value is None else float(value)
+        problem = f"{self.name!r} returned {value!r:.60}"
+        accepted = "a finite number, or None for a run of which it is not defined"
+        raise MeasureRefused(problem, accepted)
 
     @property
     def of_jobs(self) -> bool:
@@ -91,6 +107,12 @@ def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
         return Gauge(name, name in higher)
     ours = Measure(name)
     return Gauge(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
+
+
+class MeasureRefused(Exception):
+    """A user's measure returned something that is no number: the campaign ends. Its arguments are
+    the problem and what would be accepted. It is no InputError, which is frozen: those do not
+    travel between processes once dask has been imported, as its tblib sets their attributes."""
 
 
 @frozen
@@ -162,7 +184,7 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, MeasureRefused):
         raise
     except BaseException as raised:  # whatever a user's policy or measure makes of it
         result = attrs.evolve(result, error=_told(raised))
@@ -196,8 +218,11 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     values: dict[str, float | None] = {}
     for it, kind in kinds.items():
         of = folds[kind]
-        value = known[it.ours] if it.ours else None if of is None else it.function(batch.home)(of)
-        values[it.name] = None if value is None else float(value)
+        if it.ours:
+            values[it.name] = known[it.ours]
+        else:
+            own = None if of is None else it.function(batch.home)(of)
+            values[it.name] = it.checked(own)
     blocks, speaks = _by_block(batch, scenario, report, whole)
     time = float(ending.time)
     return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)

@@ -13,10 +13,11 @@ from typing import Any, Generic, TypeVar
 from attrs import define, field
 
 from sims.campaign import Campaign
-from sims.campaign.cells import Batch, CellResult, RunStatus, simulate_batch
+from sims.campaign.cells import Batch, CellResult, MeasureRefused, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
 from sims.campaign.results import Results, Store
+from sims.errors import InputError, naming
 from sims.scenario import Scenario
 from sims.world import run, time_limit
 
@@ -70,6 +71,10 @@ def check(campaign: Campaign, plan: Cells) -> None:
     """Raises InputError for what cannot be run: until time 0 all of a scenario is looked at, the
     policy's first answer included. Of many cases these are some, as Plan says; another one that
     is no scenario ends the campaign when its turn comes."""
+    with naming(campaign.source):
+        for it in campaign.gauges:
+            if it.ours is None:
+                it.function(Path(campaign.folder).absolute())
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
@@ -105,7 +110,11 @@ class Engine:
         flight = Flight(simulate_batch, self.workers, Batch.halves)
         for batch, future in flight.over(self._batches()):
             died = self.workers.died(future)
-            self._keep(list(map(_killer, batch.cells)) if died else future.result())
+            try:
+                self._keep(list(map(_killer, batch.cells)) if died else future.result())
+            except MeasureRefused as refused:
+                source = self.results.campaign.source
+                raise InputError(source, "measures", *refused.args) from None
             self.watch(len(found), self.asked)
         return len(found) > before
 

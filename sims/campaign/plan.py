@@ -188,7 +188,8 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def _of_measures(self) -> Kit:
-        return kit_of(self.campaign.measures, Path(self.campaign.folder).absolute())
+        named = tuple(it for it in self.campaign.measures if it not in self.campaign.given)
+        return kit_of(named, Path(self.campaign.folder).absolute())
 
     def _make(self, number: int, index: int) -> Made:
         campaign = self.campaign

@@ -5,25 +5,30 @@ from __future__ import annotations
 import multiprocessing
 import pickle
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 from typing import Any
 
+from attrs import evolve
+
+from actors.decisions import name_of
 from sims.campaign import Campaign, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, is_object, told
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
-from sims.campaign.results import Store
+from sims.campaign.kit import OWN
+from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.result import chosen
+from sims.scenario.faults import FaultLaw
 from sims.scenario.loader import parse, put, read
-from sims.world import FaultLaw, checked_seed
+from sims.world import checked_seed
 
 
 def question(
@@ -34,19 +39,23 @@ def question(
     changes: Mapping[str, Any] | None = None,
     baseline: str | None = None,
     runs: int = 10,
-    measure: Measure = Measure.MAKESPAN,
+    measure: Measure | str | Callable[[Any], float | None] = Measure.MAKESPAN,
+    higher_is_better: bool = False,
     effect: Effect = "ratio",
     by: By | None = None,
     seed: int | None = None,
     until: float | None = None,
 ) -> Campaign:
-    """Variants, held against `baseline` (default: the first), anew at every combination of
-    `across`. Raises InputError for what cannot be asked."""
+    """Return the campaign that compares variants with `baseline` (default: the first), anew at
+    every combination of `across`. A measure of the user's own is a function, or a text
+    `package.module:function`. Raises InputError for what cannot be asked."""
     if not any(variants):
         problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
         raise InputError(COMMAND_LINE, "--vary", problem, accepted)
-    if by and not measure.quantity:
-        problem = f"{measure.value} is none of each job's"
+    ours = measure if isinstance(measure, Measure) else None
+    name = ours.value if ours else measure if isinstance(measure, str) else name_of(measure)
+    if by and not (ours and ours.quantity):
+        problem = f"{name} is none of each job's"
         known = ", ".join(it.value for it in Measure if it.quantity)
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
     table, changed = parse(file), dict(changes or {})
@@ -57,11 +66,14 @@ def question(
     named = _named(variants)
     return Campaign(
         name=scenario.name,
-        scenario=str(file),
+        scenario=file.name,
+        folder=str(file.parent),
         seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
         until=until,
-        measures=(measure.value,),
+        measures=(name,),
+        higher_is_better=(name,) if higher_is_better else (),
+        given={name: measure} if callable(measure) else {},
         set=changed,
         axes={it.key: it.values for it in across},
         variants=named,
@@ -111,7 +123,8 @@ def compare(
     hazard: FaultLaw | None = None,
     baseline: str | None = None,
     runs: int = 10,
-    measure: str | Measure = Measure.MAKESPAN,
+    measure: str | Measure | Callable[[Any], float | None] = Measure.MAKESPAN,
+    higher_is_better: bool = False,
     difference: bool = False,
     by: str | By | None = None,
     seed: int | None = None,
@@ -123,8 +136,10 @@ def compare(
     `vary`: dotted key -> its values, all combinations of which are compared, or a list of variants,
     each dotted key -> value. Values of `policy.name`, `policy.order`, `faults` and others may be
     objects, as `run` takes them. `across`: compare anew at each of these; `changes`, `policy`,
-    `hazard`: of all variants; `difference`: of means, not their ratio; `by`: `user`, `group`,
-    `queue`, `size` or `time`, compare the jobs of each; `store`: a folder of results to go on from.
+    `hazard`: of all variants; `measure`: a name, or your function of a run's `Report`, which
+    returns a finite number or None; `higher_is_better`: whether more of your measure is better;
+    `difference`: of means, not their ratio; `by`: `user`, `group`, `queue`, `size` or `time`,
+    compare the jobs of each; `store`: a folder of results to go on from.
 
     Raises TypeError, naming the argument, for what has another type, InputError for what cannot be
     run.
@@ -150,7 +165,8 @@ def compare(
         changes=changed,
         baseline=baseline,
         runs=runs,
-        measure=chosen(Measure, measure),
+        measure=_measure(measure),
+        higher_is_better=higher_is_better,
         effect="difference" if difference else "ratio",
         by=None if by is None else chosen(By, by),
         seed=seed,
@@ -158,11 +174,33 @@ def compare(
     )
     given = [*changed.items(), *(pair for it in variants for pair in it)]
     mine = [value for key, value in given if is_object(key, value)]
+    mine += [measure] if callable(measure) else []
     if mine and store:
         problem = "results of objects are not known again"
-        raise InputError("call", "store", problem, "policies as package.module:Name")
+        raise InputError("call", "store", problem, "policies and measures as package.module:Name")
     with naming(Path(file)):
-        return Table(execute(asked, _near(mine), Store(Path(store)) if store else None))
+        found = execute(asked, _near(mine), Store(Path(store)) if store else None)
+    refuse_raised(found)
+    return Table(found)
+
+
+def refuse_raised(found: Results) -> None:
+    """Raise InputError for the first run that an error ended, if any: a comparison without it is
+    none."""
+    for (case, _), result in found.raised():
+        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+
+
+def _measure(measure: Any) -> Any:
+    """Return one of ours by its name, or the user's own, a function or `package.module:function`,
+    as it is. Raises InputError for anything else."""
+    if OWN.fullmatch(measure) if isinstance(measure, str) else callable(measure):
+        return measure
+    try:
+        return chosen(Measure, measure)
+    except InputError as error:
+        accepted = f"{error.accepted}, package.module:function, or a function of a Report"
+        raise evolve(error, accepted=accepted) from None
 
 
 def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:

@@ -24,7 +24,7 @@ from sims.errors import imported, visible
 from sims.exports import tables as exports
 from sims.exports.tables import Library, library_or_default
 from sims.plots.pictures import Picture
-from sims.telling import UNCUT, counted
+from sims.telling import as_html, as_text, counted
 from sims.writing import check_suffix, replacing
 
 TEX = ".tex"
@@ -121,23 +121,13 @@ class Table:
 
         return Group(self.printed.grid(), *(Text(visible(it)) for it in self.notes))
 
-    def _console(self) -> Any:
-        """Where it was printed, in memory."""
-        from io import StringIO
-
-        from rich.console import Console
-
-        console = Console(width=UNCUT, file=StringIO(), record=True)
-        console.print(self)
-        return console
-
     def __str__(self) -> str:
-        return str(self._console().file.getvalue())
+        return as_text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return str(self._console().export_html(inline_styles=True, code_format="<pre>{code}</pre>"))
+        return as_html(self.printed.grid(), self.notes)
 
     # --- for programs -------------------------------------------------------------------------
 

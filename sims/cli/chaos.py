@@ -157,8 +157,8 @@ def _takes_more(faults: AnyFaults) -> bool:
 
 def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
     """How long a failed worker stays away by default: as faults keep it, or a tenth of the run."""
-    if not isinstance(scenario.faults, NoFaults) and scenario.faults.downtime:
-        return scenario.faults.downtime
+    if not isinstance(scenario.faults, NoFaults) and scenario.faults.mean_downtime:
+        return scenario.faults.mean_downtime
     tenth = baseline.makespan / 10
     return max(1, round(tenth)) if scenario.times is Unit.SLOT else tenth or 1
 

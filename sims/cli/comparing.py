@@ -11,12 +11,12 @@ import typer
 from sims.campaign import Campaign
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.question import combined, question
+from sims.campaign.question import combined, question, refuse_raised
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import SUFFIXES, Table
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
-from sims.errors import InputError, naming, note, show
+from sims.errors import naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
@@ -47,8 +47,7 @@ def finished(asked: Campaign, store: Path | None, title: str) -> Results:
     kept = f"what is finished is in {store}: the same command goes on"
     with interruptible(kept if store else "without --store nothing is kept"), bar(title) as watch:
         found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
-    for (case, _), result in found.raised():
-        raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
+    refuse_raised(found)
     return found
 
 

@@ -12,17 +12,15 @@ from typing import Annotated
 
 import attrs
 
-from actors.events import ScenarioStarted
 from actors.runtime import Record
-from sims.durations import in_unit
+from sims.durations import Date, in_unit
 from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
-from sims.options import AsJson, Log, argument, chosen, flag, moment, option, whole
+from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
 from sims.report import Report, amounts
-from sims.telling import amount_of, counted, told
-from sims.telling import moment as told_at
+from sims.telling import Clock, amount_of, counted, told
 
 SHOWN = 20
 """Violations printed unless all are asked for."""
@@ -63,9 +61,9 @@ def note_if_early(log: LogFile) -> None:
 
 def unit_of(log: Path) -> str:
     """Unit of the times in this log."""
-    started = next(iter(LogFile(log))).event
-    assert isinstance(started, ScenarioStarted)
-    return started.unit
+    from sims.trace.read import clock_of
+
+    return clock_of(log).unit
 
 
 # --- lives and instants -----------------------------------------------------------------------
@@ -93,18 +91,22 @@ def queue(
     at: Annotated[
         float,
         option(
-            moment, "T", "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40')"
+            instant,
+            "T",
+            "the instant, in the log's unit, or as `trace` prints it ('68 d 10:46:40', or a date)",
         ),
     ],
     as_json: AsJson = False,
 ) -> None:
     """Print the queue and the machine at an instant, from a log."""
     from sims.trace.instant import read_instant
+    from sims.trace.read import time_at
 
-    at = in_unit(at, "--at", lambda: unit_of(log))
+    time = time_at(log, at) if isinstance(at, Date) else at
+    time = in_unit(time, "--at", lambda: unit_of(log))
     with reading(log) as file:
-        instant = read_instant(file, at)
-    show(*([json.dumps(instant.as_json())] if as_json else instant.lines()))
+        found = read_instant(file, time)
+    show(*([json.dumps(found.as_json())] if as_json else found.lines()))
 
 
 # --- causes -----------------------------------------------------------------------------------
@@ -117,16 +119,15 @@ def why(
     as_json: AsJson = False,
 ) -> None:
     """Print the chain of causes that led to an event of a log."""
-    from sims.trace.read import causes
+    from sims.trace.read import causes, clock_of
 
     with reading(log) as file:
         chain = causes(file, seq)
     if as_json:
         print(json.dumps([_record_as_json(record) for record in chain]))
         return
-    begun = chain[-1].event
-    unit = begun.unit if isinstance(begun, ScenarioStarted) else ""
-    lines = [_line(record, unit) for record in chain]
+    clock = clock_of(log)
+    lines = [_line(record, clock) for record in chain]
     show(*(lines if everything else folded(lines)))
 
 
@@ -159,9 +160,9 @@ def _plain(_: object, __: object, value: object) -> object:
     return getattr(value, "value", value)
 
 
-def _line(record: Record, unit: str) -> str:
+def _line(record: Record, clock: Clock) -> str:
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} {told_at(record.t, unit):<14} {told(record.event)}{because}"
+    return f"#{record.seq:<8} {clock(record.t):<14} {told(record.event)}{because}"
 
 
 # --- laws -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import attrs
 
+from actors.events import WorkerChanged
 from sims.cli.progress import ShowProgress
 from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, imported, naming, note, show
@@ -29,12 +30,14 @@ from sims.options import (
 )
 from sims.scenario import Scenario
 from sims.scenario.advice import warn_of_idle
+from sims.scenario.expectations import stated
 from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
-from sims.summary import Summary
+from sims.summary import WANTED, Summary
 from sims.telling import counted
 from sims.world import checked_seed
 from sims.world import run as simulate
+from sims.writing import unlinked
 
 
 def run(
@@ -61,9 +64,10 @@ def run(
         raise InputError(COMMAND_LINE, "--log", "'' names no file", "a path, or `none`")
     scenario = load(file, changes or (), seed)
     until = in_unit(until, "--until", lambda: scenario.times.value)
-    summary, writer = Summary(), None
+    counted_too = {WorkerChanged} if stated(scenario) else ()
+    summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
-        path = _log_path(scenario, log)
+        path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
@@ -88,14 +92,13 @@ def run(
         note(writer.note)
 
 
-def _log_path(scenario: Scenario, given: str | None) -> Path | None:
-    asked = given or scenario.log
+def log_path(scenario: Scenario, given: str | None) -> Path | None:
+    """Where the log is written: where the command line says, else in logs/. Returns None where no
+    log is wanted, and raises InputError where a link leads away from logs/."""
+    asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
         return None
-    if given is None and asked and not Path(asked).resolve().is_relative_to(Path.cwd()):
-        problem = f"{asked!r} is outside of the current folder"
-        raise InputError("scenario", "log", problem, f"a path in it, or --log {asked}")
-    return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
+    return Path(asked) if given else unlinked(Path("logs") / asked, "--log")
 
 
 def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:

@@ -181,7 +181,8 @@ INDENT = "  "
 
 MORE = """\
 `holdfast keys SECTION` tells a section's keys, `holdfast keys KIND` those of [job] for one kind of
-job. One can be overridden, dotted as its table is: `holdfast run FILE --set master.channels=2`."""
+job, `holdfast keys job.sacct` those of a table within one, `holdfast keys rigid.estimate` one key.
+A key can be overridden, dotted as its table is: `holdfast run FILE --set master.channels=2`."""
 
 NOTE = """\
 unset: the key is left out. Where a table has kinds and one needs no other key, the kind's name
@@ -191,7 +192,8 @@ a text such as "90 s", "7d", "2 h 30 min"."""
 
 def keys(
     section: Annotated[
-        str | None, argument(str, "SECTION", "a section, or a kind of job such as rigid")
+        str | None,
+        argument(str, "SECTION", "a section, a kind of job such as rigid, or a path: job.sacct"),
     ] = None,
     as_json: Annotated[bool, flag("--json", "print all keys as JSON")] = False,
     as_schema: Annotated[
@@ -230,14 +232,34 @@ def _print_sections(told: Sequence[KeyTable]) -> None:
 def _print_keys(listed: Sequence[KeyTable]) -> None:
     width = get_terminal_size((WIDTH, 0)).columns if sys.stdout.isatty() else WIDTH
     explained: set[tuple[tuple[str, str], ...]] = set()
-    for table in listed:
+    outer = [it for it in listed if it.depth == listed[0].depth]
+    for table in outer:
         kind = f' kind = "{table.kind}"' if table.kind else ""
         about = textwrap.wrap(table.about, width, initial_indent=INDENT, subsequent_indent=INDENT)
         print(f"{table.heading()}{kind}", *about, sep="\n")
         rows = [list(_cells(key, key.choices not in explained)) for key in table.keys]
         explained.update(key.choices for key in table.keys)
         print("\n".join(_lines(rows, width)), end="\n\n")
+    if inner := [it for it in listed if it not in outer]:
+        _print_within(inner, width)
     print(NOTE)
+
+
+def _print_within(inner: Sequence[KeyTable], width: int) -> None:
+    """Print the names of the keys of tables within those that are printed in full."""
+    named: dict[str, dict[str, None]] = {}
+    for table in inner:
+        named.setdefault(table.place, {}).update(dict.fromkeys(key.name for key in table.keys))
+    print("Tables within; `holdfast keys PLACE` tells their keys in full:")
+    column = max(map(len, named)) + len(INDENT)
+    for place, names in named.items():
+        begun = f"{INDENT}{place:<{column}}"
+        print(
+            textwrap.fill(
+                ", ".join(names), width, initial_indent=begun, subsequent_indent=" " * len(begun)
+            )
+        )
+    print()
 
 
 def _cells(key: Key, explained: bool) -> Iterator[str]:

@@ -18,6 +18,7 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     LinkDescribed,
+    LogReplayed,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
@@ -37,11 +38,11 @@ from actors.events import (
 from actors.intervals import intervals_of, joined, numbers_in, text
 from actors.runtime import Event, Record
 from sims.history.states import Job, Key, Run
-from sims.history.workers import Handler, Workers
+from sims.history.workers import Handler, Workers, has_all
 
 HOLDING: frozenset[type[Event]] = frozenset(
     (
-        *(ScenarioStarted, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
+        *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
@@ -172,6 +173,8 @@ class Runs(Workers):
             kept = self._runs.pop((event.job, event.keeps))
             self._give(kept, record)
         run = self._enter(record, event)
+        if kept is not None:
+            run.holding, run.follows = kept.holding, kept.number
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
         if kept is not None:
@@ -180,7 +183,10 @@ class Runs(Workers):
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
         job, key = self.jobs[event.job], (event.job, event.run)
-        run = Run(job, event, record, event.processors, record.t, record.seq, event.begun)
+        now = record.t
+        run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
+        if job.left is not None and job.left[0] == now and has_all(event.processors, job.left[1]):
+            _, _, run.follows, run.holding = job.left
         self._runs[key] = run
         return run
 
@@ -198,6 +204,7 @@ class Runs(Workers):
 
     def _let_go(self, run: Run, record: Record) -> None:
         del self._runs[run.key]
+        run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
         self._part(run, record)
         self._hold(run.job, -1, record.t)

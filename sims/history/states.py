@@ -43,6 +43,9 @@ class Job:
     """Start of its reservation."""
     saved: tuple[int, float] | None = None
     """Run whose checkpoint was completed last, and the work that it saves."""
+    left: tuple[float, str, int, float] | None = None
+    """Its last run that gave its workers back: when, which, its number, and since when the job had
+    held them. No reference to the run: the two would keep each other in memory."""
     end: float | None = None
     """When it completed or was killed."""
     killed: bool = False
@@ -77,6 +80,10 @@ class Run:
     """The event of `since`."""
     done: float
     """Work done at `since`."""
+    holding: float
+    """Since when its job has held these workers without a gap, over several runs perhaps."""
+    follows: int | None = None
+    """Number of the run whose workers it took over without a gap."""
     stage: Stage | None = None
     """None: none is told; it computes at its members' speed times its share, then verifies."""
     rate: float = 1

@@ -10,6 +10,7 @@ import numpy as np
 from attrs import define, field
 
 from actors.events import (
+    LogReplayed,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -68,6 +69,8 @@ class Workers:
     """Those that are not UP, or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
     """Of those whose speed has been told; 1 elsewhere."""
+    begins: float | None = field(init=False, default=None)
+    """The date of time 0, in seconds since 1970, where the log has dates."""
     _holders: Holders | None = field(init=False, default=None)
     """Once someone has asked for them: who never asks does not pay."""
     _stalled: set[int] = field(init=False, factory=set)
@@ -78,6 +81,7 @@ class Workers:
     def handlers(self) -> dict[type[Event], Handler]:
         """Event -> what it changes."""
         return {
+            LogReplayed: self._date,
             WorkerChanged: self._turn,
             WorkerSpeedChanged: self._pace,
             TransferStarted: self._transfer,
@@ -108,6 +112,9 @@ class Workers:
             for run in runs:
                 self._holders.note(run, run.processors, True)
         return self._holders
+
+    def _date(self, record: Record, event: LogReplayed) -> None:
+        self.begins = event.begins
 
     # --- what changes them --------------------------------------------------------------------
 
@@ -213,3 +220,8 @@ class Workers:
         if count_in(processors) < len(apart):
             return [n for a, b in spans for n in range(a, b + 1) if n in apart]
         return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]
+
+
+def has_all(these: str, those: str) -> bool:
+    """Whether all of those workers are among these."""
+    return these == those or {*numbers_in(those)} <= {*numbers_in(these)}

@@ -217,7 +217,9 @@ def _alike(policy: Any) -> list[Point]:
 
 
 def _parameters(call: Callable[..., Any]) -> list[str]:
-    return [name for name in inspect.signature(call).parameters if name != "self"]
+    """Return the names of the parameters that a decision point has to give."""
+    taken = inspect.signature(call).parameters.items()
+    return [name for name, it in taken if name != "self" and it.default is it.empty]
 
 
 def _changed(before: str, after: str) -> str:

@@ -23,20 +23,23 @@ class Use(enum.Enum):
     """Computing whose result is in the state that completed the job (its iteration): all of the
     completing run's; that of the run that it began from up to `saved`; and so on back."""
     LOST = "lost"
-    """Computing that has to be done again; at the log's end, what is saved or under way."""
+    """Computing that has to be done again, of a run that was not cancelled: a member went DOWN, or
+    a verification failed; at the log's end, what is saved or under way."""
     CHECKPOINT = "checkpoint"
     """Its run spends a checkpoint's `cost`."""
     RECOVERY = "recovery"
-    """Its run spends `recovery`, or a clone's `delay`."""
+    """Its run spends `recovery`, a clone's `delay`, or a changeover to other workers."""
     REDISTRIBUTION = "redistribution"
     """Its run moves data to another number of members."""
     TRANSFER = "transfer"
-    """The worker is UP and held, and a message of its is under way, whatever it carries."""
+    """The worker is UP and held, a message of its is under way, whatever it carries, and its run
+    does nothing else."""
     WAITING = "waiting"
     """Its run does not advance: for the link, for others, without speed, with kept members not all
     UP."""
     REDUNDANT = "redundant"
-    """Computing of a run that was cancelled, as far as it is not useful."""
+    """Computing of a run that was cancelled, as far as it is not useful: another copy was first,
+    the job was preempted, or its policy moved it to other workers."""
     VERIFICATION = "verification"
     """Its run's detector advances."""
     IDLE = "idle"

@@ -58,7 +58,7 @@ class Slices(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         lineage = self._lineages.pop(job, None)
         if lineage is not None:
-            self._tell(lineage.give_up(record.t) if job.killed else lineage.settle())
+            self._tell(lineage.give_up() if job.killed else lineage.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         self.job_ended(job, record)

@@ -55,6 +55,14 @@ def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
     return max(min(run.start + run.event.work / float(share), now), run.since)
 
 
+def unless_useful(run: Run) -> Use:
+    """What a run's computing was that is in no result: redundant where the run was cancelled,
+    whatever for, and lost where it ended in any other way. A run that its job's kill ended is no
+    cancelled one: no other copy was ahead of it, and nothing was decided."""
+    killed = run.job.killed and run.job.end == run.end
+    return Use.REDUNDANT if run.outcome is Outcome.CANCELLED and not killed else Use.LOST
+
+
 @define(eq=False)
 class RunSpan:
     """A run, from its start until its state cannot matter any more."""
@@ -152,7 +160,7 @@ class RunSpan:
     @property
     def otherwise(self) -> Use:
         """What computing was that is in no result."""
-        return Use.REDUNDANT if self.run.outcome is Outcome.CANCELLED else Use.LOST
+        return unless_useful(self.run)
 
     @property
     def held(self) -> bool:
@@ -206,10 +214,10 @@ class Lineage:
         for number, span in self.runs.items():
             yield from span.told(limits.get(number, NONE), span.otherwise)
 
-    def give_up(self, now: float) -> Iterator[Slice]:
-        """The job is killed now: no other copy was ahead of a run that this ended."""
+    def give_up(self) -> Iterator[Slice]:
+        """The job is killed."""
         for span in self.runs.values():
-            yield from span.told(NONE, Use.LOST if span.run.end == now else span.otherwise)
+            yield from span.told(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
         """The log ends: what is saved or under way is lost."""

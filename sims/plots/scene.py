@@ -15,7 +15,6 @@ from actors.events import (
     CheckpointTaken,
     FaultIgnored,
     LinkDescribed,
-    LogReplayed,
     Outcome,
     ScenarioStarted,
 )
@@ -51,8 +50,6 @@ class Scene(Listener):
 
     channels: int | None = None
     """n_com, where the log tells it."""
-    begins: float | None = None
-    """When time 0 is, in seconds since 1970; None: the log does not know."""
     owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
     """Each job's user and queue."""
     waits: list[float] = field(factory=list)
@@ -78,7 +75,6 @@ class Scene(Listener):
         for listener in (scene, *listeners):
             history.listen(listener)
         history.on(LinkDescribed, scene._link)
-        history.on(LogReplayed, scene._date)
         history.on(CheckpointTaken, scene._taken)
         history.on(CheckpointLost, scene._lost)
         history.on(FaultIgnored, scene._ignored)
@@ -95,6 +91,12 @@ class Scene(Listener):
         """What the log begins with."""
         header: ScenarioStarted = self.history.header
         return header
+
+    @property
+    def begins(self) -> float | None:
+        """When time 0 is, in seconds since 1970; None: the log does not know."""
+        begins: float | None = self.history.begins
+        return begins
 
     @property
     def end(self) -> float:
@@ -202,9 +204,6 @@ class Scene(Listener):
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.channels = event.channels
-
-    def _date(self, record: Record, event: LogReplayed) -> None:
-        self.begins = event.begins
 
     def job_submitted(self, job: Job, record: Record) -> None:
         self._rows[job.name] = len(self._rows)

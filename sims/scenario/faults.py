@@ -3,193 +3,59 @@ errors spoil."""
 
 from __future__ import annotations
 
-import enum
 import math
-from collections import deque
 from collections.abc import Iterable, Sequence
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
+from attrs import frozen
 from numpy.random import Generator
-from pydantic import Field, PrivateAttr, SkipValidation
+from pydantic import Field, SkipValidation
 
-from actors.hazards import Faults, exponential_faults, weibull_faults
+from actors.hazards import Faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
-from sims.durations import YEAR
-from sims.errors import InputError, unfit
+from sims.errors import InputError
+from sims.scenario.fault_laws import (
+    ExponentialFaults,
+    FaultFields,
+    ListedFaults,
+    NoFaults,
+    Struck,
+    Weibull,
+)
+from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
+from sims.scenario.own_code import FORM, own, running
 from sims.tables import OneOf, Section
-from sims.tables.fields import FINITE, Accepts, Duration, NotNegative, Part, Time
+from sims.tables.fields import Accepts, NotNegative, Part, Time
 
-if TYPE_CHECKING:
-    from sims.readers.fits import FittedLaw
-
-SMALLEST_SHAPE = 0.05
-"""Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
-
-Fail = Annotated[
-    tuple[Time, int],
-    Accepts("a finite time from 0 on, and a worker", check=lambda strike: strike[1] >= 0),
+__all__ = [
+    "AnyFault",
+    "AnyFaults",
+    "ErrorSection",
+    "ExponentialFaults",
+    "Failures",
+    "FaultFields",
+    "FittedFaults",
+    "ListedFaults",
+    "NoFaults",
+    "OwnFaults",
+    "ReplayedFaults",
+    "SeveralFaults",
+    "Struck",
+    "Weibull",
+    "together",
 ]
-Strikes = tuple[Fail, ...]
-Shape = Annotated[
-    float,
-    Accepts(
-        f"a finite number, {SMALLEST_SHAPE} or above: below, most faults come at once",
-        {"ge": SMALLEST_SHAPE, **FINITE},
-    ),
-]
+
+AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults | ReplayedFaults
 
 
-class Struck(enum.Enum):
-    """What a fault strikes."""
-
-    WORKERS = "workers"
-    NODES = "nodes"
-    """All workers of a node at once, of which `platform.node` says how many there are."""
-
-
-class FaultFields(Section):
-    """What all kinds of faults have."""
-
-    of: Struck = Struck.WORKERS
-    """What fails: `workers`, or whole `nodes`; mtbf and strikes are of them."""
-    downtime: Time = 60.0
-    """D: how long a fault keeps a worker DOWN, in the file's unit."""
-    detection: Time = 0
-    """After which time a fault of a worker that a run holds is detected; until then the run waits,
-    and nobody knows."""
-
-    _fit: FittedLaw | None = PrivateAttr(None)
-    """Where it was fitted."""
-
-    @property
-    def laws(self) -> tuple[AnyFault, ...]:
-        """Each that strikes by itself."""
-        return (cast("AnyFault", self),)
-
-    @property
-    def fit(self) -> FittedLaw | None:
-        """What fitted it to a log of failures, if anything did."""
-        return self._fit
-
-    def fitted(self, folder: Path) -> FaultFields:
-        """What takes its place once logs in `folder` are read. Raises InputError."""
-        return self
-
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time; of equal times those drawn first. Raises
-        InputError where one strikes a worker that there is not."""
-        strikes: Strikes = getattr(self, "strikes", ())
-        for time, worker in strikes:
-            if worker >= workers:
-                raise unfit(
-                    "faults.strikes",
-                    f"[{time!r}, {worker!r}] is not accepted",
-                    f"a time from 0 on, a worker from 0 to {workers - 1}",
-                )
-        return _merged(self._drawn(rng, workers), sorted(strikes, key=lambda fault: fault[0]))
-
-    def _drawn(self, rng: Generator, workers: int) -> Faults:
-        """Those that are not listed."""
-        return iter(())
-
-
-def _merged(drawn: Faults, listed: Iterable[tuple[float, int]]) -> Faults:
-    more = deque(listed)
-    for fault in drawn:
-        while more and more[0][0] < fault[0]:
-            yield more.popleft()
-        yield fault
-    yield from more
-
-
-class NoFaults(FaultFields):
-    """`"none"`: no worker fails."""
-
-    kind: Literal["none"] = "none"
-
-    mtbf: ClassVar[float] = math.inf
-
-    @property
-    def laws(self) -> tuple[AnyFault, ...]:
-        """None."""
-        return ()
-
-
-class ExponentialFaults(FaultFields):
-    """`{kind = "exponential", mtbf = 1e6}`."""
-
-    kind: Literal["exponential"] = "exponential"
-    mtbf: Duration = 100 * YEAR
-    """mu: mean time between the faults of one worker, in the file's unit."""
-    strikes: Strikes = ()
-    """[time, worker] of more faults, beside those drawn."""
-
-    def _drawn(self, rng: Generator, workers: int) -> Faults:
-        return exponential_faults(rng, workers, self.mtbf)
-
-
-class Weibull(FaultFields):
-    """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`."""
-
-    kind: Literal["weibull"] = "weibull"
-    mtbf: Duration = 100 * YEAR
-    """Mean time between the faults of one worker, in the file's unit."""
-    shape: Shape
-    """k: below 1, the older the safer; 1 is exponential."""
-    strikes: Strikes = ()
-    """[time, worker] of more faults, beside those drawn."""
-
-    def _drawn(self, rng: Generator, workers: int) -> Faults:
-        return weibull_faults(rng, workers, self.mtbf, self.shape)
-
-
-class ListedFaults(FaultFields):
-    """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`."""
-
-    kind: Literal["list"] = "list"
-    strikes: Strikes
-    """[time, worker], in any order."""
-
-    mtbf: ClassVar[float] = math.inf
-
-
-class FittedFaults(FaultFields):
-    """`{kind = "fitted", file = "event_trace.tab"}`: a law, fitted to a log of failures."""
-
-    kind: Literal["fitted"] = "fitted"
-    file: str
-    """A log in FTA form, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
-    law: Literal["weibull", "exponential"] = "weibull"
-    """Of the times from one failure of a node to its next."""
-    platform: int | None = None
-    """platform_id whose nodes count; default: all do."""
-    component: int | None = None
-    """component_id whose events count; default: all do."""
-
-    mtbf: ClassVar[float] = math.inf
-
-    def fitted(self, folder: Path) -> FaultFields:
-        """The law itself."""
-        from sims.readers.fits import fit_failures
-
-        found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        own = self.model_dump(include={"of", "downtime", "detection"})
-        law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
-        law._fit = found
-        return law
-
-    def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raises InputError: it is not fitted yet."""
-        raise unfit(
-            "faults.kind",
-            "is fitted where a scenario file is read, or a table",
-            "holdfast.run of a file, or a table",
-        )
-
-
-AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults
+def together(mtbfs: Iterable[float]) -> float:
+    """Return the mean time between faults of any kind, from that of each kind; inf: no faults."""
+    each = tuple(mtbfs)
+    rate = sum(1 / mtbf for mtbf in each)
+    return each[0] if len(each) == 1 else 1 / rate if rate else math.inf
 
 
 class SeveralFaults(Section):
@@ -203,13 +69,12 @@ class SeveralFaults(Section):
     @property
     def mtbf(self) -> float:
         """Mean time between the faults of one worker, or its node, of any kind."""
-        rate = sum(1 / law.mtbf for law in self.laws)
-        return 1 / rate if rate else math.inf
+        return together(law.mtbf for law in self.laws)
 
     @property
-    def downtime(self) -> float:
-        """The longest."""
-        return max((law.downtime for law in self.laws), default=0)
+    def mean_downtime(self) -> float:
+        """The longest of its laws."""
+        return max((law.mean_downtime for law in self.laws), default=0)
 
     def fitted(self, folder: Path) -> SeveralFaults:
         """See FaultFields."""
@@ -233,8 +98,98 @@ class OwnFaults(FaultFields):
         return found
 
 
+class FaultLaw(Protocol):
+    """What strikes workers: `[faults]` as an object, such as those of this module."""
+
+    @property
+    def downtime(self) -> float:
+        """How long a fault keeps a worker DOWN."""
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker, `inf` where nobody knows: what Young's and
+        Daly's periods are worked out from."""
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault, in order of time."""
+
+
+class NamedFaults(FaultFields):
+    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of yours."""
+
+    SHORT = ((str,), "name")
+    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
+
+    kind: Literal["own"] = "own"
+    name: str
+    """A class with `faults(rng, workers)`, `mtbf` and `downtime` (`holdfast new hazard`)."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """What its constructor takes."""
+    downtime: Time | None = None  # type: ignore[assignment]  # until the law is loaded
+    """D: how long a fault keeps a worker DOWN; default: the law's own."""
+
+    mtbf: ClassVar[float] = math.inf
+
+    @classmethod
+    def stands_for(cls, value: Any) -> bool:
+        """Return whether a text names code, and is no misspelt kind."""
+        return FORM.fullmatch(value) is not None
+
+    def loaded(self, folder: Path) -> OwnFaults:
+        """Return the law itself, a module of the user's sought in `folder`. Raises InputError."""
+        law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
+        with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
+            mtbf, downtime = float(law.mtbf), float(law.downtime)
+            if not (mtbf > 0 and 0 <= downtime < math.inf):
+                raise ValueError(f"mtbf = {mtbf!r}, downtime = {downtime!r}")
+        return OwnFaults.model_construct(
+            given=CheckedLaw(law, self.name),
+            of=self.of,
+            downtime=downtime if self.downtime is None else self.downtime,
+            detection=self.detection,
+        )
+
+
+@frozen
+class CheckedLaw:
+    """A law of faults that a file names: whatever it raises, or yields that is no fault, is an
+    InputError."""
+
+    law: FaultLaw
+    name: str
+    ACCEPTED: ClassVar = "(time, worker) pairs: finite times from 0 that do not fall, and workers"
+
+    @property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker."""
+        return float(self.law.mtbf)
+
+    def faults(self, rng: Generator, workers: int) -> Faults:
+        """(time, worker) of each fault."""
+        last, accepted = 0.0, f"{self.ACCEPTED} from 0 to {workers - 1}"
+        with running("faults.name", self.name, accepted):
+            found = iter(self.law.faults(rng, workers))
+        while True:
+            with running("faults.name", self.name, accepted):
+                if (fault := next(found, None)) is None:
+                    return
+                time, worker = float(fault[0]), index(fault[1])
+                if not (last <= time < math.inf and 0 <= worker < workers):
+                    raise ValueError(f"it gave {fault!r:.80}")
+            last = time
+            yield time, worker
+
+
 AnyFaults = Annotated[
-    NoFaults | ExponentialFaults | Weibull | ListedFaults | FittedFaults | SeveralFaults, OneOf()
+    NoFaults
+    | ExponentialFaults
+    | Weibull
+    | ListedFaults
+    | FittedFaults
+    | ReplayedFaults
+    | SeveralFaults
+    | NamedFaults,
+    OneOf(),
 ]
 
 

@@ -22,6 +22,7 @@ from sims.scenario.jobs import KINDS
 from sims.scenario.loader import toml
 from sims.tables import TAG
 from sims.tables.fields import Json, attribute_docs
+from sims.tables.refusals import meant
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 """The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""
@@ -144,6 +145,15 @@ class KeyTable:
             return "top of the file"
         return f"[[{self.place}]]" if self.repeated else f"[{self.place}]"
 
+    @property
+    def depth(self) -> int:
+        """How many tables it is within, the file's own not counted."""
+        return self.place.count(".")
+
+    def only(self, name: str) -> tuple[Key, ...]:
+        """The key of this name."""
+        return tuple(key for key in self.keys if key.name == name)
+
     def as_json(self) -> dict[str, object]:
         """The same as data."""
         keys = [attrs.asdict(key) | {"choices": dict(key.choices)} for key in self.keys]
@@ -152,21 +162,63 @@ class KeyTable:
 
 @cache
 def tables(about: str | None = None) -> tuple[KeyTable, ...]:
-    """The tables of a scenario file, each before those within it: all of them, those of one
-    section, or those of `[job]` for one kind of job. Raises InputError where `about` is neither."""
+    """Return the tables of a scenario file, each before those within it: all of them, or those that
+    `about` names: a section, a kind of job, or a dotted path below one of them (`job.sacct`,
+    `faults.weibull`). A path that ends in a key (`rigid.estimate`) gives the tables that have the
+    key, with that key alone. Raises InputError where there is none of that name."""
     file = _resolved(_schema_of(Scenario))
     jobs = {_tag(it): it for it in _tables(file["properties"]["job"])}
-    place = ("job", jobs[about], False, about) if about in jobs else ("", file, False, None)
+    head, *steps = about.split(".") if about else [""]
+    place = ("job", jobs[head], False, head) if head in jobs else ("", file, False, None)
     # What several tables may hold is told once.
-    listed = tuple({(t.place, t.section, t.kind): t for t in _below(*place)}.values())
-    if about is None or about in jobs:
-        return listed
-    chosen = tuple(it for it in listed if it.place.partition(".")[0] == about)
-    if not chosen:
-        known = dict.fromkeys(table.place.partition(".")[0] for table in listed if table.place)
-        accepted = ", ".join((*known, *KINDS))
-        raise InputError(COMMAND_LINE, "SECTION", f"{about!r} is none", accepted)
-    return chosen
+    found = tuple({(t.place, t.section, t.kind): t for t in _below(*place)}.values())
+    if about is None:
+        return found
+    where = "job" if head in jobs else head
+    if head not in jobs:
+        sections = dict.fromkeys(it.place.partition(".")[0] for it in found if it.place)
+        found = tuple(it for it in found if _at_or_below(it, head))
+        if not found:
+            raise _no_table(head, (*sections, *KINDS))
+    for depth, step in enumerate(steps, 1):
+        inner, narrower = _narrowed(where, found, step)
+        if not narrower:
+            above = ".".join((head, *steps[: depth - 1]))
+            raise _no_table(about, tuple(f"{above}.{it}" for it in _steps(where, found)))
+        where, found = inner, narrower
+    return found
+
+
+def _no_table(about: str, known: tuple[str, ...]) -> InputError:
+    problem = f"{about!r} is none{meant(about, known)}"
+    return InputError(COMMAND_LINE, "SECTION", problem, ", ".join(known))
+
+
+def _steps(place: str, found: tuple[KeyTable, ...]) -> list[str]:
+    """What a path can go on with: keys of the tables at `place`, and their kinds."""
+    own = [it for it in found if it.place == place]
+    kinds = (it.kind for it in own if it.kind and len(own) > 1)
+    return list(dict.fromkeys((*(key.name for it in own for key in it.keys), *kinds)))
+
+
+def _at_or_below(table: KeyTable, place: str) -> bool:
+    return f"{table.place}.".startswith(f"{place}.")
+
+
+def _narrowed(
+    place: str, found: tuple[KeyTable, ...], step: str
+) -> tuple[str, tuple[KeyTable, ...]]:
+    """The tables among `found`, which are at `place` or below, that one more step of a path names:
+    those of an inner table, those of a kind, or the outermost ones that have a key of that name."""
+    inner = f"{place}.{step}"
+    if below := tuple(it for it in found if _at_or_below(it, inner)):
+        return inner, below
+    if any(it.place == place and it.kind == step for it in found):
+        return place, tuple(it for it in found if it.kind == step)
+    having = [it for it in found if any(key.name == step for key in it.keys)]
+    kind = found[0].kind if len({it.kind for it in found if it.place == place}) == 1 else None
+    having = [it for it in having if it.depth == having[0].depth and kind in (None, it.kind)]
+    return place, tuple(attrs.evolve(it, keys=it.only(step)) for it in having)
 
 
 def _resolved(node: Any, definitions: Json | None = None) -> Any:

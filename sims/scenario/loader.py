@@ -25,6 +25,9 @@ LONGEST_NAME = 256
 
 TOO_DEEP = "lists or tables nested hundreds deep"
 
+FAULTS, ON, OFF, NONE = "faults", "on", "off", "none"
+"""A section that an override can turn on or off, how it says so, and what a file says then."""
+
 WIDEST = range(-(2**63), 2**64)
 """The whole numbers that a log's line can hold."""
 
@@ -160,7 +163,13 @@ def split_override(
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set `dotted.key` in place. Raises InputError, naming the option, where it has no place."""
+    """Set `dotted.key` in place; faults may be `off`, or `on`, as the file has them. Raises
+    InputError, naming the option, where it has no place."""
+    if key == FAULTS and value in (ON, OFF):
+        if value == ON and table.get(FAULTS, NONE) == NONE:
+            accepted = 'a file with [faults], or a table: { kind = "exponential", mtbf = 1000 }'
+            raise InputError(COMMAND_LINE, option, f"{key}={value}: the file has none", accepted)
+        value = table[FAULTS] if value == ON else NONE
     *path, last = key.split(".")
     place: Any = table
     for step in path:

@@ -14,11 +14,11 @@ from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Asking, Rigid, Table
+from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
 from sims.readers import JobLog
 from sims.scenario import Scenario
-from sims.scenario.faults import Struck
+from sims.scenario.faults import Struck, together
 from sims.scenario.jobs import (
     RESERVED,
     AnyJob,
@@ -63,9 +63,21 @@ class Submission:
     def rules(self, scenario: Scenario) -> Rules:
         """How it survives. Raises InputError for a period that no formula gives."""
         node, faults = scenario.full_platform.node, scenario.faults
-        failing = [(node if law.of is Struck.NODES else 1, law.mtbf) for law in faults.laws]
-        about = self.job.verification, self.image, faults.mtbf, failing
+        asked = self.protection.by_formula and self.protection.mtbf is None
+        span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
+        failing = [
+            (node if law.of is Struck.NODES else 1, law.mtbf_over(*span)) for law in faults.laws
+        ]
+        about = self.job.verification, self.image, together(it for _, it in failing), failing
         return evolve(self.protection.rules(*about), node=node)
+
+    def span(self, workers: int) -> tuple[float, float]:
+        """From its submission to the end of its work, if it starts at once on as many of so many
+        workers as it can use, and nothing befalls it; speeds are taken for 1."""
+        job = self.job
+        size = asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
+        times = self.own.iterations if isinstance(self.own, IterativeEntry) else 1
+        return job.submitted, job.submitted + times * job.profile.time(size)
 
     @property
     def image(self) -> float | None:

@@ -214,7 +214,7 @@ class OneOf:
         if isinstance(kind, str) and kind in self.members:
             return _built(self.members[kind]).validate_python(table, context=info.context)
         if not isinstance(value, Mapping):
-            accepted = f"a table whose `kind` is one of {known}"
+            accepted = f"a table whose `kind` is one of {known}: {{ kind = ..., KEY = VALUE }}"
             raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted})
         problem = not_accepted(kind, known) if TAG in value else "missing"
         raise ValueError(InputError("", TAG, problem, known))
@@ -223,13 +223,21 @@ class OneOf:
         """`"always"` for `{kind = "always"}`; other values stand for the kind whose `SHORT` says
         so."""
         if isinstance(value, Mapping):
+            if TAG in value and value[TAG] not in self.members:
+                return {**value, **self._short_for(value[TAG], (str,))}
             return value
         if isinstance(value, str) and value in self.members:
             return {TAG: value}
+        return self._short_for(value)
+
+    def _short_for(self, value: object, only: tuple[type, ...] = ()) -> Mapping[str, Any]:
+        """The table for which a value stands by some member's `SHORT`; empty: there is none.
+        `only`: the types that may stand for one."""
         for tag, member in self.members.items():
             types, key = _short(member)
-            if isinstance(value, types) and not isinstance(value, bool):
-                return {TAG: tag, key: value}
+            stands = getattr(member, "stands_for", lambda _: True)
+            if isinstance(value, only or types) and isinstance(value, types) and stands(value):
+                return {} if isinstance(value, bool) else {TAG: tag, key: value}
         return {}
 
     def _dumped(self, value: Any) -> Any:
@@ -252,8 +260,13 @@ class OneOf:
             return [table]
         required = set(handler.resolve_ref_schema(table).get("required", ())) - {TAG}
         types = sorted({JSON_TYPES[each] for each in _short(member)[0]})
+        pattern = getattr(member, "PATTERN", {})
         named = {"allOf": [table, {"required": [TAG]}]}
-        return [named, *(() if required else [{"const": tag}]), *({"type": it} for it in types)]
+        return [
+            named,
+            *(() if required else [{"const": tag}]),
+            *({"type": it, **pattern} for it in types),
+        ]
 
 
 @cache

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from math import inf
 from types import NoneType, UnionType
@@ -23,7 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 from pydantic_core import core_schema as core
 
-from sims.durations import TIME, units_sum
+from sims.durations import TEXTS, TIME, units_sum
 from sims.errors import InputError
 from sims.tables.refusals import not_accepted
 
@@ -116,15 +117,26 @@ Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
 Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
+def _is_name(text: str) -> bool:
+    """Whether the text can name a file, and no folder."""
+    return bool(text) and not {"/", "\0", os.sep, os.altsep} & set(text)
+
+
 Name = Annotated[
     str,
     Accepts(
-        "a word or more, without / (logs/NAME.jsonl)",
-        check=lambda it: bool(it) and not {"/", "\0", os.sep, os.altsep} & set(it),
+        "a word or more, without / and no dot at its beginning (logs/NAME.jsonl)",
+        check=lambda it: not it.startswith(".") and _is_name(it),
     ),
 ]
-PathName = Annotated[
-    str, Accepts("a path, or `none`", check=lambda it: bool(it) and "\0" not in it)
+LOG_NAME = re.compile(r"[^.].*\.jsonl(\.gz|\.xz|\.zst)?", re.DOTALL)
+LogName = Annotated[
+    str,
+    Accepts(
+        "NAME.jsonl, of a file in logs/ (packed: .gz, .xz, .zst), or `none`; --log PATH writes it "
+        "anywhere else",
+        check=lambda it: it == "none" or (_is_name(it) and LOG_NAME.fullmatch(it) is not None),
+    ),
 ]
 NOT_EMPTY = Field(min_length=1)
 RANGE = Accepts(
@@ -141,7 +153,10 @@ class Timed:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
-        return core.with_info_before_validator_function(_in_seconds, handler(source))
+        inner = handler(source)
+        numbers = inner.get("custom_error_context", {}).get("accepted", "a number")
+        read = partial(_in_seconds, accepted=f"{numbers}, or {TEXTS}")
+        return core.with_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(
         self, schema: core.CoreSchema, handler: GetJsonSchemaHandler
@@ -149,10 +164,13 @@ class Timed:
         return {"anyOf": [handler(schema), {"type": "string", "pattern": TIME.pattern}]}
 
 
-def _in_seconds(value: Any, info: ValidationInfo) -> Any:
-    """Where pydantic's context is a list, of the texts that were such times."""
-    if not (isinstance(value, str) and TIME.match(value) and isinstance(info.context, list)):
+def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
+    """Return the seconds that a text says; what is no text is returned as it is. Where pydantic's
+    context is a list, it gets the texts. Raises PydanticCustomError for a text that is no time."""
+    if not (isinstance(value, str) and isinstance(info.context, list)):
         return value
+    if not TIME.match(value):
+        raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted})
     info.context.append(value)
     time = units_sum(value)
     return int(time) if time.is_integer() else time

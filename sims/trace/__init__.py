@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from attrs import asdict, define, field
 
 from actors.runtime import Record
-from sims.telling import in_units, moment
+from sims.telling import Clock
 
 
 @define
@@ -38,9 +38,10 @@ class Span:
         self.children.append(child := Span.of(title, record))
         return child
 
-    def happened(self, title: str, record: Record) -> None:
+    def happened(self, title: str, record: Record) -> Span:
         """Within this, at once over."""
-        self.children.append(Span.of(title, record, record.t))
+        self.children.append(child := Span.of(title, record, record.t))
+        return child
 
     def close(self, now: float) -> None:
         """It is over, if it was not before."""
@@ -60,18 +61,17 @@ class Span:
         """The span as data."""
         return asdict(self)
 
-    def lines(self, unit: str, depth: int = 0) -> Iterator[str]:
-        """The span for people, one line each, children indented; times are in `unit`."""
+    def lines(self, clock: Clock, depth: int = 0) -> Iterator[str]:
+        """The span for people, one line each, children indented; `clock` shows its moments."""
         cause = "" if self.cause is None else f"  (#{self.seq} because of #{self.cause})"
-        yield f"{'  ' * depth}{self._when(unit):<24} {self.title}{cause}"
+        yield f"{'  ' * depth}{self._when(clock):<24} {self.title}{cause}"
         for child in self.children:
-            yield from child.lines(unit, depth + 1)
+            yield from child.lines(clock, depth + 1)
 
-    def _when(self, unit: str) -> str:
-        start = moment(self.start, unit)
+    def _when(self, clock: Clock) -> str:
+        start = clock(self.start)
         if self.end is None:
             return f"{start} to ?"
         if self.end == self.start:
             return start
-        lasted = in_units(self.end - self.start, unit, digits=6)
-        return f"{start} to {moment(self.end, unit)} ({lasted})"
+        return f"{start} to {clock(self.end)} ({clock.lasted(self.end - self.start)})"

@@ -1,16 +1,16 @@
 """Where a job's flowtime went: its time in the system, cut into parts that add up to it exactly.
 
-A job's time from its submission to its end is told by the run that completed it from that run's
-start on, before that by the run whose state it began from, and so on back. What lies between is
-told by the other runs under way, whose computing was lost, else it was downtime while the job kept
-processors, else waiting.
+A job's time from its submission to its end belongs to the run that completed it from that run's
+start on, before that to the run whose state it began from, and so on back. What lies between
+belongs to the other runs under way, whose computing was lost or redundant, else to the processors
+that the job kept between two runs, else the job was pending. The words are the ledger's.
 """
 
 from __future__ import annotations
 
 import enum
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from fractions import Fraction
 from itertools import chain, pairwise
 from math import inf
@@ -18,7 +18,10 @@ from math import inf
 import numpy as np
 from attrs import define, field, frozen
 
+from policies.availability import WorkerState
 from sims.history import Run
+from sims.ledger import AWAY, Use
+from sims.ledger.spans import unless_useful
 from sims.telling import in_units
 
 Head = tuple[int, float]
@@ -29,25 +32,38 @@ ROUNDING = 1 - 1e-12
 
 
 class Part(enum.Enum):
-    """What a job was about, from its submission to its completion; one at a time."""
+    """What a job was about, from its submission to its completion; one at a time. A word that the
+    ledger has too means the same here, of the whole job: the first that fits any of its members."""
 
-    WAITING = "waiting"
-    """For processors, for its turn, or for the link."""
-    TRANSFER = "transfer"
-    """A message on its way to or from some worker, while nothing is computed."""
-    USEFUL = "useful"
-    LOST = "lost"
-    """Computation that is not in the state that completed the job."""
-    VERIFICATION = "verification"
-    CHECKPOINT = "checkpoint"
-    DOWNTIME = "downtime"
-    """It keeps processors that are not all UP, between two runs."""
-    RECOVERY = "recovery"
-    REDISTRIBUTION = "redistribution"
-    SUSPENDED = "suspended"
-    """A run of it stands still: a member is RECLAIMED or DOWN, or at speed 0."""
+    PENDING = "pending"
+    """It holds no processors, which is no time of the ledger."""
+    USEFUL = Use.USEFUL.value
+    LOST = Use.LOST.value
+    CHECKPOINT = Use.CHECKPOINT.value
+    RECOVERY = Use.RECOVERY.value
+    REDISTRIBUTION = Use.REDISTRIBUTION.value
+    TRANSFER = Use.TRANSFER.value
+    """A message is on its way to or from some worker, while its run does nothing else."""
+    WAITING = Use.WAITING.value
+    """Its run stands still, or it keeps processors between two runs: for the link, without speed,
+    or until a fault is detected; all members are UP."""
+    REDUNDANT = Use.REDUNDANT.value
+    VERIFICATION = Use.VERIFICATION.value
+    RECLAIMED = Use.RECLAIMED.value
+    """Its run stands still, or it keeps processors between two runs: a member is RECLAIMED."""
+    DOWN = Use.DOWN.value
+    """The same, and a member is DOWN."""
     UNSETTLED = "unsettled"
     """Computation that a fault could still undo, or a check reject, where the log ends."""
+
+
+HELD_UP = {state: Part(use.value) for state, use in AWAY.items()}
+"""What a member that is away keeps its job from, the worst first. Read only."""
+
+
+def held_up(away: Collection[WorkerState]) -> Part:
+    """Why a job stands still whose members are in these states, those that are UP left out."""
+    return next((part for state, part in HELD_UP.items() if state in away), Part.WAITING)
 
 
 Claim = tuple[float, float, Part]
@@ -66,12 +82,18 @@ class Piece:
     """At which it grows."""
 
 
+def _spans(pieces: Sequence[Piece], end: float) -> Iterator[tuple[Piece, float]]:
+    return zip(pieces, [*(it.start for it in pieces[1:]), end], strict=False)
+
+
 @define(eq=False)
 class Course:
     """What a run was about when: its pieces in order of time."""
 
     run: Run
     pieces: list[Piece] = field(init=False, factory=list)
+    waits: list[Piece] = field(init=False, factory=list)
+    """What kept its job from its next run, while that kept its members."""
     released: float | None = field(init=False, default=None)
     """When its members were, where its job kept them; None: not yet."""
 
@@ -81,12 +103,20 @@ class Course:
 
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
         """Each piece with its end, the last one's being `end`."""
-        return zip(self.pieces, [*(it.start for it in self.pieces[1:]), end], strict=True)
+        return _spans(self.pieces, end)
+
+    def keeping(self, end: float) -> Iterator[Claim]:
+        """The time until `end` for which its job kept its members."""
+        end = end if self.released is None else self.released
+        for it, until in _spans(self.waits, end):
+            if it.start < end:
+                yield it.start, min(until, end), it.part
 
     def claims(self, end: float, limit: float, fate: Part) -> Iterator[Claim]:
         """Its time until `end`: what was computed up to the work `limit` met `fate`, and was lost
-        beyond."""
+        or redundant beyond."""
         run = self.run
+        beyond = Part(unless_useful(run).value)
         if run.end is not None:
             end = min(end, run.end)
             limit = inf if limit >= run.done else limit  # whatever its rate was told to be
@@ -99,7 +129,7 @@ class Course:
             at = over if whole else it.start + (limit - it.done) / it.rate
             split = min(max(at, it.start), over)
             yield it.start, split, fate
-            yield split, over, Part.LOST
+            yield split, over, beyond
 
 
 @define
@@ -141,13 +171,9 @@ class FlowAccount:
             end, source = course.run.start, course.run.event.source
             head = None if source is None else (source, course.run.event.saved)
         others = [course.claims(now, -inf, fate) for course in self.runs]
-        kept = (
-            (it.run.end, now if it.released is None else it.released, Part.DOWNTIME)
-            for it in self.runs
-            if it.run.end is not None and it.run.kept
-        )
-        waits = (self.since, now, Part.WAITING)
-        self._enter([waits, *kept, *chain(*reversed(others)), *chain(*reversed(led))])
+        kept = [course.keeping(now) for course in self.runs]
+        waits = (self.since, now, Part.PENDING)
+        self._enter([waits, *chain(*kept), *chain(*reversed(others)), *chain(*reversed(led))])
         self.since, self.runs = now, []
 
     def _enter(self, claims: list[Claim]) -> None:

@@ -11,37 +11,18 @@ from typing import Any
 
 from attrs import asdict, define, field, frozen
 
-from actors.events import Compound, CopiesPlaced, DeciderKind, ScenarioStarted
+from actors.events import Compound, ScenarioStarted
 from actors.intervals import count_in, intervals_of, numbers_in, text
 from actors.runtime import Record
 from policies.availability import WorkerState
-from policies.interface.queue import BatchJob, Order
-from policies.maths.speedup import Rigid
-from policies.queue.names import default_order
-from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time
 from sims.errors import InputError, visible
 from sims.history import History, Job, Key, Listener, Run
 from sims.history.lines import Lines, skim
 from sims.log import LogFile
-from sims.telling import counted, in_units, moment, title_of
-
-PLAIN: dict[str, Order] = {
-    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
-    "LJF": large_first,
-    "FCFS": first_come,
-    "SJF": shortest_time,
-}
-"""The orders that depend on nothing but what a log tells of a job. Read only."""
+from sims.telling import Clock, counted, in_units, title_of
+from sims.trace.ranking import Ranking, wanted
 
 AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
-
-
-def wanted(run: Run) -> int:
-    """How many processors its job asked for while it waited; copies that start together count."""
-    placed, processors = run.record.event, count_in(run.event.processors)
-    if isinstance(placed, CopiesPlaced):
-        return placed.copies[placed.jobs.index(run.job.name)] * processors
-    return processors
 
 
 @frozen
@@ -55,6 +36,9 @@ class Held:
     """Whether the run is over, and the job keeps them for its next one."""
     processors: str
     since: float
+    """When its job began to hold them, if over several runs without a gap."""
+    start: float
+    """When the run started."""
     believed: float
     """When it is believed to end, where nothing changes its speed."""
 
@@ -69,12 +53,17 @@ class Held:
             copies = isinstance(first.record.event, Compound)
             time = 0 if copies else first.event.work - first.event.begun
         believed = first.start + time + job.verification
-        return cls(job.name, first.number, first.kept, them, first.start, believed)
+        since = min(it.holding for it in runs)
+        return cls(job.name, first.number, first.kept, them, since, first.start, believed)
 
     @property
     def width(self) -> int:
         """How many."""
         return count_in(self.processors)
+
+    def as_json(self) -> dict[str, object]:
+        """Who holds how many, as data."""
+        return {"job": self.job, "run": self.run, "processors": self.width}
 
     @property
     def key(self) -> Key:
@@ -104,9 +93,11 @@ class Look(Listener):
     starts: dict[str, Run] = field(init=False, factory=dict)
     """By job that waits: its next run."""
     ends: dict[Key, float] = field(init=False, factory=dict)
-    """By run: when the workers that it holds are released, or go on to its job's next run."""
+    """By run: when its job releases the workers that it holds, those of its next runs too that take
+    them over without a gap."""
     _awaited: frozenset[str] = field(init=False)
-    _holding: frozenset[Key] = field(init=False)
+    _heirs: dict[Key, Key] = field(init=False)
+    """The runs that hold those workers now, by which run did when it was looked at."""
 
     @classmethod
     def at(cls, history: History, whose: str | None = None) -> Look:
@@ -118,55 +109,26 @@ class Look(Listener):
 
     def __attrs_post_init__(self) -> None:
         self._awaited = frozenset(job.name for job in self.waiting)
-        self._holding = frozenset(it.key for it in self.held)
+        self._heirs = {it.key: it.key for it in self.held}
 
     def run_started(self, run: Run, record: Record) -> None:
-        if run.job.name in self._awaited:
-            self.starts.setdefault(run.job.name, run)
+        name = run.job.name
+        if name in self._awaited:
+            self.starts.setdefault(name, run)
+        if run.follows is not None and (name, run.follows) in self._heirs:
+            found = self._heirs[run.key] = self._heirs.pop((name, run.follows))
+            self.ends.pop(found, None)
 
     def run_released(self, run: Run, record: Record) -> None:
-        if run.key in self._holding:
-            self.ends[run.key] = record.t
+        found = self._heirs.get(run.key)
+        if found is not None:
+            self.ends[found] = record.t
 
-    @property
-    def settled(self) -> bool:
-        """Whether all that can be told of those whom it found is known."""
-        return len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
-
-
-@frozen
-class Ranking:
-    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
-
-    name: str
-    """Empty where no queue decides."""
-    order: Order | None
-    processors: int
-
-    @classmethod
-    def of(cls, started: ScenarioStarted) -> Ranking:
-        """Of the log that begins so."""
-        if started.decider is not DeciderKind.QUEUE:
-            return cls("", None, started.processors)
-        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
-        name = next(said, default_order(started.policy))
-        return cls(name, PLAIN.get(name), started.processors)
-
-    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
-        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
-        other order is known; last where what it asks for is not told and matters."""
-        if self.order is None or self.order is first_come:
-            return job.submitted, job.seq
-        if run is None:
-            return inf, job.seq
-        processors, work = wanted(run), run.event.work
-        described = BatchJob(job.seq, job.name, Rigid(processors, work), submitted=job.submitted)
-        time = work if job.estimate is None else job.estimate
-        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
-
-
-def _undrawn(job: BatchJob) -> float:
-    raise AssertionError("only RANDOM draws, and it is not ranked")
+    def settled(self, now: float) -> bool:
+        """Whether all that can be told of those whom it found is known: at the instant when workers
+        are released, its job's next run may still take them over."""
+        over = len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
+        return over and max(self.ends.values(), default=-inf) < now
 
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
@@ -183,6 +145,7 @@ class Instant:
     at: float
     started: ScenarioStarted
     look: Look
+    clock: Clock
 
     @property
     def order(self) -> str | None:
@@ -217,11 +180,12 @@ class Instant:
         return {
             "t": self.at,
             "unit": self.started.unit,
+            **({} if (begins := self.clock.begins) is None else {"begins": begins}),
             "free": self.look.free,
             "away": {state.name: numbers for state, numbers in self.look.away.items()},
             "order": self.order,
             "waiting": self.waiting,
-            "running": [asdict(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
+            "running": [_row(it) | {"until": self.look.ends.get(it.key)} for it in self.running],
         }
 
     def lines(self) -> Iterator[str]:
@@ -230,7 +194,7 @@ class Instant:
         wanting = sum(map(wanted, look.starts.values()))
         held = sum(it.width for it in look.held)
         yield title_of(started)
-        yield f"at {self._moment(self.at)}"
+        yield f"at {self._moment(self.at)}{'' if self.clock.begins is None else ', UTC'}"
         yield f"  waiting  {counted(len(look.waiting), 'job')} for {counted(wanting, 'processor')}"
         yield f"  running  {counted(len(look.held), 'run')} on {counted(held, 'processor')}"
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
@@ -258,7 +222,11 @@ class Instant:
         return held.job, run, f"{held.width:,}", *map(self._moment, times)
 
     def _moment(self, t: float | None) -> str:
-        return UNKNOWN if t is None else moment(t, self.started.unit)
+        return UNKNOWN if t is None else self.clock(t)
+
+
+def _row(held: Held) -> dict[str, Any]:
+    return asdict(held, filter=lambda key, _: key.name != "start")
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
@@ -285,12 +253,13 @@ def read_instant(log: LogFile, at: float) -> Instant:
                     continue
                 lines.catch_up()
                 look = history.listen(Look.at(history))
-            if not look.settled:
+            if not look.settled(history.now):
                 lines.tell(number, line)
     started, last = history.header, log.last
     assert started is not None and last is not None
+    clock = Clock(started.unit, history.begins)
     if look is None and at > last.t:
-        problem = f"{moment(at, started.unit)} is after the log's end"
-        end = f"0 to {last.t:.17g} ({moment(last.t, started.unit)})"
+        problem = f"{clock(at)} is after the log's end"
+        end = f"0 to {last.t:.17g} ({clock(last.t)})"
         raise InputError(str(log.path), "--at", problem, end)
-    return Instant(at, started, look or Look.at(history))
+    return Instant(at, started, look or Look.at(history), clock)

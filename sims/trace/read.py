@@ -7,178 +7,29 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from pathlib import Path
 from string import ascii_letters
 from typing import Any
 
-from attrs import define, evolve, field, frozen
+from attrs import frozen
 
 from actors.events import (
-    CopiesPlaced,
-    CopiesSettled,
-    ReservationDropped,
-    ReservationMade,
-    RunStarted,
+    JobSubmitted,
+    LogReplayed,
+    ScenarioStarted,
 )
 from actors.runtime import Record, rare_collections
-from policies.availability import WorkerState
+from sims.durations import FORMS, Date
 from sims.errors import InputError, visible
-from sims.history import History, Job, Listener, Run, Worker
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
+from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
-from sims.trace.instant import Look, Ranking, held
+from sims.trace.ranking import Ranking, wanted
 from sims.trace.tale import Tale
-from sims.trace.wait import FreeWorkers, Promise, Wait
-
-DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
-"""With the first of these events all else of an instant has happened: now is decided."""
-ROUNDING = 1 + 1e-9
-"""Ends that are believed and ends that come are sums in another order."""
-
-
-@define
-class Waits(Listener):
-    """All waits of one job, complete once the log has been read: call it with the records of
-    `HOLDING`, which it has its history apply."""
-
-    job: str
-    history: History = field(factory=History)
-    done: list[Wait] = field(factory=list)
-    _me: Job | None = None
-    _open: Wait | None = None
-    _unsettled: list[Wait] = field(factory=list)
-    _before: int | None = None
-    """How many workers were free before what is decided at this instant; None: nothing is yet."""
-    _freed: list[Run] = field(factory=list)
-    _back: list[int] = field(factory=list)
-    _reserved: dict[str, float] = field(factory=dict)
-    """Starts that are promised to other jobs that wait."""
-
-    def __attrs_post_init__(self) -> None:
-        self.history.listen(self)
-        self.history.on(ReservationMade, self._promise)
-        self.history.on(ReservationDropped, self._promise)
-
-    @property
-    def over(self) -> bool:
-        """Whether no line can tell more."""
-        return self._me is not None and self._me.end is not None and not self._unsettled
-
-    @property
-    def idle(self) -> bool:
-        """Whether the job does not wait, and all that can be told of its waits is known."""
-        return self._open is None and not self._unsettled
-
-    def __call__(self, record: Record) -> None:
-        if record.t > self.history.now:
-            self._pass()
-        if self._open is not None and self._decides(record, self._open):
-            self._look(self._open)
-        self.history.apply(record)
-        if self._unsettled:
-            self._unsettled = [it for it in self._unsettled if not it.look.settled]
-        me = self.history.jobs.get(self.job)
-        if (me is not None and not me.holdings) != (self._open is not None):
-            self._turn(me, record.t)
-
-    def close(self) -> None:
-        """The log ends here."""
-        if self._open is not None:
-            self._pass()
-            self.done.append(self._open)
-            self._open = None
-
-    # --- from wait to wait --------------------------------------------------------------------
-
-    def _turn(self, me: Job | None, now: float) -> None:
-        before, self._open = self._open, None
-        if before is not None:
-            if now == before.since:
-                self._unsettled = [it for it in self._unsettled if it is not before]
-                return
-            self.done.append(before)
-            if me is not None:
-                self._satisfy(before, now)
-        elif me is not None and (header := self.history.header) is not None:
-            self._me, self._open, self._before = me, Wait(me, now, header, Ranking.of(header)), None
-            self._freed, self._back = [], []
-            others = (job for job in self.history.queue if job is not me)
-            self._reserved = {it.name: it.promised for it in others if it.promised is not None}
-
-    def _satisfy(self, wait: Wait, now: float) -> None:
-        runs = [run for run in self.history.runs.values() if run.job is wait.me]
-        wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
-        self._decided(wait, now)
-        wait.freed, wait.back = held(self._freed), self._back
-
-    # --- while it waits -----------------------------------------------------------------------
-
-    def _pass(self) -> None:
-        """An instant is over."""
-        wait = self._open
-        if wait is not None:
-            self._decided(wait, self.history.now)
-            self._freed, self._back = [], []
-        self._before = None
-
-    def _decides(self, record: Record, wait: Wait) -> bool:
-        """Whether it is decided now, and not that the job does not wait."""
-        event = record.event
-        mine = isinstance(event, RunStarted) and event.job == self.job
-        return isinstance(event, DECISIONS) and not (mine and record.t == wait.since)
-
-    def _decided(self, wait: Wait, now: float) -> None:
-        before = self._look(wait)
-        free, starts = self.history.free, self._reserved
-        whose = min(starts, key=starts.__getitem__) if free and starts else None
-        wait.instants.append(FreeWorkers(now, before, free, whose))
-
-    def _look(self, wait: Wait) -> int:
-        """All but the decisions of this instant is known; how many workers are free."""
-        if self._before is not None:
-            return self._before
-        self._before = self.history.free
-        if not wait.instants:
-            wait.look = Look.at(self.history, self.job)
-            self._unsettled.append(wait)
-        return self._before
-
-    def run_started(self, run: Run, record: Record) -> None:
-        for it in self._unsettled:
-            it.look.run_started(run, record)
-        wait, job = self._open, run.job
-        self._reserved.pop(job.name, None)
-        if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
-            wait.passed[job.name] = run
-
-    def run_released(self, run: Run, record: Record) -> None:
-        for it in self._unsettled:
-            it.look.run_released(run, record)
-        if self._open is not None and not isinstance(record.event, RunStarted):  # which has them
-            self._freed.append(run)
-
-    def worker_changed(self, worker: Worker, record: Record) -> None:
-        if self._open is not None and worker.state is WorkerState.UP:
-            self._back.append(worker.number)
-
-    def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
-        wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
-        if wait is None:
-            return
-        if event.job != self.job:
-            self._reserved.pop(event.job, None)
-            if start is not None:
-                self._reserved[event.job] = start
-        if event.job == self.job:
-            ended = [] if start is None else held(self._freed)
-            early = [it for it in ended if it.believed > record.t * ROUNDING]
-            wait.promises.append(Promise(record, start, early))
-        elif start is not None and wait.promises:
-            last = wait.promises[-1]
-            if last.record.t == record.t and last.start is None and last.ahead is None:
-                wait.promises[-1] = evolve(last, ahead=event.job)
-
+from sims.trace.wait import Wait
+from sims.trace.watch import Waits
 
 # --- lives, and chains of causes -----------------------------------------------------------------
 
@@ -195,7 +46,7 @@ class Trace:
     """What became of a job: print it."""
 
     job: str
-    unit: str
+    clock: Clock
     root: Span
     """Its life, with the reasons below each time that it waited."""
     account: FlowAccount
@@ -205,13 +56,16 @@ class Trace:
     @property
     def data(self) -> Mapping[str, Any]:
         """The same as data. Made when asked for, as `text` is: a long life has 10^5 lines."""
-        about = {"job": self.job, "account": self.account.as_json()}
+        about: dict[str, Any] = {"job": self.job, "account": self.account.as_json()}
+        if self.clock.begins is not None:
+            about["begins"] = self.clock.begins
         return self.root.as_json() | about | {"waits": [it.as_json() for it in self.waits]}
 
     @property
     def text(self) -> str:
         """The same for people."""
-        lines = chain(self.root.lines(self.unit), ("",), self.account.lines(self.unit))
+        account = self.account.lines(self.clock.unit)
+        lines = chain(self.root.lines(self.clock), ("",), account)
         return "\n".join(map(visible, lines))
 
     def __str__(self) -> str:
@@ -261,17 +115,28 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
                 if record is not None:
                     tale(record)
                     after = record.t
-    last, started = log.last, waits.history.header
-    assert last is not None and started is not None
+    last = log.last
+    assert last is not None
     tale.stop(last.t)
     waits.close()
+    explain(tale, waits)
+    if tale.root is None:
+        return None
+    return Trace(job, tale.clock, tale.root, tale.account, waits.done)
+
+
+def explain(tale: Tale, waits: Waits) -> None:
+    """Put into a job's life why it waited, and for whom its runs made way."""
     since = {wait.since: wait for wait in waits.done}
     for span in tale.waits:
         if span.start in since:
             span.children += since[span.start].spans()
-    if tale.root is None:
-        return None
-    return Trace(job, started.unit, tale.root, tale.account, waits.done)
+    for seq, other in waits.preempted.items():
+        started, name = tale.started, other.job.name
+        by = f"the order {Ranking.of(started).name} puts it first"
+        why = by if started.preempts else "by the policy's choice"
+        size = counted(wanted(other), "processor")
+        tale.cancelled[seq].title += f", preempted by {name}, which starts on {size}: {why}"
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:
@@ -295,3 +160,32 @@ def causes(log: LogFile, seq: int) -> list[Record]:
         wanted = frozenset(chain)
         told = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
     return [record for number in chain if (record := told[number + 1]) is not None]
+
+
+# --- dates ---------------------------------------------------------------------------------------
+
+
+def clock_of(log: Path) -> Clock:
+    """How moments of this log are shown: it tells its dates before its first job."""
+    unit = ""
+    for record in LogFile(log):
+        match record.event:
+            case ScenarioStarted():
+                unit = record.event.unit
+            case LogReplayed():
+                return Clock(unit, record.event.begins)
+            case JobSubmitted():
+                break
+    return Clock(unit)
+
+
+def time_at(log: Path, date: Date) -> float:
+    """The log's time at a date. Raises InputError where it has none, or begins later."""
+    clock = clock_of(log)
+    if clock.begins is None:
+        raise InputError(str(log), "--at", "a date, and this log has none", FORMS)
+    time = float(date) - clock.begins
+    if time < 0:
+        problem = f"{clock(time)} is before the log's first instant"
+        raise InputError(str(log), "--at", problem, f"{clock(0)} (UTC) or later")
+    return time

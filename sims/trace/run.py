@@ -27,7 +27,8 @@ from policies.availability import WorkerState
 from sims.history import History, Worker
 from sims.telling import amount_of, in_units, worker_of
 from sims.trace import Span
-from sims.trace.account import Course, Part
+from sims.trace.account import Course, Part, Piece, held_up
+from sims.trace.words import stage_words
 
 BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
 """Stages that are over when all members' messages have passed."""
@@ -38,17 +39,6 @@ PARTS = {
     Stage.RECOVERING: Part.RECOVERY,
     Stage.REDISTRIBUTING: Part.REDISTRIBUTION,
 }
-WORDS = {
-    Stage.STAGING_IN: "stages in",
-    Stage.SAVING: "sends its images",
-    Stage.COMPUTING: "computes",
-    Stage.VERIFYING: "verifies",
-    Stage.CHECKPOINTING: "takes a checkpoint",
-    Stage.RECOVERING: "recovers",
-    Stage.REDISTRIBUTING: "redistributes its data",
-}
-
-
 MESSAGES = {
     TransferKind.PROGRAM: "program",
     TransferKind.DATA: "data",
@@ -72,6 +62,8 @@ class ToldRun(Course):
     span: Span
     kept: Span | None = field(init=False, default=None)
     doing: Span | None = field(init=False, default=None)
+    ended: Span = field(init=False)
+    """What says how it ended, once it has."""
     _reclaimed: dict[int, Span] = field(init=False, factory=dict)
     """Members that are RECLAIMED."""
     _rate: float = field(init=False)
@@ -79,6 +71,7 @@ class ToldRun(Course):
     """Whether it does though no stage is told."""
 
     def __attrs_post_init__(self) -> None:
+        self.ended = self.span
         self._turn(self.run.start, self.run.done, self._speed())
 
     @property
@@ -97,7 +90,7 @@ class ToldRun(Course):
         self._stop(now)
         self._turn(now, run.done, run.rate)
         if run.rate or run.stage in BY_MESSAGE:
-            words = WORDS[run.stage or Stage.COMPUTING]
+            words = stage_words(run, self.started)
             paced = (computes or run.stage is Stage.VERIFYING) and run.rate != 1
             self.doing = self.span.below(
                 f"{words} at speed {run.rate:g}" if paced else words, record
@@ -107,12 +100,20 @@ class ToldRun(Course):
         self._rate = rate
         self.turn(now, self._part(), done, rate)
 
-    def _review(self, now: float) -> None:
-        """What its members do has changed, and with it what the run is about."""
-        if self.run.stage is None:
+    def review(self, now: float) -> None:
+        """What its members do has changed, and with it what the run is about, or what its job waits
+        for that keeps them."""
+        if self.run.end is not None:
+            if self.kept is not None:
+                self.waits.append(Piece(now, self._held_up(), self.run.done, 0))
+        elif self.run.stage is None:
             self._guess(now, 0 if self.run.away else self._speed())
-        elif self._part() is not self.pieces[-1].part and self.run.stage in BY_MESSAGE:
+        elif self._part() is not self.pieces[-1].part:
             self._turn(now, self.pieces[-1].done, self._rate)
+
+    def _held_up(self) -> Part:
+        known = map(self.history.workers.get, self.run.away)
+        return held_up({worker.state for worker in known if worker})
 
     def _stop(self, now: float) -> None:
         if self.doing is not None:
@@ -124,9 +125,11 @@ class ToldRun(Course):
         if stage in BY_MESSAGE:
             if self.under_way():
                 return Part.TRANSFER
-            return Part.SUSPENDED if self.run.away else Part.WAITING
-        usual = Stage.VERIFYING if self._verifies else Stage.COMPUTING
-        return PARTS[stage or usual] if self._rate else Part.SUSPENDED
+            return self._held_up()
+        if not self._rate:
+            passing = self.run.passing and not self.run.away
+            return Part.CHECKPOINT if passing else self._held_up()
+        return PARTS[stage or (Stage.VERIFYING if self._verifies else Stage.COMPUTING)]
 
     # --- its members --------------------------------------------------------------------------
 
@@ -143,8 +146,7 @@ class ToldRun(Course):
             case WorkerSpeedChanged(speed=speed) if self.run.end is None:
                 name = worker_of(self.started, worker)
                 self.span.happened(f"{name} has speed {speed:g} now", record)
-        if self.run.end is None:
-            self._review(record.t)
+        self.review(record.t)
 
     def _move(self, worker: int, state: WorkerState, record: Record) -> None:
         name = worker_of(self.started, worker)
@@ -174,7 +176,8 @@ class ToldRun(Course):
             if self.run.job.verification and over <= now:
                 self._verifies, done = True, work
                 self.turn(over, Part.VERIFICATION, work)
-        if rate != self._rate:
+        turned, self._rate = rate != self._rate, rate
+        if turned or self._part() is not self.pieces[-1].part:
             self._turn(now, done, rate)
 
     # --- its end ------------------------------------------------------------------------------
@@ -184,7 +187,7 @@ class ToldRun(Course):
         now, outcome = record.t, self.run.outcome
         assert outcome is not None
         if self.run.stage is not None:
-            self.span.happened(f"ended: {outcome.value}", record)
+            self.ended = self.span.happened(f"ended: {outcome.value}", record)
         else:
             self._guess(now, self._rate)
             self._sum_up(outcome, done, now)
@@ -196,6 +199,7 @@ class ToldRun(Course):
     def keep(self, parent: Span, record: Record) -> None:
         """Its members stay its job's, and those that are RECLAIMED are told anew."""
         self.kept = parent.below(f"keeps its workers {self.run.processors}", record)
+        self.review(record.t)
         for worker in list(self._reclaimed):
             self._move(worker, WorkerState.RECLAIMED, record)
 

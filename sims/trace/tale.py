@@ -11,8 +11,10 @@ from attrs import define, field
 
 from actors.events import (
     Compound,
+    DeciderKind,
     IterationStarted,
     MessagesDescribed,
+    NoticeGiven,
     Outcome,
     RateChanged,
     RedistributionDecided,
@@ -27,7 +29,7 @@ from actors.events import (
 from actors.intervals import count_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
-from sims.telling import amount_of, counted, in_units, worker_of
+from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.run import Messages, ToldRun
@@ -48,6 +50,8 @@ class Tale(Listener):
     account: FlowAccount = field(factory=FlowAccount)
     waits: list[Span] = field(factory=list)
     """When it waited, and for how long."""
+    cancelled: dict[int, Span] = field(factory=dict)
+    """By event that ended a run so: what says that it did."""
     history: History = field(factory=History)
     """Of this job alone."""
     _messages: Messages = field(factory=Messages)
@@ -65,7 +69,7 @@ class Tale(Listener):
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
         if not self.history.jobs:
-            return False
+            return b'"event":"LogReplayed"' in line
         found = WORKER.search(line)
         worker = int(found[1]) if found else -1
         mine = worker in self.history.workers or worker in self._messages.spans
@@ -96,6 +100,11 @@ class Tale(Listener):
         assert self.history.header is not None
         return self.history.header
 
+    @property
+    def clock(self) -> Clock:
+        """How its moments are shown."""
+        return Clock(self.started.unit, self.history.begins)
+
     @singledispatchmethod
     def hear(self, event: Event, record: Record) -> None:
         """The history knows of the event: what is told of it beside its listeners' spans."""
@@ -103,14 +112,17 @@ class Tale(Listener):
         if tell is None or not self.history.jobs:
             return
         told = self._runs.get(getattr(event, "run", -1))
-        title = tell(event, About(self.job, self.started, told.run if told else None))
+        if told is not None:
+            told.review(record.t)
+        title = tell(event, About(self.job, self.started, self.clock, told.run if told else None))
         if title is not None:
             (told.place if told else self._top).happened(title, record)
 
     # --- from submission to completion --------------------------------------------------------
 
     def job_submitted(self, job: Job, record: Record) -> None:
-        self.root = self._top = Span.of(f"{self.job} submitted", record)
+        dated = "" if self.history.begins is None else " (dates are UTC)"
+        self.root = self._top = Span.of(f"{self.job} submitted{dated}", record)
         self.account.since = record.t
         self._wait(record)
 
@@ -212,6 +224,10 @@ class Tale(Listener):
         if run.job.end is not None:
             return
         told.end(done, record)
+        if run.outcome is Outcome.CANCELLED:
+            self.cancelled[record.seq] = told.ended
+            if self.started.decider is DeciderKind.DEADLINE:
+                told.ended.title += ": the policy gives its workers back"
         if run.outcome is Outcome.COMPLETED:
             self._completed = run.number, inf
         if run.kept:
@@ -229,6 +245,13 @@ class Tale(Listener):
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
         if run.job.end is None:
             self._runs[run.number].befall(worker, record)
+
+    @hear.register
+    def _notice(self, event: NoticeGiven, record: Record) -> None:
+        name = worker_of(self.started, event.worker)
+        title = f"notice: {name} will go DOWN at {self.clock(event.time)}"
+        for run in self.history.holders(event.worker):
+            self._runs[run.number].place.happened(title, record)
 
     @hear.register
     def _size(self, event: MessagesDescribed, record: Record) -> None:

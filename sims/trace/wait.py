@@ -4,47 +4,35 @@ made it start; in words and as data."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import inf
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events import DeciderKind, ScenarioStarted
 from actors.intervals import numbers_in
-from actors.runtime import Record
 from sims.history import Job, Run
-from sims.telling import counted, in_units, moment, worker_of
+from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
-from sims.trace.instant import Held, Look, Ranking, wanted
-
-NAMED = 3
-"""Of many jobs or runs, the largest are named."""
-
-
-@frozen
-class Promise:
-    """What a reservation of the job says from some instant on."""
-
-    record: Record
-    start: float | None
-    """None: it is dropped."""
-    early: Sequence[Held]
-    """Runs that ended at that instant, before they were believed to."""
-    ahead: str | None = None
-    """To whom the place of one that is dropped was given."""
-
-
-@frozen
-class FreeWorkers:
-    """How many workers were free: before and after what was decided."""
-
-    t: float
-    before: int
-    after: int
-    reserved: str | None
-    """Of the other jobs that have a reservation, the one that is promised the earliest start; None:
-    none has."""
+from sims.trace.instant import Held, Look
+from sims.trace.promises import (
+    NAMED,
+    Broken,
+    FreeWorkers,
+    Promise,
+    are,
+    at_once,
+    ended_early,
+    joined,
+    largest,
+    members,
+    mishap,
+    outlasts,
+    some,
+    starters,
+)
+from sims.trace.ranking import Ranking, wanted
 
 
 @define
@@ -57,6 +45,7 @@ class Wait:
     """What the log begins with."""
     ranking: Ranking
     """The queue's order."""
+    clock: Clock
     until: float | None = None
     """None: the log ends first."""
     look: Look = field(init=False)
@@ -64,6 +53,10 @@ class Wait:
     passed: dict[str, Run] = field(factory=dict)
     """Jobs that came later and started first."""
     promises: list[Promise] = field(factory=list)
+    upset: dict[str, Run] = field(factory=dict)
+    """By job: its run that was lost, or failed, last while this job waited."""
+    preempted: Run | None = None
+    """The wait began as the job made way for it."""
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
     """What it got."""
@@ -88,11 +81,18 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Instants before that at which as many were free, and went to others."""
-        mine, since = self.mine, self.possible
+        """Instants before that at which as many were free, and went to others; that at which it
+        made way itself is none."""
+        return [it.t for it in self._missed]
+
+    @property
+    def _missed(self) -> list[FreeWorkers]:
+        mine, since, found = self.mine, self.possible, self.instants
         if mine is None or since is None:
             return []
-        return [it.t for it in self.instants if it.t < since and it.before >= mine.width]
+        if self.preempted is not None and found and found[0].t == self.since:
+            found = found[1:]
+        return [it for it in found if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
         """At how many instants in [start, end) as many as it got were free and stayed so, by the
@@ -106,14 +106,16 @@ class Wait:
 
     def spans(self) -> Iterator[Span]:
         """In order of time."""
-        yield from _at(self.since, self._found(), self._held())
+        yield from at_once(self.since, self._found(), self._held())
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
+            if (broken := promise.broken) is not None:
+                yield from at_once(broken.t, self._broken(promise, broken))
         if self.until is not None:
-            yield from _at(self.until, self._passed(), *self._started(self.until))
+            yield from at_once(self.until, self._passed(), *self._started(self.until))
 
     def _moment(self, t: float) -> str:
-        return moment(t, self.started.unit)
+        return self.clock(t)
 
     # --- as it began ----------------------------------------------------------------------------
 
@@ -125,22 +127,28 @@ class Wait:
         names = [it.name for it in look.waiting if rank(it, starts.get(it.name)) < me]
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
-    def _found(self) -> str:
-        look = self.look
+    def _free(self, look: Look) -> str:
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
-        away = [f", {number:,} {_are(number)}{state}" for number, state in counts if number]
+        away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
-        free = f"{look.free:,} of {total} {_are(look.free)} free{''.join(away)}"
+        return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
+
+    def _found(self) -> str:
+        free, first = self._free(self.look), self.instants[0]
+        if self.look.free and first.t == self.since and (names := starters([first])):
+            begun = some(names, "other job")
+            starts = "starts" if len(names) == 1 else "start"
+            free += f", as it made way for {begun}" if self.preempted else f"; {begun} {starts}"
         jobs, processors = self.ahead()
         if not jobs:
             return free
         where = "ahead" if self.ranking.order is not None else "waiting already"
         them = f"{counted(jobs, 'job')} for {counted(processors, 'processor')}"
-        return f"{them} {_are(jobs)} {where}; {free}"
+        return f"{them} {are(jobs)} {where}; {free}"
 
     def _held(self) -> str:
         holders = self.look.held
-        return f"held by {_largest(holders, self._holder)}" if holders else ""
+        return f"held by {largest(holders, self._holder)}" if holders else ""
 
     def _holder(self, held: Held) -> str:
         end = self.look.ends.get(held.key)
@@ -151,20 +159,24 @@ class Wait:
     # --- while it waited ------------------------------------------------------------------------
 
     def _promised(self, promise: Promise, before: Promise | None) -> str:
+        why = [mishap(self.started, it) for it in promise.upset[:NAMED]]
         if promise.start is None:
-            ahead = f": {promise.ahead} is ahead of it now" if promise.ahead else ""
-            return f"nothing is promised to it any more{ahead}"
+            why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
+            return f"nothing is promised to it any more{': ' if why else ''}{joined(why)}"
         start = f"promised its start for {self._moment(promise.start)}"
         if before is None or before.start is None:
             return start
         by = promise.start - before.start
         how = f"{in_units(abs(by), self.started.unit)} {'earlier' if by < 0 else 'later'}"
-        ended = [self._early(it, promise.record.t) for it in promise.early[:NAMED]]
-        return f"{start}, {how}{': ' if ended else ''}{_joined(ended)}"
+        if by < 0:
+            why = ended_early(promise, self.started.unit)
+        return f"{start}, {how}{': ' if why else ''}{joined(why)}"
 
-    def _early(self, held: Held, end: float) -> str:
-        early = in_units(held.believed - end, self.started.unit)
-        return f"{held.job} ended {early} before it was believed to"
+    def _broken(self, promise: Promise, broken: Broken) -> str:
+        look = broken.look
+        about = promise, self.upset, look, self.clock, self.started
+        held = largest(look.held, lambda it: outlasts(it, *about))
+        return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
 
     def rule(self, passed: Run) -> str:
         """By what a job that came later started first."""
@@ -202,26 +214,44 @@ class Wait:
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
             first, held = self._moment(missed[0]), self.reserved(self.since, possible)
-            taken, why = len(missed) - held.total(), "others had them"
+            taken = len(missed) - held.total()
+            them = starters([it for it in self._missed if it.after < mine.width])
+            why = f"{some(them, 'other job') or 'others'} had them"
             if held:
-                why = f"{_holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
+                why = f"{self._holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
             yield f"{so_many} at {times} too, first at {first}: {why}"
+        chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
-            why = _holding(self.reserved(possible, now))
+            why = self._holding(self.reserved(possible, now))
             yield f"{so_many} from {self._moment(possible)} on, but {why}"
         free = self.instants[-1].before
-        are = f"{free:,} {_are(free)} free"
-        yield f"possible now: {self._freed()}{are}, it takes {mine.width:,}"
+        count = f"{free:,} {are(free)} free"
+        on = (
+            f"the policy starts it now, on {members(self.started, mine)}"
+            if chosen
+            else "possible now"
+        )
+        yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
+
+    def _holding(self, reserved: Counter[str | None]) -> str:
+        """Why what was free stayed so: whose reservations held it at the most instants, or the
+        policy's choice."""
+        jobs = [job for job, _ in reserved.most_common() if job is not None]
+        if not jobs:
+            waits = self.started.decider is DeciderKind.DEADLINE
+            return "the policy chose to wait" if waits else "the policy did not start it"
+        one = "a reservation" if len(jobs) == 1 else "reservations"
+        return f"{one} of {some(jobs, 'other job')} held them"
 
     def _freed(self) -> str:
         """What changed at the instant of its start."""
         freed, back = self.freed, self.back
         said = []
         if freed:
-            said.append(f"{_largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
+            said.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
         if back:
             names = [worker_of(self.started, worker) for worker in back]
-            said.append(f"{_some(names, 'other')} {_are(len(back))} UP again")
+            said.append(f"{some(names, 'other')} {are(len(back))} UP again")
         return f"{', '.join(said)}; " if said else ""
 
     def _end(self, held: Held) -> str:
@@ -243,57 +273,26 @@ class Wait:
             "free": look.free,
             **{state.name.lower(): len(numbers) for state, numbers in look.away.items()},
             "held": [
-                {**_data(it), "since": it.since, "until": look.ends.get(it.key)} for it in look.held
+                {**it.as_json(), "since": it.since, "until": look.ends.get(it.key)}
+                for it in look.held
             ],
             "passed": [
                 dict(zip(passed, (name, wanted(it), it.start, rule(it)), strict=True))
                 for name, it in self.passed.items()
             ],
+            "preempted": self.preempted and self.preempted.job.name,
             "promises": [
-                {"t": it.record.t, "start": it.start, "seq": it.record.seq} for it in self.promises
+                {
+                    "t": it.record.t,
+                    "start": it.start,
+                    "seq": it.record.seq,
+                    "broken": it.broken and self._broken(it, it.broken),
+                }
+                for it in self.promises
             ],
             "missed": self.missed,
             "reserved": {job: n for job, n in self.reserved(self.since, inf).items() if job},
             "possible": self.possible,
-            "freed": list(map(_data, self.freed)),
+            "freed": [it.as_json() for it in self.freed],
             "back": self.back,
         }
-
-
-def _holding(reserved: Counter[str | None]) -> str:
-    """Whose reservations held what was free: those that did so at the most instants."""
-    jobs = [job for job, _ in reserved.most_common() if job is not None]
-    if not jobs:
-        return "not for it"
-    one = "a reservation" if len(jobs) == 1 else "reservations"
-    return f"{one} of {_some(jobs, 'other job')} held them"
-
-
-def _data(held: Held) -> dict[str, object]:
-    return {"job": held.job, "run": held.run, "processors": held.width}
-
-
-def _at(t: float, *titles: str) -> Iterator[Span]:
-    return (Span(title, t, t) for title in titles if title)
-
-
-def _largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
-    """The first ones, which are the largest, by name."""
-    size = sum(it.width for it in holders[NAMED:])
-    return _some([tell(it) for it in holders], "other run", f" ({size:,})")
-
-
-def _some(words: Sequence[str], other: str, size: str = "") -> str:
-    """The first ones, and how many others there are."""
-    rest = len(words) - NAMED
-    return _joined([*words[:NAMED], *([counted(rest, other) + size] if rest > 0 else [])])
-
-
-def _joined(parts: Sequence[str]) -> str:
-    """`a, b and c`."""
-    *first, last = parts or [""]
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _are(number: int) -> str:
-    return "is" if number == 1 else "are"

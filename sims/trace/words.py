@@ -12,6 +12,7 @@ from actors.events import (
     CheckpointStarted,
     CheckpointStored,
     CheckpointTaken,
+    DeciderKind,
     EndExpected,
     FaultDetected,
     FaultIgnored,
@@ -26,11 +27,12 @@ from actors.events import (
     RedistributionPlanned,
     RestartedFromScratch,
     ScenarioStarted,
+    Stage,
     TasksDescribed,
 )
 from actors.runtime import Event
 from sims.history import Run
-from sims.telling import amount_of, counted, in_units, moment, worker_of
+from sims.telling import Clock, amount_of, counted, in_units, worker_of
 
 Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
@@ -68,6 +70,7 @@ class About:
 
     job: str
     started: ScenarioStarted
+    clock: Clock
     run: Run | None
     """That the event names."""
 
@@ -100,7 +103,7 @@ def _expected(event: EndExpected, about: About) -> str | None:
     if event.expected is None:
         return None
     where = counted(event.processors, "worker")
-    end = moment(event.expected, about.started.unit)
+    end = about.clock(event.expected)
     return f"expected to end at {end} on {where}; {event.left:.3%} of the work left"
 
 
@@ -127,3 +130,27 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     RedistributionPlanned: _planned,
 }
 """What is told of events that change nothing else in a life; None: nothing."""
+
+
+# --- stages ---------------------------------------------------------------------------------------
+
+WORDS = {
+    Stage.STAGING_IN: "stages in",
+    Stage.SAVING: "sends its images",
+    Stage.COMPUTING: "computes",
+    Stage.VERIFYING: "verifies",
+    Stage.CHECKPOINTING: "takes a checkpoint",
+    Stage.RECOVERING: "recovers",
+    Stage.REDISTRIBUTING: "redistributes its data",
+}
+
+
+def stage_words(run: Run, started: ScenarioStarted) -> str:
+    """What a run does in its stage; on other workers a job under a deadline changes over before it
+    recovers, in one stage."""
+    stage, event = run.stage or Stage.COMPUTING, run.event
+    moved = started.decider is DeciderKind.DEADLINE and event.keeps is None
+    changes = moved and any(it.startswith("changeover=") for it in started.settings)
+    if stage is not Stage.RECOVERING or not changes:
+        return WORDS[stage]
+    return "changes over" if event.source is None else "changes over and recovers"

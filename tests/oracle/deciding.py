@@ -35,9 +35,10 @@ def best_origin(job: Job) -> tuple[State | None, Source]:
 
 
 def furthest_state(job: Job) -> State | None:
-    """Of its runs under way, of equals the first; None where none has done any work."""
+    """Of its runs under way, of equals that with the lowest worker; None where none has done any
+    work."""
     runs = [group.run for group in job.copies_held if group.run and not group.run.blind]
-    furthest = max(runs, key=lambda run: run.done, default=None)
+    furthest = max(runs, key=lambda run: (run.done, -min(run.members)), default=None)
     return State(furthest, furthest.done) if furthest and furthest.done > 0 else None
 
 

@@ -23,7 +23,9 @@ from tests.sims.drawn import (
     a_platform,
     a_protection,
     an_application,
+    an_underestimate,
     any_job,
+    in_halves,
     kept,
     law_of_faults,
     one,
@@ -97,7 +99,29 @@ def believed(seed: int) -> Table:
     if "workers" in table:
         for worker in table["workers"]:
             worker["task_time"] = one(rng, 1, 2.5)
-    return table
+    return in_halves(table) if rng.random() < 0.5 else table  # type: ignore[no-any-return]
+
+
+def preempted(seed: int) -> Table:
+    """Jobs that outlive what their users believe, in a queue whose order changes with time: who was
+    promised a start preempts several others as that comes due."""
+    rng = default_rng([seed, 23])
+    workers = int(rng.integers(3, 6))
+    listed = [an_underestimate(workers, rng) for _ in range(rng.integers(4, 9))]
+    return {
+        "name": "any",
+        "seed": seed,
+        "unit": "s",
+        "platform": {"workers": workers},
+        "job": {"kind": "rigid", "jobs": listed, "overrun": "finish"},
+        "protection": {"kind": "images", "period": 2.0, "cost": 0.5, "recovery": 0.5},
+        "policy": {
+            **chosen(rng, reading="readings"),
+            "name": one(rng, "EASY", "conservative", "R-LIST-1", "R-LIST-2"),
+            "order": one(rng, "FAIR-SHARE", "WFP3", "UNICEP", "F1"),
+            "preemption": True,
+        },
+    }
 
 
 def reused(seed: int) -> Table:
@@ -239,7 +263,8 @@ def runs(seed: int) -> Table:
     rng = default_rng(seed)
     table = shares(seed)
     workers = table["platform"]["workers"]
-    table["faults"] = struck(rng, 6, 20, workers) | {"downtime": 1.5}
+    times = {"downtime": 1.5, "detection": one(rng, 0, 0, 0.5, 3)}
+    table["faults"] = struck(rng, 6, 20, workers) | times
     table["policy"] = {"name": one(rng, "SRPT+R", "SRPT+R-noclone", "SRPT", "FCFS")}
     return table
 
@@ -254,6 +279,8 @@ def served(seed: int) -> Table:
     policy = {"name": one(rng, *COPIES), "placement": one(rng, "uniform", "lowest")}
     table = {"name": "any", "seed": seed, "job": {"kind": "rigid", "stream": stream}}
     table |= {"platform": platform, "policy": policy}
+    if rng.random() < 0.2:
+        platform |= {"workers": platform["workers"] + 1, "spares": 1}
     if rng.random() < 0.5:
         platform["augmentation"] = one(rng, 1, 1.5)
         if policy["name"] != "SRPT+R-noclone" and rng.random() < 0.5:
@@ -283,14 +310,16 @@ def mixed(seed: int) -> Table:
         **a_link(rng),
     }
     table["job"]["cap"] = RARELY
-    table["policy"] |= chosen(rng, placement="placements", allotment="allotments")
+    table["policy"] |= chosen(
+        rng, placement="placements", allocation="allocations", allotment="allotments"
+    )
     for worker in table.get("workers", ()):
         worker |= {"belief": CHOICES["belief"]} | slow(rng)
     if rng.random() < 0.5:
         table["faults"] = law_of_faults(rng)
     if rng.random() < 0.3:
         table["reclaims"] = [[2.5, 4.0, int(rng.integers(workers))]]
-    return table
+    return in_halves(table) if rng.random() < 0.5 else table  # type: ignore[no-any-return]
 
 
 def practised(seed: int) -> Table:
@@ -306,10 +335,13 @@ def overlaid(seed: int) -> Table:
     platform = table.setdefault("platform", {})
     node, spares = int(rng.integers(1, 4)), int(rng.integers(0, 3))
     platform |= {"node": node, "spares": spares, "workers": platform.get("workers", 0) + spares}
-    downtime, detection = one(rng, 0, 1.5, 6), one(rng, 0, 0.5, 3)
-    law = {"kind": "exponential", "mtbf": 60, "downtime": downtime, "detection": detection}
-    other = {"kind": "weibull", "shape": 0.7, "mtbf": 90, "downtime": downtime, "of": "nodes"}
-    table["faults"] = [law, other | {"detection": detection}][: int(rng.integers(1, 3))]
+    laws = [
+        {"kind": "exponential", "mtbf": 60},
+        {"kind": "weibull", "shape": 0.7, "mtbf": 90, "of": "nodes"},
+    ]
+    times = {"downtime": one(rng, 0, 1.5, 6), "detection": one(rng, 0, 0.5, 3)}
+    others = times | {"detection": one(rng, times["detection"], 0, 2)}
+    table["faults"] = [laws[0] | times, laws[1] | others][: int(rng.integers(1, 3))]
     for worker in table.get("workers", ()):
         if isinstance(worker.get("availability"), dict):
             worker["availability"]["notice"] = one(rng, 0, 1, 2.5)
@@ -325,6 +357,7 @@ def cell(kind: str, seed: int) -> Table:
 TABLES: dict[str, Callable[[int], Table]] = {
     "queue": queue,
     "believed": believed,
+    "preempted": preempted,
     "reused": reused,
     "pack": pack,
     "varied pack": varied_pack,

@@ -35,6 +35,17 @@ def users_job(workers: int, rng: Generator) -> Table:
     return job | {"kind": "rigid", "processors": processors, "time": time}
 
 
+def an_underestimate(workers: int, rng: Generator) -> Table:
+    time = float(rng.integers(2, 30))
+    return {
+        "processors": one(rng, 1, 1, 1, 2, workers),
+        "time": time,
+        "estimate": max(1.0, float(round(time * rng.uniform(0.3, 2)))),
+        "release": float(rng.integers(12)),
+        "user": one(rng, "ada", "bob"),
+    }
+
+
 def slow(rng: Generator) -> Table:
     if rng.random() < 0.5:
         return {}
@@ -90,7 +101,8 @@ def any_job(kind: str, workers: int, rng: Generator) -> Table:
 
 def law_of_faults(rng: Generator) -> Table:
     law: Table = one(rng, *CHOICES["faults"])
-    return law | {"mtbf": 300, "downtime": one(rng, 0, 1, 1.5, 20)}
+    mtbf, detection = one(rng, 300, 300, 30), one(rng, 0, 0, 0.5, 4)
+    return law | {"mtbf": mtbf, "downtime": one(rng, 0, 1, 1.5, 20), "detection": detection}
 
 
 def a_link(rng: Generator) -> Table:
@@ -165,6 +177,19 @@ def a_protection(rng: Generator) -> Table:
             "copies": one(rng, 1, 1, 2) if kind != "buddies" else 1,
         }
     }
+
+
+TIMES = frozenset(("time", "times", "work", "estimate", "release", "strikes"))
+
+
+def in_halves(said: Any, is_time: bool = False) -> Any:
+    """Round all times of a scenario to halves, none of them to nothing: events then coincide."""
+    if isinstance(said, dict):
+        return {key: in_halves(value, key in TIMES) for key, value in said.items()}
+    if isinstance(said, list):
+        return [in_halves(value, is_time) for value in said]
+    rounds = is_time and isinstance(said, float) and said > 0
+    return max(round(2 * said) / 2, 0.5) if rounds else said
 
 
 def one(rng: Generator, *values: Any) -> Any:

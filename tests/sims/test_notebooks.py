@@ -39,6 +39,26 @@ def test_a_notebook_runs_and_shows_results(path: Path, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+COMPARISON = """
+import holdfast
+table = holdfast.compare(holdfast.example("batch-rigid"), {"policy.name": ["EASY", "FCFS"]}, runs=2)
+table
+"""
+
+
+@pytest.mark.usefixtures("here")
+def test_a_comparison_is_shown_once_as_a_table_and_printed_once(tmp_path: Path) -> None:
+    cells = [nbformat.v4.new_code_cell(it) for it in (COMPARISON, "print(table)")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute(cwd=str(tmp_path))
+    [shown], [printed] = (cell.outputs for cell in cells)
+    html, text = shown["data"]["text/html"], shown["data"]["text/plain"]
+    assert html.count("<table>") == 1
+    assert ">FCFS</td>" in html
+    assert printed["text"].strip() == text.strip()
+    assert text.count("EASY") == html.count("EASY")
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_lies_in_the_repository_without_outputs(path: Path) -> None:
     cells = nbformat.read(path, as_version=4).cells

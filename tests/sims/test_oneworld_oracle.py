@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from sims.audit.audit import audit
 from tests.case_files import case_file
 from tests.oracle.__main__ import differences
 from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
 from tests.oracle.world import simulate
+from tests.sims.oneworld import Table, play
+from tests.sims.test_oneworld_cases import check
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -34,3 +37,56 @@ def test_our_world_does_what_the_oracle_says_in_random_scenarios(seeds: int, fin
     """In tenths: within rounding, and what is one instant on paper is one."""
     wrong = [problem for seed in range(seeds) for problem in differences(seed, finest)]
     assert wrong == []
+
+
+SPARE: Table = {
+    "workers": 3,
+    "owner": ["", "uurrrrrrrrrrrrrrrrrrrrru", ""],
+    "faults": [[2, 1], [6, 1]],
+    "downtime": 1,
+    "detection": 3,
+    "speeds": None,
+    "master": None,
+    "shared_program": False,
+    "order": "FCFS",
+    "spares": 1,
+}
+MEMBERS: Table = {
+    "kind": "rigid",
+    "release": 0,
+    "p": 2,
+    "t": 10,
+    "verification": 0,
+    "failures": [],
+    "protection": "buddies",
+    "verified": False,
+    "period": 4,
+    "cost": 1,
+    "recovery": 0,
+    "copies": 1,
+    "cloning": False,
+    "delay": 0,
+    "program": 0,
+    "data": 0,
+    "image": 0,
+    "replace_after": 5,
+}
+
+
+@pytest.mark.parametrize(
+    ("faults", "replaced"),
+    [
+        ([[2, 1]], 7),  # detected at 5, and away since 2
+        ([[2, 1], [6, 1]], 7),  # the second would be detected at 9
+        ([[4, 1], [8, 1]], 9),  # the first, which a RECLAIMED worker has, is detected at 7
+    ],
+)
+def test_a_member_is_replaced_as_its_first_fault_says(
+    faults: list[list[int]], replaced: int
+) -> None:
+    """WORLD.md, P10: a later fault of which nobody has heard changes nothing."""
+    scenario = SPARE | {"jobs": [MEMBERS], "faults": faults}
+    expected = simulate(scenario)
+    assert [run[2:4] for run in expected["runs"]] == [[[0, 1], 0], [[0, 2], replaced]]
+    check({"name": "replaced", "scenario": scenario, "expected": expected})
+    assert list(audit(play(scenario))) == []

@@ -46,7 +46,7 @@ class Placer:
             lowest: Counts = self.workers[np.arange(copies) % len(self.workers)]
             return lowest
         if copies <= len(self.workers):
-            # A whole permutation is drawn in any case: the stream does not depend on how many copies.
+            # A whole permutation is drawn in any case: the draws do not depend on the number.
             return self.rng.permutation(self.workers)[:copies]
         return self._layers(allocation.copies, copies)
 

@@ -104,6 +104,8 @@ class VectorisedCopies(Decider):
         raise AssertionError("nothing befalls workers but their speed")
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
+        if worker >= self.scheduler.pool.size:
+            return  # a spare, which no copy runs on
         now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
         # Ends of this instant are marked before the speed changes: intervals are half-open (phase
         # WORK_ENDS).

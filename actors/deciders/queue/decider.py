@@ -9,11 +9,11 @@ from typing import cast
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.queue.checks import checked
+from actors.deciders.queue.checks import CheckedStrategy, checked
 from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
-from actors.decisions import ours
+from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals
 from actors.messages import CopyOver, Decide
@@ -31,6 +31,7 @@ from policies.interface.queue import (
     TimedOrder,
 )
 from policies.queue.estimates import Estimates
+from policies.queue.preemption import Preemptive
 
 DECIDE = Decide()
 DECISION, FAILED = Phase.DECISION, Outcome.FAILED
@@ -249,6 +250,17 @@ class QueueDecider(Decider):
 
     def _batch_opened(self, batch: int, jobs: int, attempts: int) -> None:
         self.promises.open(BatchOpened, batch, jobs, attempts)
+
+    def stalled(self) -> str:
+        state, strategy = self.state, self.policy.strategy
+        while isinstance(strategy, CheckedStrategy | Preemptive):
+            strategy = strategy.strategy
+        if not state.queue:
+            return ""
+        who, free = f"policy {name_of(strategy)}", f"{state.free} of {state.processors}"
+        return (
+            f", as {who} starts none of the {len(state.queue)} that wait: {free} workers are free"
+        )
 
 
 def _key(entry: tuple[Queued, int]) -> tuple[float, int]:

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from sims.plots.pictures import Picture
     from sims.result import Result
     from sims.scenario import Scenario
+    from sims.scenario.faults import FaultLaw
     from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
-    from sims.world import FaultLaw
 
 __all__ = [
     "ActiveJobs",
@@ -98,7 +98,7 @@ HOMES = {
     "BadDecision": "actors.decisions",
     "Checked": "sims.session",
     "Deadlock": "actors.runtime",
-    "FaultLaw": "sims.world",
+    "FaultLaw": "sims.scenario.faults",
     "Faults": "actors.hazards",
     "Framing": "sims.plots.figure",
     "InputError": "sims.errors",
@@ -139,7 +139,8 @@ def open_log(path: str) -> Result:
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """A picture of a result, or of a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`."""
+    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`; a path in place
+    of these is where the Gantt chart goes."""
     return (open_log(run) if isinstance(run, str) else run).plot(what, path)
 
 

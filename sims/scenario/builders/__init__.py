@@ -12,18 +12,20 @@ from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from attrs import astuple
+from attrs import astuple, frozen
 
 from actors.events import (
     DeciderKind,
+    FaultsExpected,
     FaultsFitted,
+    FaultsReplayed,
     LinkDescribed,
     PlatformDescribed,
     RunStarted,
     WorkerPriced,
     WorkerRented,
 )
-from actors.hazards import Hazard, PaperFaults
+from actors.hazards import Faults, Hazard, Outages, PaperFaults
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
@@ -36,7 +38,8 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
-from sims.scenario.faults import AnyFault, NoFaults, Struck
+from sims.scenario.expectations import expected
+from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults, Struck
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -45,9 +48,19 @@ if TYPE_CHECKING:
     from actors.master import Master
 
 
-def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> int:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`. Returns how many
-    jobs will come. `lives`: whether a run follows; else jobs that nothing can refuse get no actor.
+@frozen
+class Populated:
+    """The jobs of a world whose actors have been made."""
+
+    jobs: int
+    """How many will come."""
+    workload: Workload | None
+    """None: they are a stream, of which each is made as it arrives."""
+
+
+def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> Populated:
+    """Spawn the scenario's actors in `system`; files are looked for from `folder`. `lives`: whether
+    a run follows; else jobs that nothing can refuse get no actor.
 
     Raises InputError for what cannot be run.
     """
@@ -55,8 +68,10 @@ def populate(scenario: Scenario, system: System, folder: Path, lives: bool = Tru
         return _populated(scenario, system, folder, lives)
 
 
-def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) -> int:
+def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) -> Populated:
     scenario = scenario.within(folder)
+    if isinstance(scenario.faults, NamedFaults):
+        scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
@@ -72,10 +87,12 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
 
         limit_resolution(scenario, system, None)
         decider, count, coming = copies.prepared(scenario, system)
-        pool = Pool(platform.size, numbered=True, changing=True)
+        _describe_platform(scenario, system)
+        spares = platform.size - platform.able
+        pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
         system.spawn(Source(SOURCE, coming(scheduler)))
-        return count
+        return Populated(count, None)
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)
     limit_resolution(scenario, system, jobs)
@@ -86,7 +103,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     scheduler = _spawn_platform(scenario, system, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler) or pool.take
     JobMaker(scenario, system, jobs, scheduler, lives).spawn()
-    return count
+    return Populated(count, jobs)
 
 
 def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
@@ -160,13 +177,21 @@ def _spawn_platform(
         for worker in range(platform.size):
             if master or platform.alive(worker):
                 registry(worker)
+    _describe_faults(scenario, system)
     for number, law in enumerate(scenario.faults.laws):
-        if law.fit is not None:
-            system.describe(FaultsFitted, number, *astuple(law.fit))
         system.spawn(_hazard(scenario, system, law, number, scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return scheduler
+
+
+def _describe_faults(scenario: Scenario, system: System) -> None:
+    """Describe the laws that were fitted, and, where that is asked for, what each lets expect."""
+    for number, law in enumerate(scenario.faults.laws):
+        if law.fit is not None:
+            system.describe(FaultsFitted, number, *astuple(law.fit))
+    for about in expected(scenario):
+        system.describe(FaultsExpected, *about)
 
 
 def _hazard(
@@ -180,8 +205,18 @@ def _hazard(
     """The first one's stream is called as if it were the only one."""
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.nodes if law.of is Struck.NODES else None
-    faults = law.faults(system.stream(f"faults{own}"), len(nodes) if nodes else platform.size)
-    about = f"{HAZARD}{own}", faults, registry, Fail(law.downtime, law.detection), nodes
+    units = len(nodes) if nodes else platform.size
+    faults: Faults | Outages
+    if isinstance(law, ReplayedFaults):
+        begin, records = law.drawn(system.stream, number, units)
+        names = tuple(f"{it.platform}/{it.node}" for it in records)
+        system.describe(FaultsReplayed, number, begin, names)
+        faults = law.replay(begin, records)
+    else:
+        faults = law.faults(system.stream(f"faults{own}"), units)
+    differ = len({it.detection for it in scenario.faults.laws}) > 1
+    fault = Fail(law.downtime, law.detection, differ)
+    about = f"{HAZARD}{own}", faults, registry, fault, nodes
     pack = scenario.decider is DeciderKind.PACK
     if pack and not cast("PackDecider", scheduler.decider).fatal:
         return PaperFaults(*about, scheduler=scheduler)

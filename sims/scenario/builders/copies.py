@@ -99,7 +99,7 @@ def _rule(scenario: Scenario) -> PlacementRule:
 
 
 def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
-    size, pool = scenario.full_platform.size, scenario.full_platform.pool
+    size, pool = scenario.full_platform.able, scenario.full_platform.pool
     decides, cloning = _policy(scenario)
     decider = VectorisedCopies(
         decides,
@@ -152,7 +152,7 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
     _refuse_sharing(scenario, decides)
     _refuse_wide(jobs)
     jobs.tell(system)
-    copies = scenario.full_platform.size
+    copies = scenario.full_platform.able
     rules = {
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions

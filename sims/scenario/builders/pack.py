@@ -69,7 +69,7 @@ def described(scenario: Scenario) -> PackDescribed:
     errs = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
     return PackDescribed(
         job.pair if isinstance(job, MalleableSection) else PAIR,
-        *(every, scenario.faults.downtime, _mtbf(scenario)),
+        *(every, scenario.faults.mean_downtime, _mtbf(scenario)),
         *(link.unit, link.latency, link.startup),
         # A run that an error spoils does not end when it said, and whom it has promised goes
         # without.

@@ -96,16 +96,22 @@ class Mutant:
     """What was, where it is one field of one record."""
 
 
-def mutants(records: Sequence[Record], change: Change, rng: Generator) -> Iterator[Mutant]:
-    """Mutants that change the meaning: many, but for what a log may have little or nothing of."""
-    for _ in range(VAIN):
-        made = MAKERS[change](records, rng)
+def mutants(
+    records: Sequence[Record], change: Change, rng: Generator, of: type[Event] = Event
+) -> Iterator[Mutant]:
+    """Mutants that change the meaning: many, but for what a log may have little or nothing of;
+    `of`: of lines of this kind, where the change is made to one line."""
+    places = [k for k, record in enumerate(records) if isinstance(record.event, of)]
+    for _ in range(VAIN if places else 0):
+        if change in OF_ONE:
+            made = OF_ONE[change](records, int(rng.choice(places)), rng)
+        else:
+            made = MAKERS[change](records, rng)
         if made is not None and not (made.outside and felt(made.records) == felt(records)):
             yield made
 
 
-def _drop(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    at = int(rng.integers(len(records)))
+def _drop(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
     if says_nothing_new(records, at):
         return None
     left = [*records[:at], *records[at + 1 :]]
@@ -113,8 +119,7 @@ def _drop(records: Sequence[Record], rng: Generator) -> Mutant | None:
     return Mutant(Change.DROP, _renumbered(left), f"without {_told(records[at])}", outside)
 
 
-def _double(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    at = int(rng.integers(len(records)))
+def _double(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
     event = records[at].event
     if isinstance(event, WorkerSpeedChanged):
         return None  # twice the same speed is that speed
@@ -124,8 +129,7 @@ def _double(records: Sequence[Record], rng: Generator) -> Mutant | None:
     return Mutant(Change.DOUBLE, _renumbered(twice), f"twice {_told(records[at])}")
 
 
-def _move(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    at = int(rng.integers(len(records)))
+def _move(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
     to = at + int(rng.integers(-REACH, REACH + 1))
     if to == at or not 0 <= to < len(records):
         return None
@@ -141,8 +145,7 @@ def _move(records: Sequence[Record], rng: Generator) -> Mutant | None:
     return Mutant(Change.MOVE, _renumbered(rest), what, outside, elsewhere)
 
 
-def _alter(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    at = int(rng.integers(len(records)))
+def _alter(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
     record = records[at]
     fields = [name for name in attrs.fields_dict(type(record.event)) if name not in NAMES]
     fields = [name for name in fields if name not in meaningless(record.event, records)]
@@ -243,8 +246,7 @@ def _one_of(values: Sequence[Any], rng: Generator) -> Any:
 # --- several at once ------------------------------------------------------------------------
 
 
-def _swap(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    one = int(rng.integers(len(records)))
+def _swap(records: Sequence[Record], one: int, rng: Generator) -> Mutant | None:
     other = one + int(rng.integers(1, REACH + 1))
     if other >= len(records) or not related(records[one].event, records[other].event):
         return None
@@ -388,9 +390,9 @@ def _measured(records: Sequence[Record], *jobs: str) -> bool:
     return any(it.job in jobs and it.processors.isdigit() for it in starts)
 
 
-def _cause(records: Sequence[Record], rng: Generator) -> Mutant | None:
-    record = records[int(rng.integers(2, len(records)))]
-    if record.cause is None:
+def _cause(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
+    record = records[at]
+    if record.cause is None or at < 2:
         return None
     near = rng.random() < 0.5
     first = max(record.seq - REACH, 0) if near else 0
@@ -464,12 +466,16 @@ def _told(record: Record) -> str:
     return f"#{record.seq} t={record.t!r} {record.event}"
 
 
-MAKERS = {
+OF_ONE = {
     Change.DROP: _drop,
     Change.MOVE: _move,
     Change.DOUBLE: _double,
     Change.ALTER: _alter,
     Change.SWAP: _swap,
+    Change.CAUSE: _cause,
+}
+"""What is done to one line, at a place."""
+MAKERS = {
     Change.LATE: _late,
     Change.EARLY: _early,
     Change.PROMISE: _promise,
@@ -477,5 +483,5 @@ MAKERS = {
     Change.CANCELLED: _cancelled,
     Change.EXCHANGE: _exchange,
     Change.NAME: _name,
-    Change.CAUSE: _cause,
 }
+"""What is done to several."""

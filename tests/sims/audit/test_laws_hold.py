@@ -77,6 +77,14 @@ job.jobs = [
   { footprint = 4, speedup = { kind = "amdahl", fraction = 0.2 }, protection = { copies = 2 } },
 ]
 """,
+    "a spare comes back UP after the time at which it was wanted": """
+platform = { workers = 6, spares = 2 }
+protection = { kind = "buddies", period = 5, replace_after = 3 }
+faults = { kind = "list", downtime = 30, strikes = [[10, 4], [10, 5], [20, 0], [21, 1]] }
+policy.name = "EASY"
+job.kind = "rigid"
+job.jobs = [{ processors = 4, time = 50 }]
+""",
     "a run starts on workers of which others have promised some": """
 platform.workers = 16
 protection = { kind = "buddies" }

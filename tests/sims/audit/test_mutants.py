@@ -11,12 +11,13 @@ a worker that no run and no decision meets (tests.sims.audit.felt), and what is 
 protection that there is not (tests.sims.audit.meaning; that this is so is tried here too).
 
     python -m tests.sims.audit.test_mutants 10 20    # so many logs a mechanism, mutants of each
+    python -m tests.sims.audit.events 10 20          # the same by kind of line (event)
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
@@ -24,7 +25,7 @@ import pytest
 from attrs import evolve
 from numpy.random import default_rng
 
-from actors.runtime import Record
+from actors.runtime import Event, Record
 from sims.audit.audit import audit
 from tests.sims.anything import TABLES
 from tests.sims.audit.elsewhere import (
@@ -95,9 +96,20 @@ def is_noticed(records: list[Record]) -> bool:
 
 def tried(mechanism: str, change: Change, count: int, each: int) -> tuple[int, list[str]]:
     """How many were wrong, and those that were not noticed."""
+    pairs = zip(scenarios(mechanism, count), logs(mechanism, count), strict=True)
+    return tried_of(pairs, change, each)
+
+
+def tried_of(
+    pairs: Iterable[tuple[Table, list[Record]]],
+    change: Change,
+    each: int,
+    of: type[Event] = Event,
+) -> tuple[int, list[str]]:
+    """The same of these scenarios and their logs, and of lines of one kind."""
     rng, wrong, missed = default_rng(1), 0, []
-    for scenario, log in zip(scenarios(mechanism, count), logs(mechanism, count), strict=True):
-        for it in islice(mutants(log, change, rng), each):
+    for scenario, log in pairs:
+        for it in islice(mutants(log, change, rng, of), each):
             if is_noticed(it.records):
                 wrong += 1
             elif it.altered is None or not is_true_elsewhere(scenario, it.records, it.altered):

@@ -207,6 +207,48 @@ def test_a_campaign_that_is_half_done_says_what_is_left_and_goes_on(own: Shell) 
     assert "rate" not in again
 
 
+@pytest.mark.parametrize(("measure", "told"), listed(__file__, "measures"))
+def test_a_measure_that_gives_no_number_ends_the_campaign_with_one_message(
+    own: Shell, measure: str, told: str
+) -> None:
+    write(own.folder, campaign=TINY_ONE.replace("mine:longest", measure))
+    more = "\n\ndef nan(report):\n    return float('nan')\n\n\nnumber = 7\n"
+    own.write(MINE + more, "mine.py")
+    assert told in own.refused("campaign", "run", "campaign.toml", *ALONE)
+
+
+LAW = """
+class Often:
+    mtbf, downtime = 1e9, 1.0
+
+    def faults(self, rng, workers):
+        for k in range(1, 400):
+            yield 100.0 * k, k % workers
+"""
+
+
+def test_a_campaign_compares_a_hazard_of_ones_own_with_none(own: Shell) -> None:
+    text = TINY_ONE.replace("LPT.policy.order = ", "none.faults = ")
+    text = text.replace("SPT.policy.order = ", "mine.faults = ")
+    text = text.replace('"LPT"', '"off"').replace('"SPT"', '"law:Often"')
+    own.write(LAW, "law.py")
+    write(own.folder, campaign=text.replace("mine:longest", "wasted"))
+    said = asked(own, "run", *ALONE)
+    assert (said.code, said.err) == (0, "")
+    none, mine = (line.split() for line in said.out.splitlines() if " of 2" in line)
+    assert (none[0], mine[0]) == ("none", "mine")
+    assert none[4] != mine[4]
+    own.write("raise SystemExit('it ran')", "law.py")
+    assert asked(own, "status").code == 0
+
+
+def test_only_a_campaign_that_runs_loads_its_measures(own: Shell) -> None:
+    write(own.folder, campaign=TINY_ONE)
+    asked(own, "run", *ALONE)
+    own.write("raise SystemExit('it ran')", "mine.py")
+    assert asked(own, "status").code == 0
+
+
 def test_variants_of_other_jobs_are_not_compared(own: Shell) -> None:
     text = TINY_ONE.replace("SPT.policy", "small.platform.workers = 2\nSPT.policy")
     write(own.folder, campaign=text.replace('"mine:longest"', '"makespan"'))

@@ -15,7 +15,7 @@ from sims.campaign.results import Store
 from sims.cli import comparing
 from sims.plots import comparisons
 from tests.case_files import listed
-from tests.sims.cli.commands import TINY, Shell, ended, python, spawn, until
+from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until
 from tests.sims.kinds import SCENARIOS
 
 VOLATILE = SCENARIOS / "volatile20.toml"
@@ -48,6 +48,27 @@ def own(shell: Shell) -> Shell:
     """The command line beside a file of policies."""
     shell.write(MINE, "mine.py")
     return shell
+
+
+def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -> None:
+    path = shell.write(
+        f"{FEW}\n[faults]\nkind = 'list'\nstrikes = [[100, 0], [100, 7]]\ndowntime = 9\n"
+    )
+    table = '{kind="list",strikes=[[200,0],[200,7]],downtime=1}'
+    words = ("compare", path, "--runs", "1", "--json", "--measure", "wasted")
+    said = shell(*words, "--vary", f"faults=off,on,{table}").json()
+    off, early, late = (it["mean"]["mean"] for it in said["variants"])
+    assert off == 0 < early < late
+
+
+def test_a_value_that_is_no_law_of_faults_is_refused_with_the_form(shell: Shell) -> None:
+    path = shell.write(FEW)
+    told = shell.refused("compare", path, "--vary", "faults=off,{kind=list}")
+    assert """--vary 'faults=off,{kind="exponential",mtbf=1000}'""" in told
+    assert "{ kind = ..., KEY = VALUE }" in shell.refused("compare", path, "--vary", "faults=off,x")
+    assert "faults=on: the file has none" in shell.refused(
+        "compare", path, "--vary", "faults=on,off"
+    )
 
 
 # --- answers --------------------------------------------------------------------------------------

@@ -21,11 +21,18 @@ def test_without_a_section_each_has_one_line_with_its_meaning(shell: Shell) -> N
 
 
 @pytest.mark.parametrize("about", ABOUT)
-def test_every_table_and_key_is_printed(shell: Shell, about: str) -> None:
+def test_every_table_of_a_section_is_printed_and_the_keys_within_are_named(
+    shell: Shell, about: str
+) -> None:
     said = shell("keys", about).out
     assert max(map(len, said.splitlines())) <= 120  # where no terminal says how wide it is
     *blocks, _ = said.split("\n\n")
-    for table, block in zip(tables(about), blocks, strict=True):
+    outer = [it for it in tables(about) if "." not in it.place]
+    within = [it for it in tables(about) if "." in it.place]
+    named = " ".join(blocks.pop().split()) if within else ""
+    assert all(f"{it.place} " in named for it in within)
+    assert {key.name for it in within for key in it.keys} <= set(named.replace(",", "").split())
+    for table, block in zip(outer, blocks, strict=True):
         heading, *lines = block.splitlines()
         assert heading.startswith(table.heading())
         assert (f'kind = "{table.kind}"' in heading) == (table.kind is not None)
@@ -37,6 +44,28 @@ def test_a_kind_of_job_has_its_own_keys_alone(shell: Shell) -> None:
     said = shell("keys", "iterative").out
     assert '[job] kind = "iterative"' in said
     assert '[job] kind = "rigid"' not in said
+
+
+def test_a_kind_of_job_is_a_page(shell: Shell) -> None:
+    assert all(len(shell("keys", kind).out.splitlines()) <= 80 for kind in KINDS)
+
+
+def test_a_path_leads_to_a_table_to_one_of_its_kinds_and_to_a_single_key(shell: Shell) -> None:
+    sacct, fitted = shell("keys", "job.sacct").out, shell("keys", "faults.weibull").out
+    assert sacct.startswith('[job.sacct] kind = "rigid"')
+    assert "partition_limit" in sacct
+    assert fitted.startswith('[faults] kind = "weibull"')
+    assert 'kind = "exponential"' not in fitted
+    heading, _, _, row, *_ = shell("keys", "rigid.estimate").out.splitlines()
+    assert heading == '[[job.jobs]] kind = "rigid"'
+    assert "The time that its user requested" in row
+    [table] = shell.told("keys", "job.sacct")
+    assert table["table"] == "[job.sacct]"
+
+
+def test_a_path_that_leads_nowhere_is_refused_with_what_it_can_go_on_with(shell: Shell) -> None:
+    assert "did you mean job.sacct?" in shell.refused("keys", "job.sact")
+    assert "rigid.sacct, rigid.lublin" in shell.refused("keys", "rigid.elastic")
 
 
 def test_a_row_tells_type_default_and_meaning(shell: Shell) -> None:

@@ -166,6 +166,92 @@ def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:
     one_line(run(own, 'name = "mine:Stubborn"'), "policy mine:Stubborn", "worker 1 is not UP")
 
 
+LAZY = "from policies.interface import Decision\n\n\ndef lazy(view):\n    return Decision([])\n"
+
+
+def test_a_queue_policy_that_starts_nothing_is_named_where_the_run_ends(shell: Shell) -> None:
+    shell.write(LAZY, "mine.py")
+    said = shell("run", shell.write(FEW), "--set", "policy.name=mine:lazy", "--log", "none")
+    assert said.code == 1
+    assert "policy mine:lazy starts none of the " in said.complaint()
+    assert ": 8 of 8 workers are free" in said.complaint()
+
+
+HAZARD = """
+class Weekends:
+    def __init__(self, day=100.0):
+        self.day = day
+        self.mtbf = 7 * day
+        self.downtime = 5.0
+
+    def faults(self, rng, workers):
+        for k in range(1, 4):
+            yield k * self.day, int(rng.integers(workers))
+
+
+class Wrong(Weekends):
+    def faults(self, rng, workers):
+        yield 1.0, workers
+
+
+class NoRate(Weekends):
+    mtbf = 0.0
+
+    def __init__(self):
+        pass
+
+
+number = 7
+"""
+NAMED = "faults = { kind = 'own', name = 'haz:Weekends', parameters = { day = 1500 } }\n"
+
+
+@pytest.fixture
+def hazardous(shell: Shell) -> Shell:
+    """The command line beside a law of faults."""
+    shell.write(HAZARD, "haz.py")
+    return shell
+
+
+def ended(said: Said) -> float:
+    return float(said.json()["makespan"])
+
+
+def test_a_law_of_faults_of_ones_own_is_named_in_a_file(hazardous: Shell) -> None:
+    path = hazardous.write(NAMED + FEW)
+    named = ended(hazardous("run", path, "--log", "own.jsonl", "--json"))
+    assert named > ended(hazardous("run", path, "--set", "faults=off", "--log", "none", "--json"))
+    assert hazardous("audit", "own.jsonl").code == 0
+    for word in ("faults=haz:Weekends", 'faults={kind = "haz:Weekends"}'):
+        said = hazardous("run", hazardous.write(FEW), "--set", word, "--log", "none", "--json")
+        assert said.json()["completed"]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("haz:Wrong", "haz:Wrong: ValueError: it gave (1.0, 8)"),
+        ("haz:NoRate", "AttributeError"),
+        ("haz:number", "'haz:number' cannot serve here"),
+        ("haz:Nothing", "has no attribute 'Nothing'"),
+        ("subprocess:Popen", "no such module there"),
+        ("Weekends", "accepted: a table whose `kind` is one of"),
+    ],
+)
+def test_a_law_of_faults_that_is_none_is_refused_in_one_line(
+    hazardous: Shell, name: str, told: str
+) -> None:
+    path = hazardous.write(FEW)
+    one_line(hazardous("run", path, "--set", f"faults={name}", "--log", "none"), "faults", told)
+
+
+def test_check_does_not_load_a_law_of_faults(hazardous: Shell) -> None:
+    hazardous.write("raise SystemExit('it ran')", "haz.py")
+    said = hazardous("check", hazardous.write(NAMED + FEW))
+    assert "faults.name = haz:Weekends (not loaded" in said.out
+    assert hazardous("check", "few.toml", "--load").code == 2
+
+
 # --- parameters, without the command line ---------------------------------------------------------
 
 

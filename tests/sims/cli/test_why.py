@@ -112,3 +112,40 @@ def test_a_packed_log_cut_before_its_first_event_is_refused_with_the_reason(
     for words in (("why", "0"), ("trace", "--job", "application"), ("summary",)):
         line = shell.refused(words[0], "cut.jsonl.gz", *words[1:])
         assert "cut.jsonl.gz: it is cut within its first records" in line
+
+
+SPARES = """\
+name = "spares"
+platform = { workers = 7, spares = 1 }
+faults = { kind = "list", strikes = [[5, 6], [20, 0], [21, 1]], downtime = 300 }
+job.kind = "rigid"
+job.jobs = [
+  { name = "a", processors = 4, time = 200 },
+  { name = "b", processors = 2, time = 40 },
+]
+protection = { kind = "buddies", period = 5, cost = 1, recovery = 2, replace_after = 3 }
+policy.name = "EASY"
+"""
+"""The only spare is DOWN: a's members 0 and 1 are replaced when b's end frees 4 and 5."""
+
+
+def test_a_member_is_replaced_because_of_the_end_that_freed_the_other_worker(shell: Shell) -> None:
+    assert shell("run", shell.write(SPARES), "--log", "run.jsonl").code == 0
+    events = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    replaced = [it for it in events if it["event"] == "MemberReplaced"]
+    assert [it["worker"] for it in replaced] == [0, 1]
+    for it in replaced:
+        cause = events[it["cause"]]
+        assert (cause["event"], cause["job"], cause["t"]) == ("RunEnded", "b", it["t"])
+    assert shell("audit", "run.jsonl").code == 0
+
+
+def test_a_member_is_replaced_because_it_went_down_where_the_other_worker_was_free(
+    shell: Shell,
+) -> None:
+    shell("run", shell.write(SPARES.replace("[5, 6], ", "")), "--log", "run.jsonl")
+    events = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    first = next(it for it in events if it["event"] == "MemberReplaced")
+    cause = events[first["cause"]]
+    assert (cause["event"], cause["worker"], cause["t"]) == ("WorkerChanged", 0, 20)
+    assert shell("audit", "run.jsonl").code == 0

@@ -158,6 +158,13 @@ def test_what_a_signature_leaves_open_is_tried() -> None:
     assert recognised(bare) is Point.STRATEGY
 
 
+def test_parameters_that_have_defaults_do_not_tell_the_point() -> None:
+    def bare(view, depth=2):  # type: ignore[no-untyped-def]
+        return Decision([it for it in view.queue if it.processors <= view.free][:1])
+
+    assert recognised(bare) is Point.STRATEGY
+
+
 @pytest.mark.parametrize(
     ("policy", "told"),
     [(7, "signature of no decision point"), (lambda: None, "signature of no decision point")],
@@ -217,6 +224,30 @@ def test_the_command_passes_parameters_and_what_is_sound(shell: Shell) -> None:
     said = shell("check-policy", *words)
     assert (said.code, said.err) == (0, "")
     assert said.out == "sound:SmallestFit as strategy: 20 views, no fault\n"
+
+
+BARE = """\
+from attrs import frozen
+from policies.interface import Decision
+
+
+@frozen
+class Bare:
+    most = 1
+
+    def __call__(self, view):
+        return Decision([it for it in view.queue if it.processors <= view.free][: self.most])
+"""
+
+
+def test_a_starter_without_annotations_passes_and_its_constant_is_no_parameter(
+    shell: Shell,
+) -> None:
+    shell.write(BARE, "bare.py")
+    assert shell("check-policy", "bare:Bare", "--views", "20").code == 0
+    line = shell.refused("check-policy", "bare:Bare", "--set", "most=2")
+    assert "policy.parameters.most: Bare.most has no annotation" in line
+    assert "`most: float = 1`" in line
 
 
 def test_a_policy_that_there_is_not_is_refused(shell: Shell) -> None:

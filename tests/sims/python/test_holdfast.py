@@ -61,6 +61,9 @@ def test_a_run_its_log_its_trace_and_its_picture(shell: Shell) -> None:
     assert holdfast.plot("figure1.jsonl", "jobs", "ours.svg") == Path("ours.svg")
     shell("plot", "figure1.jsonl", "--what", "jobs", "-o", "theirs.svg")
     assert Path("ours.svg").read_bytes() == Path("theirs.svg").read_bytes()
+    assert result.plot("ours.png") == holdfast.plot(result, "ours.png") == Path("ours.png")
+    with pytest.raises(holdfast.InputError, match=r"ours\.xyz"):
+        result.plot("ours.xyz")
 
 
 def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
@@ -73,7 +76,7 @@ def test_variants_are_compared_as_the_command_does(shell: Shell) -> None:
     for frame in (results.frame(), results.frame("pandas")):
         assert list(frame["mean"]) == [line["mean"]["mean"] for line in told["variants"]]
         assert frame["ratio_low"][1] == told["variants"][1]["ratio"]["low"]
-    assert str(results).splitlines()[0] in results._repr_html_()
+    assert str(results).splitlines()[0].strip() in results._repr_html_()
     assert results.plot()._repr_png_().startswith(b"\x89PNG")
     assert results.plot("spread.svg") == Path("spread.svg")
 
@@ -146,6 +149,47 @@ def test_what_has_another_type_is_refused_by_the_arguments_name(
     asked = {"file": shell.write(TINY), "vary": {"master.channels": [1, 2]}, "runs": 2, **changes}
     with pytest.raises(TypeError, match=named):
         holdfast.compare(**asked)
+
+
+def longest(report: Any) -> float:
+    """Of all flowtimes."""
+    return float(max(report.summary.flowtimes))
+
+
+def test_a_function_of_ones_own_is_a_measure_as_is_one_in_a_module_beside_the_scenario(
+    shell: Shell,
+) -> None:
+    path = shell.write(FEW)
+    shell.write("def longest(report):\n    return max(report.summary.flowtimes)\n", "mine.py")
+    vary = {"policy.name": ["EASY", "R-LIST-0"]}
+    own, bare, named = (
+        holdfast.compare(path, vary, runs=2, measure=it)
+        for it in (longest, lambda report: longest(report), "mine:longest")
+    )
+    values = [[run.value for run in it.comparisons()[0].lines[1].runs] for it in (own, bare, named)]
+    assert values[0] == values[1] == values[2]
+    assert values[0][0] == longest(holdfast.run(path, {"policy.name": "R-LIST-0"}).report)
+    assert not own.as_json()["higher_is_better"]
+    more = holdfast.compare(path, vary, runs=2, measure=longest, higher_is_better=True)
+    assert more.as_json()["higher_is_better"]
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        (lambda report: "long", r"<lambda>' returned 'long'; accepted: a finite number"),
+        (lambda report: float("nan"), "returned nan; accepted: a finite number"),
+        (lambda report: report.nothing, "AttributeError: .*nothing"),
+        (3, "measure: 3 is none; accepted: makespan, .* or a function of a Report"),
+        ("mine:number", "measures: 'mine:number' is 7; accepted: a function"),
+        ("nowhere:longest", "'nowhere:longest': no such module there"),
+    ],
+)
+def test_a_measure_that_is_none_is_refused_once(shell: Shell, measure: Any, told: str) -> None:
+    path = shell.write(FEW)
+    shell.write("number = 7\n", "mine.py")
+    with pytest.raises(holdfast.InputError, match=told):
+        holdfast.compare(path, {"policy.name": ["EASY", "FCFS"]}, runs=2, measure=measure)
 
 
 def test_a_campaign_file_is_run_and_kept(shell: Shell) -> None:

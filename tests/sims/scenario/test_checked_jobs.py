@@ -17,6 +17,6 @@ def test_jobs_that_nothing_can_refuse_get_actors_for_a_run_alone(lives: bool) ->
     """For a million jobs of a log they took half of the time that a check took."""
     scenario = load(SCENARIOS / "batch-easy.toml")
     system = System(scenario.seed, start=0)
-    jobs = populate(scenario, system, Path(SCENARIOS), lives)
+    jobs = populate(scenario, system, Path(SCENARIOS), lives).jobs
     made = len(system.actors) - 1
     assert made == (jobs if lives else 0)

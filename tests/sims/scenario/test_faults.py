@@ -13,6 +13,7 @@ import pytest
 from actors.events import FaultsFitted, WorkerChanged
 from actors.runtime import Record
 from policies.availability import WorkerState
+from policies.maths.renewals import expected_renewals
 from sims.audit.audit import audit
 from sims.durations import YEAR
 from sims.errors import InputError
@@ -65,6 +66,25 @@ def test_young_and_daly_count_nodes_and_add_up_the_laws() -> None:
         assert young == pytest.approx(sqrt(2 * 60 / rate))
         daly = period_by("daly", read(EIGHT | {"faults": laws}, "test"), Path())
         assert young - 60 < daly < young
+
+
+def test_young_and_daly_follow_the_rate_that_the_jobs_run_sees(tmp_path: Path) -> None:
+    """8 workers, and 100 s of work from the start: new workers of a shape below 1 fail more often
+    than once in their mean, old ones exactly so; nodes of a log as often as the log says."""
+    law = {"kind": "weibull", "mtbf": 1000, "shape": 0.5}
+    for age, mtbf in (
+        ("new", 100 / expected_renewals(100, 1000, 0.5)),
+        ("stationary", 1000.0),
+    ):
+        young = period_by("young", read(EIGHT | {"faults": law | {"age": age}}, "test"), Path())
+        assert young == pytest.approx(sqrt(2 * 60 * mtbf / 8))
+    late = {"kind": "rigid", "jobs": [{"processors": 8, "time": 100, "release": 50_000}]}
+    young = period_by("young", read(EIGHT | {"faults": law, "job": late}, "test"), Path())
+    assert young == pytest.approx(sqrt(2 * 60 * 1000 / 8), rel=0.01)
+    failures(tmp_path / "log.tab", [[100.0] * 6, [50.0, 150.0]], 1001)
+    replayed = EIGHT | {"faults": {"kind": "replayed", "file": "log.tab"}}
+    young = period_by("young", read(replayed, "test", tmp_path), tmp_path)
+    assert young == pytest.approx(sqrt(2 * 60 * (3 * 1000 / 10) / 8))
 
 
 def test_an_exponential_law_is_all_time_seen_over_the_times_between_failures(

@@ -58,6 +58,14 @@ def test_what_is_no_time_is_refused(text: str) -> None:
         rigid(text)
 
 
+def test_a_text_that_is_no_time_is_refused_with_texts_that_are() -> None:
+    told = r"'3 weeks' is not accepted; accepted: .* or a text such as `90 s`, .*units: y, w, d, h"
+    with pytest.raises(InputError, match=rf"job\.jobs\.0\.time: {told}"):
+        rigid("3 weeks")
+    with pytest.raises(InputError, match=rf"faults\.mtbf: {told}"):
+        rigid(1, faults={"kind": "exponential", "mtbf": "3 weeks"})
+
+
 def test_no_time_at_all_is_refused_as_0_is() -> None:
     with pytest.raises(InputError, match=r"job\.jobs\.0\.time: '0 s' is not accepted"):
         rigid("0 s")

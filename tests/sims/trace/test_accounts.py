@@ -28,6 +28,7 @@ ALIKE = {
     Part.VERIFICATION: Use.VERIFICATION,
     Part.CHECKPOINT: Use.CHECKPOINT,
     Part.RECOVERY: Use.RECOVERY,
+    Part.REDUNDANT: Use.REDUNDANT,
 }
 """What all members of a run do at once: a job's time of it is each of its workers' time."""
 
@@ -99,6 +100,11 @@ def test_accounts_add_up_to_the_flowtime_exactly_and_without_copies_agree_with_t
     for part, use in ALIKE.items():
         told = zip(world["jobs"], lives, strict=True)
         assert sum(job["p"] * it.spent[part] for job, it in told) == ledger.total[use]
+    for name, job, it in zip("abc", world["jobs"], lives, strict=False):
+        if job["p"] == 1:
+            held = {use.value: time for use, time in ledger.held(name).items() if time}
+            spent = {part.value: time for part, time in it.spent.items() if time}
+            assert held == {word: time for word, time in spent.items() if word != "pending"}
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -14,8 +14,9 @@ from sims.history import HOLDING
 from sims.log import LogFile
 from sims.scenario.loader import load
 from sims.trace import Span
-from sims.trace.read import Waits, find_life
+from sims.trace.read import explain, find_life
 from sims.trace.tale import Tale
+from sims.trace.watch import Waits
 from sims.world import run
 from tests.sims.kinds import EVERY, records_of, written
 from tests.sims.worlds import Table, play, write
@@ -88,9 +89,7 @@ def test_lines_that_are_skipped_put_off_or_dropped_change_nothing(
         waits.close()
         assert found.account == whole.account
         assert found.data["waits"] == [it.as_json() for it in waits.done]
-        reasons = {it.since: list(it.spans()) for it in waits.done}
-        for span in whole.waits:
-            span.children += reasons.get(span.start, [])
+        explain(whole, waits)
         assert found.root == whole.root
 
 

@@ -1,0 +1,99 @@
+"""What a malleable application takes on each number of workers, worked out from what its log says
+of it alone (malleable17, sections 3 and 6.1): the builders of scenarios work out the same in a way
+of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import inf, log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actors.events import ApplicationDescribed, PackDescribed, PeriodRule, ProtectionKind
+from policies.maths.checkpoint import daly_work, young_period
+from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_times
+from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
+from sims.audit.facts import Job
+from sims.audit.law import Broken, Law, possible
+
+Times = NDArray[np.float64]
+FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
+    "roofline": (roofline, ("degree",)),
+    "communication": (communication, ("cost",)),
+    "amdahl": (amdahl, ("fraction",)),
+    "mix": (mix, ("degree", "fraction", "cost")),
+    "power": (power, ("delta",)),
+}
+"""Kind of a speedup -> its formula, and the keys that it needs beside `work`."""
+WHOLE_NUMBERS = ("degree",)
+PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
+    PeriodRule.YOUNG: young_period,
+    PeriodRule.DALY: lambda mtbf, cost: np.vectorize(daly_work, otypes=[float])(mtbf, cost) + cost,
+}
+"""tau, the checkpoint included."""
+
+
+def costs_told(pack: PackDescribed, job: Job, workers: int) -> Costs:
+    """Compute the costs of the job on every number of workers. Raises Broken for a profile that
+    there is not."""
+    sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
+    link = Link(pack.startup, pack.latency, pack.unit)
+    times = times_told(job.application, sizes)
+    return costs(times, job.application.footprint, pack.pair, link, _expected(pack, job))
+
+
+def times_told(told: ApplicationDescribed, sizes: Times) -> Times:
+    """Compute t(p) for each of these sizes, or as many of them as a table lists. Raises Broken for
+    a profile that there is not."""
+    try:
+        return _times(told, sizes)
+    except ValueError as refused:
+        raise Broken(Law.INPUT, f"{told.profile} is no profile: {refused}") from refused
+
+
+def _times(told: ApplicationDescribed, sizes: Times) -> Times:
+    if told.times:
+        possible(told.profile == ("kind=table",), "{} with times", told.profile)
+        return _each(Table(told.times), sizes[sizes <= len(told.times)])
+    said = dict(setting.partition("=")[::2] for setting in told.profile)
+    kind = said.pop("kind", "")
+    formula, keys = FORMULAS.get(kind, (None, ("fraction",)))
+    known = formula is not None or kind == "synthetic"
+    possible(known and len(said) == len(told.profile) - 1, "{} is no profile", told.profile)
+    numbers = {key: _number(key, text) for key, text in said.items()}
+    if formula is None:
+        possible([*numbers] == [*keys] and 0 <= numbers["fraction"] <= 1)
+        return synthetic_times(told.footprint, numbers["fraction"], sizes)
+    work = numbers.pop("work", None)
+    possible([*numbers] == [*keys], "{} is no whole profile", told.profile)
+    if work is None:
+        work = 2 * told.footprint * log2(told.footprint)
+    return _each(formula(work, **numbers), sizes)
+
+
+def _each(profile: Profile, sizes: Times) -> Times:
+    return np.array([profile.time(int(size)) for size in sizes])
+
+
+def _number(key: str, text: str) -> float:
+    value = int(text) if key in WHOLE_NUMBERS else float(text)
+    possible(str(value) == text, "{}={} is not how a log writes it", key, text)
+    return value
+
+
+def _expected(pack: PackDescribed, job: Job) -> Checkpointing | None:
+    """The checkpoints and faults that expectations count with; None: neither is expected."""
+    told, rules = job.application, job.rules
+    if told.rule is PeriodRule.NONE:
+        return None
+    cost = rules.cost
+    if rules.kind is ProtectionKind.IMAGES:
+        cost = job.messages.image if job.messages is not None else cost or 0
+    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
+    mtbf = inf if mtbf is None or told.faultless else mtbf
+    fixed = told.rule not in PERIODS
+    possible(mtbf > 0 and fixed is (told.period is not None), "its period is {}", told.period)
+    closes = rules.kind is ProtectionKind.BUDDIES
+    tau = PERIODS.get(told.rule, lambda _, spent: told.period + spent)
+    return Checkpointing(mtbf, pack.unit, pack.latency, pack.downtime, tau, cost, closes)

@@ -1,0 +1,70 @@
+"""The order of a queue, as far as a log tells it."""
+
+from __future__ import annotations
+
+from math import inf
+
+from attrs import frozen
+
+from actors.events import CopiesPlaced, DeciderKind, ScenarioStarted
+from actors.intervals import count_in
+from policies.interface.queue import BatchJob, Order
+from policies.maths.speedup import Rigid
+from policies.queue.names import default_order
+from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time, urgent_first
+from sims.history import Job, Run
+
+PLAIN: dict[str, Order] = {
+    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
+    "LJF": large_first,
+    "FCFS": first_come,
+    "SJF": shortest_time,
+    "PRIORITY": urgent_first,
+}
+"""The orders that depend on nothing but what a log tells of a job. Read only."""
+
+
+def wanted(run: Run) -> int:
+    """How many processors its job asked for while it waited; copies that start together count."""
+    placed, processors = run.record.event, count_in(run.event.processors)
+    if isinstance(placed, CopiesPlaced):
+        return placed.copies[placed.jobs.index(run.job.name)] * processors
+    return processors
+
+
+@frozen
+class Ranking:
+    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
+
+    name: str
+    """Empty where no queue decides."""
+    order: Order | None
+    processors: int
+
+    @classmethod
+    def of(cls, started: ScenarioStarted) -> Ranking:
+        """Of the log that begins so."""
+        if started.decider is not DeciderKind.QUEUE:
+            return cls("", None, started.processors)
+        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
+        name = next(said, default_order(started.policy))
+        return cls(name, PLAIN.get(name), started.processors)
+
+    def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
+        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
+        other order is known; last where what it asks for is not told and matters."""
+        if self.order is None or self.order is first_come:
+            return job.submitted, job.seq
+        if run is None:
+            return inf, job.seq
+        processors, work = wanted(run), run.event.work
+        event, shape = job.event, Rigid(processors, work)
+        described = BatchJob(
+            job.seq, job.name, shape, submitted=job.submitted, priority=event.priority
+        )
+        time = work if job.estimate is None else job.estimate
+        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
+
+
+def _undrawn(job: BatchJob) -> float:
+    raise AssertionError("only RANDOM draws, and it is not ranked")

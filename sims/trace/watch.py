@@ -1,0 +1,220 @@
+"""All times that one job waited, gathered while the log is read."""
+
+from __future__ import annotations
+
+from attrs import define, evolve, field
+
+from actors.events import (
+    CopiesPlaced,
+    CopiesSettled,
+    DeciderKind,
+    Outcome,
+    ReservationDropped,
+    ReservationMade,
+    RunStarted,
+    WorkerChanged,
+)
+from actors.runtime import Record
+from policies.availability import WorkerState
+from sims.history import History, Job, Listener, Run, Worker
+from sims.telling import Clock
+from sims.trace.instant import Look, held
+from sims.trace.promises import Broken, FreeWorkers, Promise, upsets
+from sims.trace.ranking import Ranking
+from sims.trace.wait import Wait
+
+DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
+"""With the first of these events all else of an instant has happened: now is decided."""
+ROUNDING = 1 + 1e-9
+"""Ends that are believed and ends that come are sums in another order."""
+
+
+@define
+class Waits(Listener):
+    """All waits of one job, complete once the log has been read: call it with the records of
+    `HOLDING`, which it has its history apply."""
+
+    job: str
+    history: History = field(factory=History)
+    done: list[Wait] = field(factory=list)
+    _me: Job | None = None
+    _open: Wait | None = None
+    preempted: dict[int, Run] = field(factory=dict)
+    """By event that ended a run of the job: the run that it made way for."""
+    _unsettled: list[Look] = field(factory=list)
+    _before: int | None = None
+    """How many workers were free before what is decided at this instant; None: nothing is yet."""
+    _freed: list[Run] = field(factory=list)
+    _back: list[int] = field(factory=list)
+    _begun: list[Run] = field(factory=list)
+    """Other jobs' runs that started at this instant."""
+    _upset: list[Run | int] = field(factory=list)
+    """What went against plans at this instant: runs that were lost, or failed, and workers that
+    went DOWN."""
+    _makes_way: int | None = None
+    """The event that cancelled a run of the job at this instant."""
+    _reserved: dict[str, float] = field(factory=dict)
+    """Starts that are promised to other jobs that wait."""
+
+    def __attrs_post_init__(self) -> None:
+        self.history.listen(self)
+        self.history.on(ReservationMade, self._promise)
+        self.history.on(ReservationDropped, self._promise)
+
+    @property
+    def over(self) -> bool:
+        """Whether no line can tell more."""
+        return self._me is not None and self._me.end is not None and not self._unsettled
+
+    @property
+    def idle(self) -> bool:
+        """Whether the job does not wait, and all that can be told of its waits is known."""
+        return self._open is None and not self._unsettled and self._makes_way is None
+
+    def __call__(self, record: Record) -> None:
+        if record.t > self.history.now:
+            self._pass()
+            self._watch(record.t)
+        if self._open is not None and self._decides(record, self._open):
+            self._look(self._open)
+        self.history.apply(record)
+        if self._unsettled:
+            self._unsettled = [it for it in self._unsettled if not it.settled(record.t)]
+        me = self.history.jobs.get(self.job)
+        if (me is not None and not me.holdings) != (self._open is not None):
+            self._turn(me, record.t)
+
+    def close(self) -> None:
+        """The log ends here."""
+        if self._open is not None:
+            self._pass()
+            self.done.append(self._open)
+            self._open = None
+
+    # --- from wait to wait --------------------------------------------------------------------
+
+    def _turn(self, me: Job | None, now: float) -> None:
+        before, self._open = self._open, None
+        if before is not None:
+            if now == before.since:
+                if before.instants or self._before is not None:
+                    self._unsettled = [it for it in self._unsettled if it is not before.look]
+                return
+            self.done.append(before)
+            if me is not None:
+                self._satisfy(before, now)
+        elif me is not None and (header := self.history.header) is not None:
+            clock, self._before = Clock(header.unit, self.history.begins), None
+            self._me, self._open = me, Wait(me, now, header, Ranking.of(header), clock)
+            self._freed, self._back, self._begun, self._upset = [], [], [], []
+            others = (job for job in self.history.queue if job is not me)
+            self._reserved = {it.name: it.promised for it in others if it.promised is not None}
+
+    def _satisfy(self, wait: Wait, now: float) -> None:
+        runs = [run for run in self.history.runs.values() if run.job is wait.me]
+        wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
+        self._decided(wait, now)
+        wait.freed, wait.back = held(self._freed), self._back
+
+    # --- while it waits -----------------------------------------------------------------------
+
+    def _pass(self) -> None:
+        """An instant is over."""
+        wait = self._open
+        if wait is not None:
+            self._decided(wait, self.history.now)
+            self._freed, self._back, self._begun, self._upset = [], [], [], []
+        self._before = self._makes_way = None
+
+    def _watch(self, now: float) -> None:
+        """A start that was promised before `now` has not come."""
+        wait, history = self._open, self.history
+        promise = wait.promises[-1] if wait is not None and wait.promises else None
+        if wait is None or promise is None or promise.broken is not None:
+            return
+        if promise.start is not None and promise.start * ROUNDING < now:
+            look = Look.at(history, self.job)
+            look = Look(look.free, look.away, [], [it for it in look.held if upsets(promise, it)])
+            wait.promises[-1] = evolve(promise, broken=Broken(promise.start, look))
+            self._unsettled.append(look)
+
+    def _decides(self, record: Record, wait: Wait) -> bool:
+        """Whether it is decided now, and not that the job does not wait."""
+        event = record.event
+        mine = isinstance(event, RunStarted) and event.job == self.job
+        return isinstance(event, DECISIONS) and not (mine and record.t == wait.since)
+
+    def _decided(self, wait: Wait, now: float) -> None:
+        before = self._look(wait)
+        free, starts = self.history.free, self._reserved
+        whose = min(starts, key=starts.__getitem__) if free and starts else None
+        wait.instants.append(FreeWorkers(now, before, free, whose, tuple(self._begun)))
+
+    def _look(self, wait: Wait) -> int:
+        """All but the decisions of this instant is known; how many workers are free."""
+        if self._before is not None:
+            return self._before
+        self._before = self.history.free
+        if not wait.instants:
+            wait.look = Look.at(self.history, self.job)
+            self._unsettled.append(wait.look)
+        return self._before
+
+    def run_started(self, run: Run, record: Record) -> None:
+        for it in self._unsettled:
+            it.run_started(run, record)
+        wait, job = self._open, run.job
+        self._reserved.pop(job.name, None)
+        if job.name != self.job:
+            if self._makes_way is not None:
+                self.preempted[self._makes_way], self._makes_way = run, None
+                if wait is not None:
+                    wait.preempted = run
+            self._begun.append(run)
+        if wait is not None and job.seq > wait.me.seq and job.name not in wait.passed:
+            wait.passed[job.name] = run
+
+    def run_released(self, run: Run, record: Record) -> None:
+        for it in self._unsettled:
+            it.run_released(run, record)
+        if self._open is not None and not isinstance(record.event, RunStarted):  # which has them
+            self._freed.append(run)
+
+    def run_ended(self, run: Run, record: Record, done: float) -> None:
+        header = self.history.header
+        queue = header is not None and header.cancels and header.decider is DeciderKind.QUEUE
+        if run.outcome in (Outcome.LOST, Outcome.FAILED):
+            if self._open is not None:
+                self._upset.append(run)
+                self._open.upset[run.job.name] = run
+        elif queue and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
+            self._makes_way = record.seq
+
+    def job_ended(self, job: Job, record: Record) -> None:
+        if job.name == self.job:  # and no other job made its copies end
+            self._makes_way = None
+
+    def worker_changed(self, worker: Worker, record: Record) -> None:
+        if self._open is None:
+            return
+        if worker.state is WorkerState.UP:
+            self._back.append(worker.number)
+        elif worker.state is WorkerState.DOWN and isinstance(record.event, WorkerChanged):
+            self._upset.append(worker.number)
+
+    def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
+        wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
+        if wait is None:
+            return
+        if event.job != self.job:
+            self._reserved.pop(event.job, None)
+            if start is not None:
+                self._reserved[event.job] = start
+        if event.job == self.job:
+            ended = [] if start is None else held(self._freed)
+            early = [it for it in ended if it.believed > record.t * ROUNDING]
+            wait.promises.append(Promise(record, start, early, tuple(self._upset)))
+        elif start is not None and wait.promises:
+            last = wait.promises[-1]
+            if last.record.t == record.t and last.start is None and last.ahead is None:
+                wait.promises[-1] = evolve(last, ahead=event.job)
