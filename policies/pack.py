@@ -146,7 +146,7 @@ def _ratio(share: Share, pair: int) -> float:
 
 
 CATALOGUE = {
-    "none": "nobody is ever redistributed",
+    "none": "no application is ever resized",
     "EndLocal": "at ends only: idle processors to the longest application",
     "EndGreedy": "at ends only: the whole schedule afresh",
     "IteratedGreedy-EndGreedy": "the whole schedule afresh at every fault and end",

@@ -27,7 +27,7 @@ class StartedFirst:
 @frozen
 class LongestFirst:
     """Serves first the worker that still needs the most slots of communication, ties to the lowest
-    index; the choice is made anew in every slot.
+    index; the choice is repeated in every slot.
 
     Times that agree in nine digits are a tie, because sums of decimals differ in floating point
     from their values on paper.

@@ -109,7 +109,7 @@ class Journal:
 
         def probe(_: Record) -> None:
             for kind in kinds:
-                del self._wanted[kind]  # worked out anew, without the probe, when it is next asked
+                del self._wanted[kind]  # found again, without the probe, at the next look-up
             call()
 
         for kind in kinds:

@@ -110,7 +110,7 @@ class Order(Protocol):
 
 @frozen
 class Moment:
-    """Gives an order what it may depend on beside the job: the time and the users' usage."""
+    """Gives an order what it may depend on besides the job: the time and the users' usage."""
 
     now: float
     used: Callable[[str], float] = field(default=lambda user: 0.0)

@@ -42,7 +42,7 @@ def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime
     """Return t^R, the expected time of `work` s of computation under faults at `rate` per s
     (malleable17, eq. 3).
 
-    A recovery takes as long as a checkpoint (R = C); faults strike during checkpoints too.
+    A recovery takes as long as a checkpoint (R = C); faults occur during checkpoints too.
     """
     full = checkpoints(work, period, cost)
     rest = work - full * (period - cost)

@@ -235,7 +235,7 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 
     @cache
     def service(time: float) -> SimulatedService:
-        # A generator for each time: what is asked first must not change the answer.
+        # A generator for each time: the order of the calls must not change the results.
         key = SeedSequence([seed, int.from_bytes(struct.pack("<d", time), "little")])
         return SimulatedService.of(process, time, sample, Generator(PCG64(key)))
 

@@ -101,7 +101,7 @@ class VectorisedCopies(Decider):
         raise AssertionError("no job carries a copy of its own")
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        raise AssertionError("nothing befalls workers but their speed")
+        raise AssertionError("only the speeds of workers change here")
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
         if worker >= self.scheduler.pool.size:

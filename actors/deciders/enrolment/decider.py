@@ -54,8 +54,8 @@ class KnownJob:
 
     @property
     def state_seq(self) -> int:
-        """Number (seq) of the event that started the job's run or, without a run, since which it
-        needs one."""
+        """Number (seq) of the event that started the job's run or, without a run, of the event
+        since which it needs one."""
         progress = self.running.progress if self.running else None
         if progress is None or progress.started == NOTHING:
             return self.since

@@ -171,7 +171,7 @@ class QueueState:
         self._sorted = (0, -1)
 
     def forget_instant(self) -> None:
-        """Clear what concerned only the instant that has been decided on."""
+        """Clear the state that concerns only the instant that has been decided."""
         self.early.clear()
         self.moved = False
         self.failed.clear()
