@@ -47,7 +47,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, Duration, Name, NotNegative, PathName, Positive, Time
+from sims.tables.fields import Accepts, Count, Duration, LogName, Name, NotNegative, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -199,9 +199,9 @@ class Scenario(Section):
     """Name of the run, and by default of its log."""
     seed: Seed = 0
     """Seed of all random draws of the run."""
-    log: PathName | None = None
-    """File to which `holdfast run` writes the log, relative to the current folder; default:
-    logs/NAME.jsonl; `none`: no log is written."""
+    log: LogName | None = None
+    """Name of the log that `holdfast run` writes, a file in logs/; default: the run's name and
+    .jsonl; `none`: no log is written."""
     stalled_after: Count | None = None
     """Number of events without saved or completed work after which a run ends with an error, unless
     a `job.cap`, `--until` or the end of a trace ends it; default: 1,000,000, or 1,000 for each
