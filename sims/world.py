@@ -126,9 +126,9 @@ def checked_seed(seed: int, source: str, key: str) -> int:
 
 
 def log_path(scenario: Scenario, given: str | None) -> Path | None:
-    """Return where a run writes its log: the path `given` on the command line, else one in logs/.
+    """Return the path of a run's log: the path `given` on the command line, or else one in logs/.
 
-    Return None where no log is wanted. Raises InputError where a link leads away from logs/.
+    The result is None where no log is wanted. Raises InputError where a link leads away from logs/.
     """
     asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
