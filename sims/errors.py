@@ -35,7 +35,7 @@ class InputError(Exception):
     key: str
     """Dotted key or line number; empty where the whole file is meant."""
     problem: str
-    """What is wrong, with the value."""
+    """Description of the problem, with the value."""
     accepted: str = ""
     """What would be accepted instead."""
 

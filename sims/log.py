@@ -199,7 +199,7 @@ class Misfit(Exception):
 
     key: str
     problem: str
-    """What is wrong, with the value."""
+    """Description of the problem, with the value."""
     accepted: str
 
 

@@ -80,7 +80,7 @@ def run_script(run: Callable[..., None], program: str, words: Sequence[str] | No
 
 
 def guarded(body: Callable[[], int]) -> int:
-    """Run `body`; return the exit code, and print one line on stderr where it is not 0.
+    """Run `body` and return the exit code, and print one line on stderr where it is not 0.
 
     The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed
     and 130 for Ctrl-C; a reader who closes the pipe is no error.

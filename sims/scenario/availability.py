@@ -106,7 +106,7 @@ class Trace(Owned):
     """An availability that a timeline of slots gives."""
 
     after: After = After.UP
-    """What follows the end of the trace: `up`, `hold` or `repeat`, for files also `error`."""
+    """State after the end of the trace: `up`, `hold` or `repeat`, for files also `error`."""
 
     def timeline(self) -> Timeline:
         """Return the states in slots of length 1."""

@@ -91,7 +91,7 @@ class PolicySection(Section):
     """Fields of your policy's class; the papers' own policies have none unless their description
     says so."""
     decider: DeciderKind | None = None
-    """What your own policy decides; default: what the kind of its jobs suggests."""
+    """Kind of decision that your own policy makes; default: the kind that its jobs suggest."""
     order: str | None = None
     """Order of a queue: LPT (the default of the papers' strategies), SPT or SJF, HPA, LPA, LA, SA,
     RANDOM, LJF, FCFS (the default of FCFS, EASY, conservative and greedy), PRIORITY, WFP3, UNICEP,

@@ -44,7 +44,7 @@ class TraceFile(Trace):
     """Time in the trace at which the run begins; `random`: drawn with the run's seed, at the same
     share of all traces, so that traces of one length keep their common clock."""
     after: After = After.ERROR
-    """What follows the end of the trace; `error`: the simulation ends with an error if it lasts
+    """State after the end of the trace; `error`: the simulation ends with an error if it lasts
     longer."""
 
     _share: float = PrivateAttr(0.0)

@@ -48,7 +48,7 @@ class Submission:
     protection: ProtectionSection
     """The job's own protection, or the file's."""
     needs: Needs | None
-    """What members of the job's runs fetch from the master; None: there is no master."""
+    """Data that members of the job's runs fetch from the master; None: there is no master."""
 
     @classmethod
     def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:

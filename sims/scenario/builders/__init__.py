@@ -56,7 +56,7 @@ class Populated:
     jobs: int
     """Number of jobs that will be submitted."""
     workload: Workload | None
-    """The jobs; None: they are a stream, and each is made when it arrives."""
+    """The jobs of the simulation; None: they are a stream, and each is made when it arrives."""
 
 
 def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> Populated:

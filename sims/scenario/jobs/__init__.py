@@ -203,7 +203,7 @@ class JobFields(Section):
     verification: Time = 0
     """v: time that the detector adds to each run, time units."""
     overrun: Overrun = Overrun.FINISH
-    """What happens to a run that reaches the user's estimate: `finish` or `kill`."""
+    """Treatment of a run that reaches the user's estimate: `finish` or `kill`."""
     cap: DurationOrInf | None = None
     """Time at which the simulation ends even if jobs are unfinished, time units; `inf`: never;
     default: never, but 1,000,000 where an enrolment policy decides."""
