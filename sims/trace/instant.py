@@ -1,5 +1,8 @@
-"""The queue and the machine at an instant of a log, what became of those who were there, and who
-was ahead of whom; `queue --at` tells of it in words and as data."""
+"""Shows the queue and the machine at one instant of a log, for `queue --at`, in words and as data.
+
+A `Look` records who waits and who holds processors at that instant, and then follows the log to
+learn when those jobs start and when those processors are released.
+"""
 
 from __future__ import annotations
 
@@ -27,30 +30,33 @@ AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
 @frozen
 class Held:
-    """Processors that a run, or a job between two runs, holds; copies that start together are one
-    holder."""
+    """Processors that a run, or a job between two of its runs, holds at one instant.
+
+    Copies that start together count as one holder.
+    """
 
     job: str
     run: int
     kept: bool
-    """Whether the run is over, and the job keeps them for its next one."""
+    """Whether the run is over and the job keeps the processors for its next run."""
     processors: str
     since: float
-    """When its job began to hold them, if over several runs without a gap."""
+    """When the job began to hold these processors, over several runs without a gap perhaps."""
     start: float
-    """When the run started."""
+    """Start of the run."""
     believed: float
-    """When it is believed to end, where nothing changes its speed."""
+    """Believed end of the run if nothing changes its speed."""
 
     @classmethod
     def of(cls, runs: list[Run]) -> Held:
-        """By runs that one line started."""
+        """Return the holder that these runs form; one line of the log started all of them."""
         first, them = runs[0], runs[0].processors
         if len(runs) > 1:
             them = text(intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)})))
         time, job = first.job.estimate, first.job
         if time is None:
             copies = isinstance(first.record.event, Compound)
+            # Without a user's estimate, the run's own remaining work is the best guess.
             time = 0 if copies else first.event.work - first.event.begun
         believed = first.start + time + job.verification
         since = min(it.holding for it in runs)
@@ -58,21 +64,21 @@ class Held:
 
     @property
     def width(self) -> int:
-        """How many."""
+        """Number of processors held."""
         return count_in(self.processors)
 
     def as_json(self) -> dict[str, object]:
-        """Who holds how many, as data."""
+        """Return the job, the run and the number of processors as plain data for JSON."""
         return {"job": self.job, "run": self.run, "processors": self.width}
 
     @property
     def key(self) -> Key:
-        """The run."""
+        """Key of the run: its job's name and its number."""
         return self.job, self.run
 
 
 def held(runs: Iterable[Run]) -> list[Held]:
-    """What these runs hold, or held, the largest first."""
+    """Return the holders that these runs form, the largest first."""
     together: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         together.setdefault((run.job.name, run.record.seq), []).append(run)
@@ -82,28 +88,30 @@ def held(runs: Iterable[Run]) -> list[Held]:
 
 @define
 class Look(Listener):
-    """The state of a history when it was looked at; it then listens to what becomes of it."""
+    """The state of a history at one instant, which then follows what becomes of the jobs in it."""
 
     free: int
     away: dict[WorkerState, list[int]]
     waiting: list[Job]
-    """As they were then, in order of submission."""
+    """Jobs that wait, as they were at the instant, in order of submission."""
     held: list[Held]
-    """The largest first."""
+    """Holders of processors, the largest first."""
     starts: dict[str, Run] = field(init=False, factory=dict)
-    """By job that waits: its next run."""
+    """Maps the name of each waiting job to the run that starts it."""
     ends: dict[Key, float] = field(init=False, factory=dict)
-    """By run: when its job releases the workers that it holds, those of its next runs too that take
-    them over without a gap."""
+    """Maps each holder's run to the time at which its job releases the workers; next runs of the
+    same job that take the workers over without a gap are included."""
     _awaited: frozenset[str] = field(init=False)
     _heirs: dict[Key, Key] = field(init=False)
-    """The runs that hold those workers now, by which run did when it was looked at."""
+    """Maps each run that holds such workers now to the run that held them at the instant."""
 
     @classmethod
     def at(cls, history: History, whose: str | None = None) -> Look:
-        """As things stand: for the job `whose`, which is none of those that it finds."""
+        """Return the present state of `history`; the job named `whose`, if given, is left out of
+        `waiting`."""
         workers = sorted(history.workers.items())
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
+        # Copies, as the history changes its jobs while the log is read on.
         others = [copy(job) for job in history.queue if job.name != whose]
         return cls(history.free, away, others, held(history.runs.values()))
 
@@ -125,22 +133,25 @@ class Look(Listener):
             self.ends[found] = record.t
 
     def settled(self, now: float) -> bool:
-        """Whether all that can be told of those whom it found is known: at the instant when workers
-        are released, its job's next run may still take them over."""
+        """Return whether all that concerns these jobs and holders is known at time `now`.
+
+        At the instant at which workers are released the job's next run may still take them over, so
+        `now` has to be later than the last release.
+        """
         over = len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
         return over and max(self.ends.values(), default=-inf) < now
 
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
-"""What the log ends too early to tell."""
+"""Shown for a time or a number that the log ends too early to know."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
 
 
 @frozen
 class Instant:
-    """All is as it is once everything of time `at` has happened."""
+    """The queue and the machine once everything of time `at` has happened."""
 
     at: float
     started: ScenarioStarted
@@ -149,13 +160,14 @@ class Instant:
 
     @property
     def order(self) -> str | None:
-        """The queue's order, where it can be told."""
+        """Name of the queue's order; None if the log does not determine the order."""
         ranking = Ranking.of(self.started)
         return None if ranking.order is None else ranking.name
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """Who waits, in the queue's order, and what each gets; None where the log does not tell."""
+        """Waiting jobs in the queue's order, as rows of data; None where the log does not say a
+        value."""
         rank = Ranking.of(self.started).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [
@@ -172,11 +184,11 @@ class Instant:
 
     @property
     def running(self) -> list[Held]:
-        """Who holds processors, the earliest first."""
+        """Holders of processors, the earliest first."""
         return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
 
     def as_json(self) -> dict[str, object]:
-        """The instant as data."""
+        """Return the instant as plain data for JSON."""
         return {
             "t": self.at,
             "unit": self.started.unit,
@@ -189,7 +201,7 @@ class Instant:
         }
 
     def lines(self) -> Iterator[str]:
-        """The instant in words and two tables."""
+        """Yield the instant as text: a summary and two tables."""
         started, look = self.started, self.look
         wanting = sum(map(wanted, look.starts.values()))
         held = sum(it.width for it in look.held)
@@ -237,10 +249,11 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 def read_instant(log: LogFile, at: float) -> Instant:
-    """The log at time `at`; it is read on until all who were there have started, or ended.
+    """Return the queue and the machine at time `at`.
 
-    Raises InputError as LogFile, or for a time after its end, and ValueError or LookupError where a
-    line contradicts those before.
+    Reads the log on from there until every job in the system then has started or released its
+    processors. Raises InputError as LogFile does and for a time after the log's end, and ValueError
+    or LookupError where a line contradicts earlier ones.
     """
     history, look = History(), None
     lines = Lines(log, history, history.apply)

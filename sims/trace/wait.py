@@ -1,5 +1,5 @@
-"""One time that a job waited, and why: who was ahead, who held the processors, who passed it, what
-made it start; in words and as data."""
+"""Explains one wait of a job, in words and as data: which jobs were ahead, which held the
+processors, which started earlier although they came later, and what made the job start."""
 
 from __future__ import annotations
 
@@ -37,38 +37,39 @@ from sims.trace.ranking import Ranking, wanted
 
 @define
 class Wait:
-    """One time that the job waited."""
+    """One interval for which the job waited, from `since` to `until`."""
 
     me: Job
     since: float
     started: ScenarioStarted
-    """What the log begins with."""
+    """The first event of the log."""
     ranking: Ranking
-    """The queue's order."""
+    """Order of the queue."""
     clock: Clock
     until: float | None = None
-    """None: the log ends first."""
+    """Time at which the job started; None if the log ends first."""
     look: Look = field(init=False)
-    """At its beginning, before anything was decided."""
+    """State of the machine and the queue at `since`, before any decision of that instant."""
     passed: dict[str, Run] = field(factory=dict)
-    """Jobs that came later and started first."""
+    """Maps the names of jobs that came later and started first to their runs."""
     promises: list[Promise] = field(factory=list)
     upset: dict[str, Run] = field(factory=dict)
-    """By job: its run that was lost, or failed, last while this job waited."""
+    """Maps a job's name to its last run that was lost or failed during this wait."""
     preempted: Run | None = None
-    """The wait began as the job made way for it."""
+    """The run for which the scheduler cancelled this job's run, if the wait began so."""
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
-    """What it got."""
+    """Processors that the job got."""
     run: Run | None = None
     freed: list[Held] = field(factory=list)
-    """At the instant when it started."""
+    """Holders whose processors were released at the instant when the job started."""
     back: list[int] = field(factory=list)
-    """Workers that came UP then."""
+    """Numbers of the workers that came UP at that instant."""
 
     @property
     def possible(self) -> float | None:
-        """Since when as many were free as it got, without a break."""
+        """Time from which on as many workers as the job got were free without a break; None if it
+        got none."""
         if self.mine is None:
             return None
         since, width = self.until, self.mine.width
@@ -81,8 +82,10 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Instants before that at which as many were free, and went to others; that at which it
-        made way itself is none."""
+        """Earlier instants at which as many workers were free and went to other jobs.
+
+        The instant at which the job itself was preempted does not count.
+        """
         return [it.t for it in self._missed]
 
     @property
@@ -91,12 +94,17 @@ class Wait:
         if mine is None or since is None:
             return []
         if self.preempted is not None and found and found[0].t == self.since:
+            # The processors were free because this job's own run had just been cancelled.
             found = found[1:]
         return [it for it in found if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
-        """At how many instants in [start, end) as many as it got were free and stayed so, by the
-        job whose reservation held them."""
+        """Count, by job, the instants in [start, end) at which that job's reservation held the
+        workers.
+
+        Only instants at which as many workers as the job got were free, before and after decisions,
+        count.
+        """
         width = self.mine.width if self.mine else inf
         return Counter(
             it.reserved
@@ -105,7 +113,7 @@ class Wait:
         )
 
     def spans(self) -> Iterator[Span]:
-        """In order of time."""
+        """Yield the reasons for the wait in order of time."""
         yield from at_once(self.since, self._found(), self._held())
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
@@ -120,7 +128,7 @@ class Wait:
     # --- as it began ----------------------------------------------------------------------------
 
     def ahead(self) -> tuple[int, int]:
-        """How many jobs were before it in the queue, and how many processors they got once they
+        """Return how many jobs were ahead in the queue, and how many processors they got once they
         started."""
         look, rank = self.look, self.ranking.rank
         me, starts = rank(self.me, self.run), look.starts
@@ -179,7 +187,7 @@ class Wait:
         return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
 
     def rule(self, passed: Run) -> str:
-        """By what a job that came later started first."""
+        """Say by what rule a job that came later started first."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
         ranking = self.ranking
@@ -234,8 +242,8 @@ class Wait:
         yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
-        """Why what was free stayed so: whose reservations held it at the most instants, or the
-        policy's choice."""
+        """Say why free workers stayed free: the reservations that held them at the most instants,
+        or else the policy's choice."""
         jobs = [job for job, _ in reserved.most_common() if job is not None]
         if not jobs:
             waits = self.started.decider is DeciderKind.DEADLINE
@@ -244,7 +252,7 @@ class Wait:
         return f"{one} of {some(jobs, 'other job')} held them"
 
     def _freed(self) -> str:
-        """What changed at the instant of its start."""
+        """Say which runs ended and which workers came UP at the instant of the start."""
         freed, back = self.freed, self.back
         said = []
         if freed:
@@ -263,7 +271,7 @@ class Wait:
     # --- as data --------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
-        """The wait as data."""
+        """Return the wait as plain data for JSON."""
         look, rule = self.look, self.rule
         passed = ("job", "processors", "start", "rule")
         return {
