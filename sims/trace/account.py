@@ -203,8 +203,8 @@ class FlowAccount:
             head = None if source is None else (source, course.run.event.saved)
         others = [course.claims(now, -inf, fate) for course in self.runs]
         kept = [course.keeping(now) for course in self.runs]
-        # Claims go from weak to strong: pending, kept processors, other runs (an earlier one overrides
-        # a later one), and at last the chain of runs that leads to `head` (a later one overrides).
+        # Claims go from weak to strong: pending, kept processors, other runs (an earlier one wins
+        # over a later one), and at last the chain of runs that leads to `head` (a later one wins).
         waits = (self.since, now, Part.PENDING)
         self._enter([waits, *chain(*kept), *chain(*reversed(others)), *chain(*reversed(led))])
         self.since, self.runs = now, []

@@ -50,9 +50,11 @@ class Held:
     @classmethod
     def of(cls, runs: list[Run]) -> Held:
         """Return the holder that these runs form; one line of the log started all of them."""
-        first, them = runs[0], runs[0].processors
+        first, processors = runs[0], runs[0].processors
         if len(runs) > 1:
-            them = text(intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)})))
+            processors = text(
+                intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)}))
+            )
         time, job = first.job.estimate, first.job
         if time is None:
             copies = isinstance(first.record.event, Compound)
@@ -60,7 +62,7 @@ class Held:
             time = 0 if copies else first.event.work - first.event.begun
         believed = first.start + time + job.verification
         since = min(it.holding for it in runs)
-        return cls(job.name, first.number, first.kept, them, since, first.start, believed)
+        return cls(job.name, first.number, first.kept, processors, since, first.start, believed)
 
     @property
     def width(self) -> int:
@@ -101,34 +103,34 @@ class Look(Listener):
     ends: dict[Key, float] = field(init=False, factory=dict)
     """Maps each holder's run to the time at which its job releases the workers; next runs of the
     same job that take the workers over without a gap are included."""
-    _awaited: frozenset[str] = field(init=False)
-    _heirs: dict[Key, Key] = field(init=False)
+    _waiting_names: frozenset[str] = field(init=False)
+    _successors: dict[Key, Key] = field(init=False)
     """Maps each run that holds such workers now to the run that held them at the instant."""
 
     @classmethod
-    def at(cls, history: History, whose: str | None = None) -> Look:
-        """Return the present state of `history`; the job named `whose`, if given, is left out of
+    def at(cls, history: History, excluded: str | None = None) -> Look:
+        """Return the present state of `history`; the job named `excluded`, if given, is left out of
         `waiting`."""
         workers = sorted(history.workers.items())
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
         # Copies, as the history changes its jobs while the log is read on.
-        others = [copy(job) for job in history.queue if job.name != whose]
+        others = [copy(job) for job in history.queue if job.name != excluded]
         return cls(history.free, away, others, held(history.runs.values()))
 
     def __attrs_post_init__(self) -> None:
-        self._awaited = frozenset(job.name for job in self.waiting)
-        self._heirs = {it.key: it.key for it in self.held}
+        self._waiting_names = frozenset(job.name for job in self.waiting)
+        self._successors = {it.key: it.key for it in self.held}
 
     def run_started(self, run: Run, record: Record) -> None:
         name = run.job.name
-        if name in self._awaited:
+        if name in self._waiting_names:
             self.starts.setdefault(name, run)
-        if run.follows is not None and (name, run.follows) in self._heirs:
-            found = self._heirs[run.key] = self._heirs.pop((name, run.follows))
+        if run.follows is not None and (name, run.follows) in self._successors:
+            found = self._successors[run.key] = self._successors.pop((name, run.follows))
             self.ends.pop(found, None)
 
     def run_released(self, run: Run, record: Record) -> None:
-        found = self._heirs.get(run.key)
+        found = self._successors.get(run.key)
         if found is not None:
             self.ends[found] = record.t
 
@@ -212,8 +214,8 @@ class Instant:
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
         for state, workers in look.away.items():
             if workers:
-                them = text(intervals_of(workers))
-                yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
+                processors = text(intervals_of(workers))
+                yield f"  {state.name.lower():<8} {len(workers):,}: {processors}"
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             yield from _table(WAITING, map(self._row_waiting, self.waiting))

@@ -50,8 +50,8 @@ class Ranking:
         """Return the ranking for the log that begins with this event."""
         if started.decider is not DeciderKind.QUEUE:
             return cls("", None, started.processors)
-        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
-        name = next(said, default_order(started.policy))
+        orders = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
+        name = next(orders, default_order(started.policy))
         return cls(name, PLAIN.get(name), started.processors)
 
     def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
@@ -71,8 +71,8 @@ class Ranking:
             job.seq, job.name, shape, submitted=job.submitted, priority=event.priority
         )
         time = work if job.estimate is None else job.estimate
-        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
+        return -self.order(described, processors, time, self.processors, _no_draw), job.seq
 
 
-def _undrawn(job: BatchJob) -> float:
+def _no_draw(job: BatchJob) -> float:
     raise AssertionError("only RANDOM draws, and it is not ranked")

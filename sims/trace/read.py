@@ -162,8 +162,8 @@ def causes(log: LogFile, seq: int) -> list[Record]:
         while 0 <= caused_by[chain[-1]] < chain[-1]:
             chain.append(caused_by[chain[-1]])
         wanted = frozenset(chain)
-        told = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
-    return [record for number in chain if (record := told[number + 1]) is not None]
+        decoded_lines = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
+    return [record for number in chain if (record := decoded_lines[number + 1]) is not None]
 
 
 # --- dates ---------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ class ToldRun(Course):
             if self.kept is not None:
                 self.waits.append(Piece(now, self._held_up(), self.run.done, 0))
         elif self.run.stage is None:
-            self._guess(now, 0 if self.run.away else self._speed())
+            self._extrapolate(now, 0 if self.run.away else self._speed())
         elif self._part() is not self.pieces[-1].part:
             self._turn(now, self.pieces[-1].done, self._rate)
 
@@ -171,7 +171,7 @@ class ToldRun(Course):
         of_members = [speeds.get(worker, 1) for worker in numbers_in(self.run.processors)]
         return run.share * (sum(of_members) if run.rotates else min(of_members))
 
-    def _guess(self, now: float, rate: float) -> None:
+    def _extrapolate(self, now: float, rate: float) -> None:
         """Compute the progress of a run without logged stages up to `now`, then go on at `rate`.
 
         The log has no event for the end of such a run's computation: it is over when work divided
@@ -198,7 +198,7 @@ class ToldRun(Course):
         if self.run.stage is not None:
             self.ended = self.span.happened(f"ended: {outcome.value}", record)
         else:
-            self._guess(now, self._rate)
+            self._extrapolate(now, self._rate)
             self._sum_up(outcome, done, now)
         self._stop(now)
         for reclaimed in self._reclaimed.values():
@@ -224,16 +224,16 @@ class ToldRun(Course):
             self.kept, self.released = None, now
 
     def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
-        said = []
+        clauses = []
         for part, verb in ((Part.USEFUL, "computes"), (Part.VERIFICATION, "verifies")):
             spans = ((it, over) for it, over in self.spans(now) if it.part is part)
             spent = sum(over - it.start for it, over in spans)
             if spent:
-                said.append(f"{verb} {in_units(spent, self.started.unit)}")
+                clauses.append(f"{verb} {in_units(spent, self.started.unit)}")
         how = outcome.value
         if outcome in (Outcome.LOST, Outcome.CANCELLED):
             how += f" with {amount_of(done)} of {amount_of(self.run.event.work)} done"
-        self.span.title += f"; {', '.join([*said, how])}"
+        self.span.title += f"; {', '.join([*clauses, how])}"
 
 
 @define

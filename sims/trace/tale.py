@@ -85,8 +85,8 @@ class Tale(Listener):
     def __call__(self, record: Record) -> None:
         whole = record.event
         for event in whole.parts() if isinstance(whole, Compound) else (whole,):
-            whose = getattr(event, "job", self.job)
-            if whose == self.job or isinstance(event, RedistributionDecided):
+            subject = getattr(event, "job", self.job)
+            if subject == self.job or isinstance(event, RedistributionDecided):
                 part = Record(record.seq, record.t, record.cause, event)
                 self.history.apply(part)
                 self.hear(event, part)
@@ -114,12 +114,15 @@ class Tale(Listener):
         tell = TITLES.get(type(event))
         if tell is None or not self.history.jobs:
             return
-        told = self._runs.get(getattr(event, "run", -1))
-        if told is not None:
-            told.review(record.t)
-        title = tell(event, About(self.job, self.started, self.clock, told.run if told else None))
+        description = self._runs.get(getattr(event, "run", -1))
+        if description is not None:
+            description.review(record.t)
+        title = tell(
+            event,
+            About(self.job, self.started, self.clock, description.run if description else None),
+        )
         if title is not None:
-            (told.place if told else self._top).happened(title, record)
+            (description.place if description else self._top).happened(title, record)
 
     # --- from submission to completion --------------------------------------------------------
 
@@ -194,9 +197,9 @@ class Tale(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         self._stop_waiting(record.t)
         span = self._top.below(self._title(run), record)
-        told = ToldRun(run, self.history, self.started, span)
-        self._runs[run.number] = told
-        self.account.runs.append(told)
+        description = ToldRun(run, self.history, self.started, span)
+        self._runs[run.number] = description
+        self.account.runs.append(description)
 
     def _title(self, run: Run) -> str:
         event = run.event
@@ -229,18 +232,18 @@ class Tale(Listener):
         self._messages.go_on(run, record)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        told = self._runs[run.number]
+        description = self._runs[run.number]
         if run.job.end is not None:
             return
-        told.end(done, record)
+        description.end(done, record)
         if run.outcome is Outcome.CANCELLED:
-            self.cancelled[record.seq] = told.ended
+            self.cancelled[record.seq] = description.ended
             if self.started.decider is DeciderKind.DEADLINE:
-                told.ended.title += ": the policy gives its workers back"
+                description.ended.title += ": the policy gives its workers back"
         if run.outcome is Outcome.COMPLETED:
             self._completed = run.number, inf
         if run.kept:
-            told.keep(self._top, record)
+            description.keep(self._top, record)
 
     def run_released(self, run: Run, record: Record) -> None:
         if run.job.end is not None:

@@ -201,15 +201,15 @@ class Wait:
         rules: dict[str, list[Run]] = {}
         for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
             rules.setdefault(self.rule(it), []).append(it)
-        told = (
+        texts = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
             for rule, them in rules.items()
         )
-        return "; ".join(told)
+        return "; ".join(texts)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        told = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
-        return ", ".join([*islice(told, NAMED), *(["..."] if len(passed) > NAMED else [])])
+        texts = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
+        return ", ".join([*islice(texts, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
 
@@ -254,19 +254,19 @@ class Wait:
     def _freed(self) -> str:
         """Say which runs ended and which workers came UP at the instant of the start."""
         freed, back = self.freed, self.back
-        said = []
+        clauses = []
         if freed:
-            said.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
+            clauses.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
         if back:
             names = [worker_of(self.started, worker) for worker in back]
-            said.append(f"{some(names, 'other')} {are(len(back))} UP again")
-        return f"{', '.join(said)}; " if said else ""
+            clauses.append(f"{some(names, 'other')} {are(len(back))} UP again")
+        return f"{', '.join(clauses)}; " if clauses else ""
 
     def _end(self, held: Held) -> str:
         assert self.mine is not None
         own = set(numbers_in(held.processors)).intersection(numbers_in(self.mine.processors))
-        whose = f", {len(own):,} of them now its own" if own else ""
-        return f"{held.job} ({counted(held.width, 'processor')}{whose})"
+        shared = f", {len(own):,} of them now its own" if own else ""
+        return f"{held.job} ({counted(held.width, 'processor')}{shared})"
 
     # --- as data --------------------------------------------------------------------------------
 

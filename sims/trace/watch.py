@@ -53,7 +53,7 @@ class Waits(Listener):
     """Runs of other jobs that started at this instant."""
     _upset: list[Run | int] = field(factory=list)
     """Runs that were lost or failed, and workers that went DOWN, at this instant."""
-    _makes_way: int | None = None
+    _cancellation: int | None = None
     """Sequence number of the event that cancelled a run of the job at this instant."""
     _reserved: dict[str, float] = field(factory=dict)
     """Maps other waiting jobs to the starts that their reservations promise."""
@@ -71,7 +71,7 @@ class Waits(Listener):
     @property
     def idle(self) -> bool:
         """Whether the job does not wait now and its earlier waits are complete."""
-        return self._open is None and not self._unsettled and self._makes_way is None
+        return self._open is None and not self._unsettled and self._cancellation is None
 
     def __call__(self, record: Record) -> None:
         if record.t > self.history.now:
@@ -128,7 +128,7 @@ class Waits(Listener):
         if wait is not None:
             self._decided(wait, self.history.now)
             self._freed, self._back, self._begun, self._upset = [], [], [], []
-        self._before = self._makes_way = None
+        self._before = self._cancellation = None
 
     def _watch(self, now: float) -> None:
         """Record what held the workers if a promised start before `now` has passed."""
@@ -154,8 +154,8 @@ class Waits(Listener):
     def _decided(self, wait: Wait, now: float) -> None:
         before = self._look(wait)
         free, starts = self.history.free, self._reserved
-        whose = min(starts, key=starts.__getitem__) if free and starts else None
-        wait.instants.append(FreeWorkers(now, before, free, whose, tuple(self._begun)))
+        reserving = min(starts, key=starts.__getitem__) if free and starts else None
+        wait.instants.append(FreeWorkers(now, before, free, reserving, tuple(self._begun)))
 
     def _look(self, wait: Wait) -> int:
         """Return the number of free workers before the decisions of this instant.
@@ -177,8 +177,8 @@ class Waits(Listener):
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
         if job.name != self.job:
-            if self._makes_way is not None:
-                self.preempted[self._makes_way], self._makes_way = run, None
+            if self._cancellation is not None:
+                self.preempted[self._cancellation], self._cancellation = run, None
                 if wait is not None:
                     wait.preempted = run
             self._begun.append(run)
@@ -199,11 +199,11 @@ class Waits(Listener):
                 self._upset.append(run)
                 self._open.upset[run.job.name] = run
         elif queue and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
-            self._makes_way = record.seq
+            self._cancellation = record.seq
 
     def job_ended(self, job: Job, record: Record) -> None:
         if job.name == self.job:  # and no other job made its copies end
-            self._makes_way = None
+            self._cancellation = None
 
     def worker_changed(self, worker: Worker, record: Record) -> None:
         if self._open is None:

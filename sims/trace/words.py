@@ -52,14 +52,14 @@ def described(event: Described, unit: str) -> str:
 def _protection(event: ProtectionDescribed, unit: str) -> str:
     """Return a clause such as `; buddies, a checkpoint every 3 s`; empty for re-execution from
     scratch."""
-    said = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
-    if event.period is not None and said:
+    clauses = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
+    if event.period is not None and clauses:
         checked = "a verified" if event.verified else "a"
-        said.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
+        clauses.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
     if event.copies > 1:
         cloned = ", cloned from the furthest" if event.cloning else ""
-        said.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
-    return f"; {', '.join(said)}" if said else ""
+        clauses.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
+    return f"; {', '.join(clauses)}" if clauses else ""
 
 
 # --- remarks --------------------------------------------------------------------------------------
