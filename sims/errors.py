@@ -13,7 +13,7 @@ from typing import Any
 from attrs import evolve, frozen
 
 COMMAND_LINE = "command line"
-FAILED, MISUSED, UNJUDGED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
+FAILED, MISUSED, UNJUDGED, INTERRUPTED = 1, 2, 3, 130
 """Exit codes."""
 
 

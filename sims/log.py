@@ -22,7 +22,7 @@ from actors import events
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, Record
 from sims.errors import InputError
-from sims.readers.files import UNREADABLE, open_binary
+from sims.readers.files import LONGEST, UNREADABLE, open_binary
 
 OLDER = {"2": "Holdfast 0.1.0"}
 """Who reads logs of former formats."""
@@ -149,6 +149,16 @@ class LogFile:
     def _wrong(self, number: int, key: str, problem: str, accepted: str) -> InputError:
         where = f"line {number}: {key}" if key else f"line {number}"
         return InputError(str(self.path), where, problem, accepted)
+
+
+def is_log(path: Path) -> bool:
+    """Whether the file begins as a log of Holdfast does, of whatever version."""
+    try:
+        with open_binary(path) as file:
+            first = orjson.loads(file.readline(LONGEST))
+    except (*UNREADABLE, ValueError):
+        return False
+    return isinstance(first, dict) and first.get("event") == ScenarioStarted.__name__
 
 
 # --- one line ---------------------------------------------------------------------------------

@@ -16,8 +16,9 @@ from attrs import define, field
 
 from actors.runtime import JsonLines, Record
 from sims.errors import InputError
+from sims.log import is_log
 from sims.readers.files import ARCHIVES
-from sims.writing import HeldBack, pack, refusing, save
+from sims.writing import HeldBack, is_device, pack, refusing, save
 
 BATCH = 64
 """Records that wait to be rendered, at most. Written 16 to 128 at a time a
@@ -50,6 +51,7 @@ class LogWriter:
 
     def __init__(self, path: Path) -> None:
         check_packing(path)
+        check_replaceable(path)
         self._waiting: list[Record] = []
         self._since = 0.0
         """When time has advanced: after this; inf: it has."""
@@ -192,13 +194,14 @@ def _claim(path: Path) -> tuple[Path, Path | None, int]:
     """
     with _locked(path.parent):
         descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
-        if not _lock(descriptor):
+        if not take(descriptor):
             os.close(descriptor)
             path = _free(path)
             return path, None, _created(path)
         if os.fstat(descriptor).st_size == 0:
             return path, None, descriptor
         os.close(descriptor)
+        check_replaceable(path)
         aside = _free(path)
         os.close(_created(aside))
         path.replace(aside)
@@ -213,11 +216,11 @@ def _free(path: Path) -> Path:
 
 def _created(path: Path) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    _lock(descriptor)
+    take(descriptor)
     return descriptor
 
 
-def _lock(descriptor: int, wait: bool = False) -> bool:
+def take(descriptor: int, wait: bool = False) -> bool:
     """Whether nobody else has it. Where files have no locks, who creates one has it."""
     try:
         import fcntl
@@ -235,7 +238,7 @@ def _locked(folder: Path) -> Iterator[None]:
     """Within, no other run claims a name in it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _lock(descriptor, wait=True)
+        take(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
@@ -247,6 +250,18 @@ def _forget_twin(older: Path | None, newer: Path) -> Path | None:
         return older
     older.unlink()
     return None
+
+
+def check_replaceable(path: Path) -> None:
+    """Raises InputError where a new log would be written over what is no log, or through a link."""
+    if is_device(path):
+        return
+    if path.is_symlink():
+        target = os.path.realpath(path)
+        raise InputError(str(path), "", f"is a link to {target}", f"a new name, or {target} itself")
+    if path.exists() and path.stat().st_size > 0 and not is_log(path):
+        problem = "is there already, and is no log: it is not replaced"
+        raise InputError(str(path), "", problem, "a new name, or that of a log of `holdfast run`")
 
 
 def check_packing(path: Path) -> None:

@@ -6,6 +6,7 @@ word and what is accepted; `call` adds the option.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -24,7 +25,6 @@ from sims.errors import (
     FAILED,
     INTERRUPTED,
     MISUSED,
-    TERMINATED,
     UNJUDGED,
     AuditFailed,
     InputError,
@@ -37,6 +37,8 @@ ACCEPTED = "; accepted: "
 MISSING = "the following arguments are required: "
 CHOICE = re.compile(r"Value error, (?P<word>.*) is not one of (?P<choices>.*)\.$")
 """How Typer refuses a word that is none of an enum's."""
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""What systems say where no more files, memory or processes are to be had."""
 COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<near>.*)\?)?$")
 
 
@@ -86,9 +88,8 @@ def guarded(body: Callable[[], int]) -> int:
         return body()
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        ended = isinstance(interrupt, Terminated)
-        note(f"{'terminated' if ended else 'interrupted'}{more}")
-        return TERMINATED if ended else INTERRUPTED
+        note(f"{'terminated' if isinstance(interrupt, Terminated) else 'interrupted'}{more}")
+        return interrupt.code if isinstance(interrupt, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:
@@ -110,6 +111,8 @@ def _failed(error: Exception) -> int:
 
     if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
         note(InputError(str(error.filename), "", str(error.strerror)))
+    elif isinstance(error, OSError) and error.errno in SCARCE:
+        note(f"this takes more than the machine gives a process: {error.strerror}")
     elif isinstance(error, BadDecision):
         note(error)
     elif isinstance(error, RuntimeFault):

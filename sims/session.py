@@ -109,10 +109,10 @@ def run(
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
         warn_of_idle(scenario)
-        writer = None if log is None else LogWriter(Path(log))
-        if writer is not None:
+        if log is not None:
             own = [file] if file else []
-            refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
+            refuse_inputs(Path(log), "log", *own, *files_of(scenario, where))
+        writer = None if log is None else LogWriter(Path(log))
         with writer or nullcontext():
             sink = writer or (records.append if keep else report)
             simulate(scenario, [sink], where, debug, until)

@@ -41,13 +41,17 @@ def refusing(path: Path) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[Path]:
     """Where to write what will be `path`: a new file, which takes its place where all went well.
 
-    Otherwise the new one is removed, and an older one stays as it was. Folders are made; links are
-    followed; a device or a pipe is written directly. Raises InputError where it cannot be written.
+    Otherwise the new one is removed, and an older one stays as it was. Folders are made; a link is
+    followed within its own folder; a device or a pipe is written directly. Raises InputError where
+    it cannot be written, and for a link that leads out of its folder.
     """
     with refusing(path):
         target = Path(os.path.realpath(path))
+        if path.is_symlink() and not is_device(path) and not _below(target, path.parent):
+            problem = f"is a link that leads out of its folder, to {target}"
+            raise InputError(str(path), "", problem, f"another name, or {target} itself")
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
+        if is_device(target):
             yield path
             return
         # A folder for it: its name, and with it its suffix, can be the old one's.
@@ -55,6 +59,26 @@ def replacing(path: Path) -> Iterator[Path]:
             new = Path(folder) / path.name
             yield new
             _take_place(new, target)
+
+
+def is_device(path: Path) -> bool:
+    """Whether it is there, and is no regular file: a device, a pipe or a folder."""
+    return path.exists() and not path.is_file()
+
+
+def _below(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def unlinked(path: Path, option: str) -> Path:
+    """The relative path, whose name comes from a file: it leads where it says. Raises InputError,
+    naming the command line's option, where a link in it leads elsewhere."""
+    target = Path(os.path.realpath(path))
+    if target != Path(os.path.realpath(os.curdir)) / path:
+        raise InputError(
+            str(path), "", f"a link leads from there to {target}", f"{option} {target}"
+        )
+    return path
 
 
 def _take_place(new: Path, old: Path) -> None:
@@ -168,8 +192,12 @@ def save(file: BinaryIO) -> None:
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 
+ENDING = tuple(getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, it))
+"""Signals that end a command."""
+
+
 class HeldBack:
-    """Context manager: while `busy`, Ctrl-C and SIGTERM wait for `settle`; otherwise they are
+    """Context manager: while `busy`, those signals wait for `settle`; otherwise they are
     handled at once, as before.
 
     Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
@@ -199,7 +227,7 @@ class HeldBack:
 
     def __enter__(self) -> HeldBack:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in ENDING:
                 before = signal.getsignal(number)
                 if callable(before):
                     self._before[number] = before

@@ -46,7 +46,7 @@ from typing import Any, TypeVar
 from attrs import define
 
 from sims.errors import COMMAND_LINE, InputError, imported
-from sims.writing import HeldBack
+from sims.writing import ENDING, HeldBack
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -144,9 +144,34 @@ def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers
 # --- this machine -----------------------------------------------------------------------------
 
 
+SAFE = "PYTHONSAFEPATH"
+"""Variable of the environment that keeps Python from importing modules of the current folder."""
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Within, a Python that is started imports no module of the current folder, which nothing
+    names: what forks processes, or spawns them, is started as `python -c`, which would."""
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before
+
+
 @contextmanager
 def local(processes: int | None = None) -> Iterator[Workers]:
     """A process per core. Whoever leaves early leaves nothing behind and waits for no task."""
+    with safe_path(), _pool(processes) as workers:
+        yield workers
+
+
+@contextmanager
+def _pool(processes: int | None) -> Iterator[Workers]:
     before = set(multiprocessing.active_children())
     slots = processes or os.cpu_count() or 1
 
@@ -167,10 +192,12 @@ def local(processes: int | None = None) -> Iterator[Workers]:
 
 def _begin() -> None:
     # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
+    others = set(ENDING) - {signal.SIGINT}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in others:
+        signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, others)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
@@ -194,11 +221,12 @@ def _at_once() -> Iterator[None]:
 
 @contextmanager
 def _born_deaf() -> Iterator[None]:
-    """To Ctrl-C and SIGTERM, which would else hit new workers with their parent's handlers."""
+    """To the signals that end a command, which would else hit new workers with their
+    parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
@@ -222,8 +250,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
-    for name in ("distributed.client", "tornado.application"):  # they tell of a lost scheduler, too
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    silence_dask()
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     try:
         with client, client.get_executor(pure=False) as executor:
@@ -239,6 +266,13 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (CancelledError, OSError):
         problem, accepted = "the scheduler is gone; what is finished is kept", "the same command"
         raise InputError("cluster", "", problem, accepted) from None
+
+
+def silence_dask() -> None:
+    """Keep Dask from telling, beside us, of schedulers and processes that are lost."""
+    told = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
+    for name in told:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def address_of(scheduler: str) -> str:

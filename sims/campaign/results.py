@@ -158,8 +158,9 @@ class Results:
         return dict.fromkeys(of for it in results for of in it.blocks.get(gauge.name, ()) if of)
 
     def runs(self) -> pl.DataFrame:
-        """A row for each finished cell: its place on the axes, its variant, and what was measured.
-        `.to_pandas()` makes it the other kind. Raises InputError without polars."""
+        """A row for each finished cell: its place on the axes, its variant, and what was measured,
+        in the campaign file's order; measures that it no longer asks for come last. `.to_pandas()`
+        makes it the other kind. Raises InputError without polars."""
         found = list(self.finished())
         places = (
             {key: plain(value) for key, value in case.point}
@@ -167,7 +168,11 @@ class Results:
             for (case, k), _ in found
         )
         frame = frame_of([result for _, result in found], places)
-        return frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
+        frame = frame.drop("key", "blocks", "speaks").cast({"seed": polars_or_error().UInt64})
+        asked = [it.name for it in self.campaign.gauges if it.name in frame.columns]
+        former = {name for _, result in found for name in result.values} - set(asked)
+        others = [it for it in frame.columns if it not in (*asked, *former)]
+        return frame.select(*others, *asked, *sorted(former))
 
     def description(self) -> dict[str, Any]:
         """What a store notes of it."""
@@ -295,7 +300,8 @@ def _read(path: Path) -> Iterator[CellResult]:
     try:
         with refusing(path):
             frame = polars.read_parquet(path)
-        rows = frame.select([*COLUMNS, *set(frame.columns).difference(COLUMNS)]).to_dicts()
+        measured = [it for it in frame.columns if it not in COLUMNS]
+        rows = frame.select([*COLUMNS, *measured]).to_dicts()
     except polars.exceptions.PolarsError as error:
         problem = f"holds no results: {str(error).splitlines()[0]}"
         raise InputError(str(path), "", problem, "a file that a campaign wrote") from None

@@ -31,7 +31,7 @@ from sims.options import (
     written,
 )
 from sims.telling import counted, show_table
-from sims.writing import check_suffix
+from sims.writing import check_suffix, unlinked
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,7 +95,7 @@ def _opened(
         problem = f"{asked.scenario!r} is a function, which is not called here"
         raise InputError(str(file), "scenario", problem, "--load, which calls it")
     with naming(file):
-        yield asked, Store(results or FOLDER / asked.name)
+        yield asked, Store(results or unlinked(FOLDER / asked.name, "--results"))
 
 
 # --- running ----------------------------------------------------------------------------------

@@ -32,8 +32,9 @@ from sims.options import (
     written,
 )
 from sims.scenario import Scenario
-from sims.scenario.loader import load
+from sims.scenario.loader import files_of, load
 from sims.telling import counted
+from sims.writing import refuse_inputs, unlinked
 
 if TYPE_CHECKING:
     from sims.live.reality import Outcome
@@ -48,6 +49,14 @@ Cluster = Annotated[
         "--scheduler",
     ),
 ]
+OpenToAll = Annotated[
+    bool,
+    flag(
+        "--open",
+        "without the package cryptography: start a cluster to which everybody on this machine can "
+        "connect, and run code in your name",
+    ),
+]
 FOLDER = Path("logs/reality")
 
 
@@ -58,8 +67,9 @@ def live(
     policies: Policies = None,
     scheduler: Cluster = None,
     log: Annotated[
-        Path | None, option(Path, "PATH", "where to log; default: logs/NAME.jsonl")
+        str | None, option(str, "PATH", "file of the log, as that of `run`; `none`: no log")
     ] = None,
+    open_to_all: OpenToAll = False,
     monkey: Annotated[
         int | None,
         option(
@@ -75,18 +85,24 @@ def live(
     Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
+    from sims.cli.running import log_path
     from sims.live.live import advance_of, opened, playable
     from sims.live.reality import measure, predict
+    from sims.log_writer import LogWriter
 
     scenario = load(file, changes or (), seed)
     with naming(file):
         playable(scenario)
+        where = log_path(scenario, log)
+        if where is not None:
+            refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
+            LogWriter(where)  # refuses a name that it cannot have, before anything is started
         folder, advance = file.parent, advance_of(scenario, file.parent)
         [foreseen] = predict({scenario.name: scenario}, [scenario.seed], folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
-        where = log or Path("logs") / f"{scenario.name}.jsonl"
-        with opened(scenario.full_platform.size, advance, scheduler) as processes:
+        size = scenario.full_platform.size
+        with opened(size, advance, scheduler, open_to_all) as processes:
             about = scenario.name, scenario, scenario.seed, processes, folder
             if monkey is None:
                 outcome = measure(*about, where)
@@ -96,7 +112,7 @@ def live(
                     f"  answers     {'right' if outcome.right else 'WRONG'}",
                     f"  audit       {'passed' if outcome.sound else 'FAILED'}",
                     f"  latest      {max(outcome.late, default=0):.3f} s after its time",
-                    f"  log         {where}",
+                    f"  log         {where or 'none'}",
                 )
                 return 0 if right else FAILED
             draws = stream(scenario.seed, "monkey").uniform(0, seconds, monkey)
@@ -130,6 +146,7 @@ def reality(
         Path | None, option(Path, "DIR", "for predictions, logs, results; default: logs/reality")
     ] = None,
     output: Annotated[Path | None, written("draw it, too", picture)] = None,
+    open_to_all: OpenToAll = False,
     again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
 ) -> int:
     """Predict runs of a scenario, then measure them with real processes.
@@ -140,15 +157,14 @@ def reality(
     from sims.live.reality import Comparison, calibrate, measure, predict, read, write
 
     scenario = load(file, changes or (), seed)
-    where = folder or FOLDER / scenario.name
+    where = folder or unlinked(FOLDER / scenario.name, "--folder")
     predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
     with naming(file):
         variants = variants_of(file, scenario, compared or [], changes or [])
         if not again:
             seeds = range(scenario.seed, scenario.seed + runs)
-            with opened(
-                scenario.full_platform.size, advance_of(scenario, file.parent), scheduler
-            ) as processes:
+            size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
+            with opened(size, advance, scheduler, open_to_all) as processes:
                 show("calibration", *calibrate(processes).lines())
                 write(predict(variants, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")

@@ -37,6 +37,7 @@ from sims.summary import WANTED, Summary
 from sims.telling import counted
 from sims.world import checked_seed
 from sims.world import run as simulate
+from sims.writing import unlinked
 
 
 def run(
@@ -66,7 +67,7 @@ def run(
     counted_too = {WorkerChanged} if stated(scenario) else ()
     summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
-        path = _log_path(scenario, log)
+        path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
@@ -91,14 +92,13 @@ def run(
         note(writer.note)
 
 
-def _log_path(scenario: Scenario, given: str | None) -> Path | None:
-    asked = given or scenario.log
+def log_path(scenario: Scenario, given: str | None) -> Path | None:
+    """Where the log is written: where the command line says, else in logs/. Returns None where no
+    log is wanted, and raises InputError where a link leads away from logs/."""
+    asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
         return None
-    if given is None and asked and not Path(asked).resolve().is_relative_to(Path.cwd()):
-        problem = f"{asked!r} is outside of the current folder"
-        raise InputError("scenario", "log", problem, f"a path in it, or --log {asked}")
-    return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
+    return Path(asked) if given else unlinked(Path("logs") / asked, "--log")
 
 
 def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: one line, however early, and nothing half done left behind."""
+"""Ctrl-C, SIGTERM and SIGHUP: one line, however early, and nothing half done left behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,22 @@ from typing import NoReturn
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does: what is half done is put away."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: what is half done is put away."""
+
+    code = 143
+    """Of the process's exit: 128 and the signal's number."""
+
+
+class HungUp(Terminated):
+    """SIGHUP: the terminal is gone."""
+
+    code = 129
+
+
+ENDING = {signal.SIGTERM: Terminated} | (
+    {signal.SIGHUP: HungUp} if hasattr(signal, "SIGHUP") else {}
+)
+"""What each signal raises."""
 
 
 @contextmanager
@@ -22,22 +37,23 @@ def heard() -> Iterator[None]:
     alone = threading.current_thread() is threading.main_thread()
     if alone and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    term = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in ENDING}
     try:
         yield
     finally:
         _hear_ctrl_c()
-        if alone:
-            signal.signal(signal.SIGTERM, term)
+        for number, handler in before.items() if alone else ():
+            signal.signal(number, handler)
 
 
 def hear() -> None:
-    """All is imported: Ctrl-C is an exception from now on, and so is SIGTERM where it would end
-    the process."""
+    """All is imported: Ctrl-C is an exception from now on, and so are SIGTERM and SIGHUP where they
+    would end the process."""
     _hear_ctrl_c()
-    alone = threading.current_thread() is threading.main_thread()
-    if alone and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _terminate)
 
 
 def _hear_ctrl_c() -> None:
@@ -52,4 +68,4 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated
+    raise ENDING[signal.Signals(number)]

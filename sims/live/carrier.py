@@ -125,6 +125,10 @@ class Carrier:
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
         self._tell((self.now(), fault))
 
+    def end(self, error: BaseException) -> None:
+        """Something outside has gone wrong: the run ends with it."""
+        self._tell(error=error)
+
     def _tell(self, arrival: Arrival | None = None, error: BaseException | None = None) -> None:
         with self._news:
             if arrival is not None:

@@ -3,8 +3,10 @@ and what a user may ask of any picture of a log."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +39,15 @@ LONG = 2 * SCALES["d"]
 
 
 def check_installed() -> None:
-    """Raises InputError, naming the pip command, where matplotlib is missing."""
-    imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
+    """Raises InputError, naming the pip command, where matplotlib is missing.
+
+    As it is imported, matplotlib reads the settings of a `matplotlibrc` in the current folder,
+    which nothing names: meanwhile that is another folder. Settings of the user's own stay.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    with chdir(Path(__file__).parent):
+        imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
 
 
 def blank_figure(width: float = 9, height: float = 5) -> Figure:

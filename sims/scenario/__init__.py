@@ -44,7 +44,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, Duration, Name, NotNegative, PathName, Positive, Time
+from sims.tables.fields import Accepts, Count, Duration, LogName, Name, NotNegative, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -187,9 +187,9 @@ class Scenario(Section):
     """What the run is called, and by default its log."""
     seed: Seed = 0
     """The run's one seed."""
-    log: PathName | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
+    log: LogName | None = None
+    """What `holdfast run` calls the log, a file in logs/; default: the run's name and .jsonl;
+    `none`: no log is written."""
     stalled_after: Count | None = None
     """Events in which no work is saved or completed after which a run ends with an error, unless it
     has a `job.cap`, `--until` or a trace at whose end it ends; default: 1,000,000, or 1,000 for

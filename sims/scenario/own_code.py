@@ -19,7 +19,7 @@ from typing import Any
 import attrs
 from typing_extensions import get_protocol_members
 
-from sims.errors import unfit
+from sims.errors import InputError, unfit
 from sims.tables import arguments_of
 
 OURS = ("actors", "policies", "sims")
@@ -43,7 +43,14 @@ the processes of a campaign inherit it."""
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
     """What a key at `place` names, made with its parameters where it is a class; first it has to
     have the methods of one of the Protocols `serves`. Raises InputError."""
-    found, key = imported(name, folder, place), re.sub(r"\.name$", ".parameters", place)
+    with running(place, repr(name), "a class or function whose attributes can be read"):
+        made = _made(imported(name, folder, place), name, parameters, place, *serves)
+        isinstance(made, type)  # as all who use it ask: it may raise, too
+        return made
+
+
+def _made(found: Any, name: str, parameters: Mapping[str, Any], place: str, *serves: Any) -> Any:
+    key = re.sub(r"\.name$", ".parameters", place)
     if serves and not any(
         all(_takes(found, *method) for method in _methods(each).items()) for each in serves
     ):
@@ -147,10 +154,10 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 @contextmanager
 def running(key: str, name: str, accepted: str) -> Iterator[None]:
-    """Whatever a user's code raises, `sys.exit` included, is an InputError."""
+    """Whatever a user's code raises, `sys.exit` included, is an InputError; one of ours stays."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InputError):
         raise
     except BaseException as error:
         raise unfit(key, f"{name}: {type(error).__name__}: {error}", accepted) from None

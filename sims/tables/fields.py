@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -116,15 +117,26 @@ Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
 Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
+def _is_name(text: str) -> bool:
+    """Whether the text can name a file, and no folder."""
+    return bool(text) and not {"/", "\0", os.sep, os.altsep} & set(text)
+
+
 Name = Annotated[
     str,
     Accepts(
-        "a word or more, without / (logs/NAME.jsonl)",
-        check=lambda it: bool(it) and not {"/", "\0", os.sep, os.altsep} & set(it),
+        "a word or more, without / and no dot at its beginning (logs/NAME.jsonl)",
+        check=lambda it: not it.startswith(".") and _is_name(it),
     ),
 ]
-PathName = Annotated[
-    str, Accepts("a path, or `none`", check=lambda it: bool(it) and "\0" not in it)
+LOG_NAME = re.compile(r"[^.].*\.jsonl(\.gz|\.xz|\.zst)?", re.DOTALL)
+LogName = Annotated[
+    str,
+    Accepts(
+        "NAME.jsonl, of a file in logs/ (packed: .gz, .xz, .zst), or `none`; --log PATH writes it "
+        "anywhere else",
+        check=lambda it: it == "none" or (_is_name(it) and LOG_NAME.fullmatch(it) is not None),
+    ),
 ]
 NOT_EMPTY = Field(min_length=1)
 RANGE = Accepts(
