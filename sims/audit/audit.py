@@ -1,7 +1,7 @@
-"""The audit of a log: the world is derived from its inputs and decisions, and held against it.
+"""Entry of the audit: derives the course of a log from its inputs and decisions, and compares.
 
-What comes from outside of the world is here: the log's head, jobs as they are submitted, and its
-end. What workers do is `copies.py`.
+Handlers here check what comes from outside of the simulated system: the log's head, submissions of
+jobs, and the end. Changes of workers are in `copies.py`.
 """
 
 from __future__ import annotations
@@ -55,19 +55,23 @@ DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = 
     DeciderKind.COPIES: (Columns, _of_copies, "rigid"),
     DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, "rigid"),
 }
-"""By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
-queue: all kinds)."""
+"""Maps a kind of decider to its checks, to a test whether a name is a policy of that kind, and to
+the only kind of job that it schedules (empty for a queue: all kinds)."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """Yield the first line that cannot be, if there is one; nothing for a run of this simulator.
-    After it nothing is known of the world: what follows is not looked at. Raises AuditFailed where
-    the audit itself fails."""
+    """Yield the first line that breaks a law, if there is one; a log of this simulator yields
+    nothing.
+
+    Later lines are not checked, as the state is unknown after a violation. Raises AuditFailed where
+    the audit itself fails.
+    """
     w = world()
 
     def seq() -> int:
         return w.line.seq if w.line is not None else -1
 
+    # The log's objects live long: frequent garbage collection would only look at them again.
     with rare_collections():
         try:
             for record in records:
@@ -83,8 +87,11 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 
 
 def _read(w: World, record: Record) -> None:
-    """Hold the next line against the world. Raises Broken, and AuditFailed for any other error: a
-    fault of the audit is no law that the log breaks."""
+    """Check the next line.
+
+    Raises Broken if the line breaks a law, and AuditFailed for any other error: a fault of the
+    audit is no law that the log breaks.
+    """
     try:
         w.read(record)
     except Broken:
@@ -102,7 +109,7 @@ def _read(w: World, record: Record) -> None:
 
 
 def begin(w: World, event: e.ScenarioStarted) -> Script:
-    """The first line, which names the decider."""
+    """Check the first line, which names the decider."""
     framed(w.seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
@@ -119,12 +126,14 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     w.changeover = float(said.get("changeover", 0)) if decider is Decider else 0
     w.decider = decider(w, said)
     w.handlers = HANDLERS | w.decider.tells()
+    # The order matters: channels are assigned last in an instant, the decider judges the state
+    # after that, and it forgets the instant's causes only when replacement has used them.
     w.after = [lambda: link.close(w), w.decider.close, lambda: practice.close(w), w.decider.clear]
     yield event, (None,)
 
 
 def describe(w: World, event: Event) -> Script:
-    """What the head tells, some of it once, before any job."""
+    """Check a line of the head; some of them may come only once, and all come before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     framed(early, "it comes too late")
     amounts(event)
@@ -158,7 +167,8 @@ def _know(w: World, event: Event) -> None:
 
 
 def _rising(event: e.WorkerPriced) -> bool:
-    """Whether each price holds from a time on, the first from 0 on, and they repeat after that."""
+    """Return whether the prices' times rise from 0 on and, if the prices repeat, end before the
+    period."""
     times = (*event.times, *(() if event.period is None else (event.period,)))
     rising = all(one < other for one, other in pairwise(times))
     return len(event.times) == len(event.prices) and times[:1] == (0,) and rising
@@ -168,7 +178,7 @@ def _rising(event: e.WorkerPriced) -> bool:
 
 
 def submit(w: World, event: e.JobSubmitted) -> Script:
-    """A job, and all that describes it, at once."""
+    """Check the submission of a job and the lines that describe the job, which follow at once."""
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
@@ -210,7 +220,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
 
 
 def _of(event: Any, name: str) -> Any:
-    """The line as it is, of that job."""
+    """Return the line unchanged if it describes that job."""
     amounts(event)
     possible(event.job == name, "it describes no {}", name)
     return event
@@ -236,14 +246,14 @@ def _learn(w: World, job: Job, event: Event) -> None:
 
 
 def end_workload(w: World, event: e.WorkloadEnded) -> Script:
-    """The last job is over."""
+    """Check the line that says that the last job is over."""
     follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
     w.closed = yield e.WorkloadEnded(*w.counts), w.last_end
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """The last line."""
+    """Check the last line."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
@@ -260,7 +270,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
 
 
 def off(w: World, event: Event) -> Script:
-    """What says nothing of the world."""
+    """Accept a line that has no effect on the simulated system."""
     yield event, range(w.seq)
 
 
@@ -270,7 +280,7 @@ DESCRIBED = (
     *(e.FaultsFitted, e.FaultsReplayed, e.FaultsExpected),
     *(e.WorkerPriced, e.WorkerRented, e.DeadlineDescribed),
 )
-"""Lines of the head."""
+"""Event classes of the log's head."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),
@@ -291,9 +301,10 @@ HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioEnded: end,
     e.StaleMessage: off,
 }
-"""Lines that nothing but themselves decides, and what makes their scripts; so do the decider's."""
+"""Maps event classes to the functions that make their scripts, for lines that only outside or a
+decision can bring about; each decider adds its own."""
 
 
 def world() -> World:
-    """One that reads a log from its first line on."""
+    """Return a state that is ready to read a log from its first line on."""
     return World(HANDLERS, course=runs.course)

@@ -1,5 +1,5 @@
-"""Copies in columns: all copies of all jobs are placed at once, and all end at once, a share of
-their workers each (redundancy17, section III)."""
+"""Checks copies that the log has in columns: all copies of all jobs are placed at once and end at
+once, each with a share of its worker (redundancy17, section III)."""
 
 from __future__ import annotations
 
@@ -30,55 +30,57 @@ from sims.audit.workers import Worker
 from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
-"""Policies that serve the jobs with the least work left."""
+"""Policies that start the jobs with the least remaining work first."""
 ROUNDINGS = 64
-"""Roundings of a time that may add up between two checkpoints."""
+"""Number of roundings of a time that may add up between two decision epochs."""
 Numbers = NDArray[np.float64]
 Ints = NDArray[np.intp]
 State = tuple[float, int]
-"""Work done, negative, and the run that did it: the furthest first."""
+"""Negative work done, and the number of the run that did it: sorting puts the furthest state
+first."""
 
 
 @define(eq=False)
 class Placed:
-    """What runs between two checkpoints."""
+    """The copies that run between two decision epochs."""
 
     event: CopiesPlaced
     since: float
     firsts: list[int]
-    """Of each job: place of its first copy; then how many copies there are."""
+    """Index of each job's first copy, and at last the number of copies."""
     workers: Ints
     sizes: Numbers
-    """Work of each copy's job."""
+    """Work of the job of each copy."""
     needs: Numbers
-    """Service that each worker must give until the first of its copies is over; of all together,
-    where copies go round them."""
+    """Service that each worker has to give until the first of its copies ends; one number for all
+    workers together where copies rotate over them."""
     ends: Numbers
-    """When that is."""
+    """Time at which each worker has given that service."""
 
     def serving(self, each: Numbers) -> Numbers:
-        """Of those who serve each copy: its worker, or all together, where copies go round them."""
+        """Return, for each copy, the entry of `each` for its worker, or the sum where copies rotate
+        over all workers."""
         return each.sum(keepdims=True) if self.event.width > 1 else each[self.workers]
 
 
 @define(eq=False)
 class Columns(Decider):
-    """Copies that are told in columns; others are runs."""
+    """Checks decisions on copies, those in columns as well as those that are logged run by run."""
 
     teller: Teller = Factory(Teller)
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
     rates: Numbers = field(init=False)
     service: Numbers = field(init=False)
-    """What each worker has given since the checkpoint, until `times`."""
+    """Service that each worker has given since the last decision epoch, up to `times`."""
     times: Numbers = field(init=False)
     placed: Placed | None = None
     timer: Timer | None = None
     aimed: int = -1
-    """seq of the event since which the timer is set."""
+    """Sequence number of the event that led to the present value of the timer."""
     states: dict[str, list[State]] = Factory(dict)
     least: float = 0
-    """Work left of the job whose copy started last."""
+    """Remaining work of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
         self._resize(self.w.head.processors)
@@ -104,13 +106,14 @@ class Columns(Decider):
             self._in_order(_left(self.w, copy.job))
 
     def _in_order(self, left: float) -> None:
-        """Whose copies start have less work left than who comes after them (section IV)."""
+        """Check that a job whose copies start has no less work left than those started before
+        (section IV)."""
         before = self.least if self.started else 0
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
 
     def describe_gain(self, w: World, event: GainDescribed) -> Script:
-        """Jobs progress by g(r, t)."""
+        """Check the line that says that jobs progress by g(r, t)."""
         framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
         yield event, 0
@@ -129,16 +132,18 @@ class Columns(Decider):
         return self.service + self.rates * (self.w.now - self.times)
 
     def _reckon(self, placed: Placed, n: int) -> None:
-        """When the first of a worker's copies is over."""
+        """Compute when the first of a worker's copies ends."""
         need, given, rate = placed.needs[n], self.service[n], self.rates[n]
         if placed.event.width > 1:
             given, rate = self._given().sum(), self.rates.sum()
         left = need - given
+        # Sums of service are rounded: a sliver of need is none.
         over = left <= need * INSTANT < inf
         placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
 
     def _aim(self, seq: int) -> None:
-        """All copies end as the first does: at another time than before, because of `seq`."""
+        """Set the timer at which all copies end, that of the first copy to end; `seq` is the cause
+        if it changes."""
         assert self.placed is not None
         due = inf if self.gains else float(self.placed.ends.min())
         if self.timer is None or due != self.timer.due:
@@ -148,7 +153,8 @@ class Columns(Decider):
             self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
-        """An arrival ends all copies; or, by g(r, t), the first end."""
+        """Check that all copies end: because of an arrival, or, with g(r, t), because one has
+        ended."""
         called = self.news or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
@@ -182,11 +188,14 @@ class Columns(Decider):
             yield from self._placed(cause)
 
     def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
-        """The runs that complete their jobs, by how far each copy has come."""
+        """Return, for each job, the run that completes it, or None; a run has to be among the
+        furthest copies of its job."""
         was, sizes, found, firsts = placed.event, placed.sizes, event.done, placed.firsts
         due = np.array(was.begun) + was.share * placed.serving(self._given())
         if self.gains:
             due = np.minimum(np.maximum(found, was.begun), sizes)
+        # The log's times are rounded to their last bit, however short the time since the last epoch
+        # is.
         rounded = ROUNDINGS * ulp(self.w.now) * max(float(self.rates.max()), 1)
         slack = ROUNDING * sizes + rounded
         near = (abs(np.minimum(due, sizes) - found) <= slack) & (due <= sizes + slack)
@@ -203,7 +212,7 @@ class Columns(Decider):
         return over
 
     def place(self, w: World, event: CopiesPlaced) -> Script:
-        """All jobs that are served begin."""
+        """Check that copies of all jobs that the policy serves start."""
         follows(self.placed is None and self.news, "nothing leads to this now")
         return self._placed(self.news[0])
 
@@ -248,7 +257,7 @@ class Columns(Decider):
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
-        """The job, which is nothing but work."""
+        """Return the waiting job; only a job of nothing but work can be placed in columns."""
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         told = job.rules.copies, job.kind, job.rules.delay
@@ -258,7 +267,8 @@ class Columns(Decider):
         return job
 
     def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
-        """A worker gives away no more than itself; copies of one job are on different ones."""
+        """Check that no worker gives more than itself, and that copies of one job are on different
+        workers."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
         there = len(given) <= (1 if rotates else self.w.able)
@@ -279,7 +289,7 @@ class Columns(Decider):
 
 
 def _left(w: World, job: Job) -> float:
-    """Work that its furthest state lacks."""
+    """Return the work that remains from the job's furthest state."""
     states = [rules.furthest(w, job), *job.kept[:1], job.saved]
     furthest = rules.best([it for it in states if it is not None])
     return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))

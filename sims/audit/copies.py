@@ -1,5 +1,5 @@
-"""Copies of a job: how they start, and what befalls them as workers change their states and speeds
-(WORLD.md, W1, R2, P2 and P5)."""
+"""Starts copies of a job, and applies changes of workers' states and speeds to copies (WORLD.md,
+W1, R2, P2 and P5)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
-    """A run that has been decided: its workers are free and UP, and its job may have it."""
+    """Check the start of a run that was decided: its workers are free and UP, and its job may have
+    it."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
@@ -49,7 +50,7 @@ def start(w: World, event: RunStarted) -> Script:
 
 
 def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
-    """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
+    """Check that a decider cancels a run, or releases kept members."""
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         return runs.learn(w, event)
@@ -65,7 +66,7 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
 
 
 def change(w: World, event: WorkerChanged) -> Script:
-    """A worker's owner, or a fault, changes its state (W1)."""
+    """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
     ordered(w.noticed != w.now, "it is after a notice")
@@ -101,7 +102,8 @@ def change(w: World, event: WorkerChanged) -> Script:
 
 
 def _fallen(w: World, worker: Worker) -> int:
-    """What made it go DOWN, where that is over now: the cause of its next state."""
+    """Return the cause of a worker's next state: the event that took it DOWN if that downtime ends
+    now, else 0."""
     if worker.state is not DOWN:
         return 0
     due = worker.until
@@ -111,8 +113,11 @@ def _fallen(w: World, worker: Worker) -> int:
 
 
 def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
-    """A copy hears of its member's state; `late`: later, but for a fault without a downtime, if its
-    owner says that it is UP then."""
+    """Schedule the notification of a copy that its member's state has changed.
+
+    `late` means a fault that is detected later; one without downtime is noticed at once if the
+    worker is UP right after it, which only the worker's next state tells.
+    """
     before, worker.struck = worker.struck, None
     state, until = worker.state, worker.until
     if before is not None:
@@ -127,7 +132,7 @@ def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:
-    """A worker's speed changes."""
+    """Check that a worker's speed changes."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
@@ -144,7 +149,8 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
 def _changed(
     w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """A member changed its state; `hidden`: by a fault that nobody hears of."""
+    """Apply a member's change of state to its copy; `hidden` means a fault that is not detected
+    yet."""
     if copy.gone:
         return
     (copy.absent.discard if state is UP else copy.absent.add)(worker)
@@ -163,7 +169,7 @@ def _changed(
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
-    """A member changed its speed."""
+    """Apply a member's change of speed to its copy."""
     if copy.gone:
         return
     if copy.speeds is None:
@@ -175,6 +181,8 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
+    """Apply a member's going DOWN: the run is lost unless the fault is hidden; checkpoints may be
+    lost too."""
     job = copy.job
     fatal, last = False, cause
     if job.manner.replace_after is not None:
@@ -199,7 +207,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
 
 
 def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
-    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
+    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
     held, limit = run.work + job.described.verification, job.described.limit

@@ -1,6 +1,8 @@
-"""What a malleable application takes on each number of workers, worked out from what its log says
-of it alone (malleable17, sections 3 and 6.1): the builders of scenarios work out the same in a way
-of their own."""
+"""Computes an application's times and costs on each number of workers from what the log says of the
+application (malleable17, sections 3 and 6.1).
+
+The builders of scenarios compute the same by other code, so that the two check each other.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,18 @@ FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
     "mix": (mix, ("degree", "fraction", "cost")),
     "power": (power, ("delta",)),
 }
-"""Kind of a speedup -> its formula, and the keys that it needs beside `work`."""
+"""Maps a kind of speedup to its formula and to the keys that it needs beside `work`."""
 WHOLE_NUMBERS = ("degree",)
 PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
     PeriodRule.YOUNG: young_period,
     PeriodRule.DALY: lambda mtbf, cost: np.vectorize(daly_work, otypes=[float])(mtbf, cost) + cost,
 }
-"""tau, the checkpoint included."""
+"""Maps a rule to its period tau, the checkpoint included."""
 
 
 def costs_told(pack: PackDescribed, job: Job, workers: int) -> Costs:
-    """Compute the costs of the job on every number of workers. Raises Broken for a profile that
-    there is not."""
+    """Return the costs of the job on every number of workers. Raises Broken for an invalid
+    profile."""
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
     link = Link(pack.startup, pack.latency, pack.unit)
     times = times_told(job.application, sizes)
@@ -44,8 +46,10 @@ def costs_told(pack: PackDescribed, job: Job, workers: int) -> Costs:
 
 
 def times_told(told: ApplicationDescribed, sizes: Times) -> Times:
-    """Compute t(p) for each of these sizes, or as many of them as a table lists. Raises Broken for
-    a profile that there is not."""
+    """Return t(p) for each of these sizes, or for as many of them as a table lists.
+
+    Raises Broken for an invalid profile.
+    """
     try:
         return _times(told, sizes)
     except ValueError as refused:
@@ -78,12 +82,14 @@ def _each(profile: Profile, sizes: Times) -> Times:
 
 def _number(key: str, text: str) -> float:
     value = int(text) if key in WHOLE_NUMBERS else float(text)
+    # Only one text may stand for a value, or two logs of one simulation could differ.
     possible(str(value) == text, "{}={} is not how a log writes it", key, text)
     return value
 
 
 def _expected(pack: PackDescribed, job: Job) -> Checkpointing | None:
-    """The checkpoints and faults that expectations count with; None: neither is expected."""
+    """Return the checkpoints and faults that expectations count with; None if neither is
+    expected."""
     told, rules = job.application, job.rules
     if told.rule is PeriodRule.NONE:
         return None

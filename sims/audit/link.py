@@ -1,5 +1,5 @@
-"""The master's link: what members fetch and send, whom it serves, and when (WORLD.md, L1 to L4,
-W2)."""
+"""Passes messages through the master's link: what members fetch and send, which of them get a
+channel, and when (WORLD.md, L1 to L4, W2)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FETCHING = Stage.STAGING_IN, Stage.SAVING
 
 
 def feed(w: World, run: Run, image: bool) -> None:
-    """A run begins: its members fetch what they lack."""
+    """Begin a run's input transfers: each member asks for the messages that it lacks."""
     for number in run.copy.members:
         worker = w.worker(number)
         former, worker.run, worker.fetches = worker.run, run, image
@@ -38,8 +38,11 @@ def feed(w: World, run: Run, image: bool) -> None:
 
 
 def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
-    """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the part
-    of a message with program or data that is still wanted."""
+    """Handle a worker that is enrolled again at the instant at which it left its run (volatile13).
+
+    The worker keeps its data, and what has passed of a message with program or data that it still
+    needs.
+    """
     worker.saving = worker.image = False
     if worker.lost or run.copy.job is not former.copy.job:
         _drop(w, worker, run.cause)
@@ -56,7 +59,7 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
-    """Every member sends its image."""
+    """Let every member send its part of a checkpoint to the master."""
     for number in run.copy.members:
         worker = w.worker(number)
         worker.saving = True
@@ -67,6 +70,7 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+    """Ask for the next message of a member, or note that it has all of them."""
     if worker.wants() is None:
         _arrived(w, worker, cause)
         return
@@ -81,7 +85,10 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
 def leave(
     w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
-    """These members' run, or all, has ended: they stop fetching for it."""
+    """Stop the transfers of all members, or of `members`, whose run has ended.
+
+    `keep` says that they stay with the copy, and keep their data.
+    """
     if copy.job.messages is None:
         return
     for number in copy.members if members is None else members:
@@ -96,11 +103,12 @@ def leave(
 
 
 def _now(w: World) -> int:
+    """Return the phase in which a transfer that is lost or suspended now is logged."""
     return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
-    """What has passed of an incomplete message is lost."""
+    """Schedule the loss of what has passed of an incomplete message."""
     script = _lost(w, worker, cause)
     if script is not None:
         w.push(worker, _now(w), 0, lambda: script)
@@ -127,7 +135,8 @@ def _suspended(w: World, worker: Worker, cause: int) -> Script:
 
 
 def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
-    """A worker has changed its state; `hidden`: nobody hears of it."""
+    """Apply a worker's change of state to its messages; `hidden` means a fault that is not detected
+    yet."""
     if worker.lost:
         return
     if worker.state is DOWN:
@@ -146,13 +155,13 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
 
 
 def heard(w: World, worker: Worker, cause: int) -> Script:
-    """Its run knows that it is DOWN."""
+    """Drop the messages of a worker whose run has learnt that the worker is DOWN."""
     yield from _lost(w, worker, cause) or ()
     worker.run, worker.saving = None, False
 
 
 def _passed(w: World, worker: Worker) -> Script:
-    """A message has passed whole."""
+    """Note that a message has passed entirely, and go on to the worker's next one."""
     kind = worker.kind
     assert kind is not None
     seq = yield e.TransferEnded(worker.number, kind), worker.sent
@@ -175,7 +184,8 @@ def _passed(w: World, worker: Worker) -> Script:
 
 
 def _arrived(w: World, worker: Worker, cause: int) -> None:
-    """A member holds all that it needs, or has sent its image."""
+    """Note that a member holds all that it needs, or has sent its part of the checkpoint; with the
+    last member, the run goes on."""
     run = worker.run
     run.missing.discard(worker.number)
     it = run.saving or run
@@ -199,17 +209,19 @@ def _arrived(w: World, worker: Worker, cause: int) -> None:
 
 
 def _release_former(w: World) -> None:
-    """Who has not been enrolled again leaves its former run."""
+    """Take workers that were not enrolled again out of their former run."""
     former, w.former = w.former, {}
     for number, (copy, seq) in former.items():
         leave(w, copy, seq, False, (number,))
 
 
 def _serve(w: World, service: Service) -> Script:
-    """Channels are dealt out: who loses one stops before others begin."""
+    """Assign the channels by the master's order: workers that lose one stop before others begin."""
 
     def key(it: Worker) -> tuple[float, ...]:
         if longest:
+            # Rounded to nine digits: amounts that differ by rounding only are equal, and numbers
+            # decide.
             return -inf if it.lost else -float(f"{it.lacks(w.now):.9g}"), it.number
         return it.passing is None, it.kind is None, it.number
 
@@ -220,6 +232,8 @@ def _serve(w: World, service: Service) -> Script:
     gaining = [it for it in chosen if it.passing is None]
     losing = [it for it in waiting if it.passing is not None and it not in chosen]
     asked = next((seq for it, seq in service.asked.items() if it in chosen), None)
+    # A worker loses its channel because of the first one that asked and got it, else because of the
+    # one that takes its place.
     if asked is None:
         asked = waiting[gaining[0]] if gaining else 0
     service.asked.clear()
@@ -234,6 +248,7 @@ def _serve(w: World, service: Service) -> Script:
 
 
 def _begun(w: World, worker: Worker, freed: int) -> Script:
+    """Start or continue a worker's message."""
     run, kind, (since, wanted) = worker.run, worker.wants(), worker.wanted
     assert kind is not None
     if worker.kind is not kind:
@@ -246,7 +261,7 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
 
 
 def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """The first line of a new service."""
+    """Check the first line of a new assignment of channels."""
     service = w.service
     follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
@@ -258,8 +273,11 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
 
 
 def forgotten(w: World, event: e.TransferDropped) -> Script | None:
-    """Who was not enrolled again loses what has passed, once it has been decided; or whoever is UP
-    again as it goes DOWN (F1)."""
+    """Check that a worker loses what has passed of its message.
+
+    That happens to workers that were not enrolled again once the decision is made, and to those
+    that are UP again at the instant at which they went DOWN (F1).
+    """
     worker = w.worker(event.worker)
     if worker.lost and worker.until == w.now:
         return heard(w, worker, worker.seq)
@@ -270,6 +288,8 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
+    """Check one change of a channel where the order is a user's own: any waiting worker may get a
+    free channel."""
     service.stirred = False
     worker = w.worker(event.worker)
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
@@ -286,7 +306,7 @@ def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSu
 
 
 def close(w: World) -> None:
-    """An instant is over: the channels have been dealt out."""
+    """Check at the end of an instant that channels are assigned as they must be."""
     if w.former:
         _release_former(w)
         w.settle(Phase.DECISION + 1)

@@ -1,4 +1,5 @@
-"""A pack's decisions: who is resized, and whose workers are promised to others (malleable17)."""
+"""Checks a pack's decisions: which applications are resized, and which promise their workers to
+others (malleable17)."""
 
 from __future__ import annotations
 
@@ -37,18 +38,19 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class Pack(Expectations):
-    """Applications among which workers are redistributed."""
+    """Checks decisions that redistribute workers among applications."""
 
     over: dict[str, int] = Factory(dict)
-    """Jobs that completed at this instant -> seq of their runs' end."""
+    """Maps jobs that completed at this instant to the event that ended their run."""
     released: bool = False
-    """Whether it has been found out at this instant who promises its workers."""
+    """Whether the applications that promise their workers have been determined at this instant."""
     left: list[Copy] = Factory(list)
     """Copies that ended at this instant."""
     struck: dict[Copy, int] = Factory(dict)
-    """Copies of which a member went DOWN at this instant -> seq."""
+    """Maps copies of which a member went DOWN at this instant to the event of that."""
     excused: list[str] = Factory(list)
-    """Jobs whose fault was ignored because of another of this instant."""
+    """Jobs of which a fault was ignored at this instant though only another fault of the instant
+    can justify that; `close` checks that there was one."""
     leaving: set[int] = Factory(set)
     """Workers that had been promised, of copies that ended at this instant."""
 
@@ -95,7 +97,8 @@ class Pack(Expectations):
             self.struck[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
-        """Of a fault now: whose it is, and why it changes nothing; None: it counts."""
+        """Return the job of a fault that changes nothing now, and the reason; None if the fault
+        counts."""
         copy = self.w.holder(worker)
         stands = self.standing.get(copy) if copy is not None else None
         if copy is None or stands is None or copy.promised:
@@ -109,7 +112,7 @@ class Pack(Expectations):
         follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, w: World, event: FaultIgnored) -> Script:
-        """malleable17's own rule (section 6.1)."""
+        """Check that a fault is ignored, by malleable17's own rule (section 6.1)."""
         follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
@@ -139,12 +142,12 @@ class Pack(Expectations):
         return [it for it in self.standing if it.promised and not it.gone]
 
     def _due(self) -> int:
-        """How many workers are promised, and given to nobody yet."""
+        """Return how many workers are promised and assigned to no application yet."""
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
     def decide(self, w: World, event: RedistributionDecided) -> Script:
-        """Sizes change."""
+        """Check a decision that changes the sizes of applications."""
         pack = w.pack
         w.decides()
         causes = self._causes(event)
@@ -166,11 +169,13 @@ class Pack(Expectations):
         seq = yield event, causes
         yield from practice.replace_all(w)
         self.decided.append(seq)
+        # Those that shrink come first, as the others get their workers.
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:
                 w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
+        """Return the events that may have caused the decision."""
         if event.why is Cause.FAULT:
             return [seq for it, seq in self.struck.items() if it.job.name == event.job]
         if event.job is None:
@@ -178,8 +183,11 @@ class Pack(Expectations):
         return [self.over[event.job]] if event.job in self.over else []
 
     def _resized(self, copy: Copy, after: int, cause: int) -> Script:
-        """Its run ends, and the next begins at once, from its running state; or, where it waits for
-        its members, they are others now."""
+        """Change a copy's members: end its run, and start the next one at once from the state
+        reached.
+
+        A copy that waits for its members only exchanges them.
+        """
         w, job, run, size = self.w, copy.job, copy.run, copy.full
         if run is None:
             yield from self._fill(copy, after, cause)
@@ -203,8 +211,10 @@ class Pack(Expectations):
         yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
 
     def _fill(self, copy: Copy, after: int, cause: int) -> Script:
-        """It gets other members: the lowest of those that are free, or all but its highest; where
-        workers are promised, the log tells which it has."""
+        """Change the members: the copy gets the lowest free workers, or releases its highest ones.
+
+        Where workers are promised, the log decides which of them the copy has.
+        """
         w, had = self.w, set(copy.members)
         if copy.lacking or self._promised():
             event = yield None
@@ -229,13 +239,14 @@ class Pack(Expectations):
         link.leave(w, copy, cause, True, sorted(had - left))
 
     def promise(self, w: World, event: MembersPromised) -> Script | None:
-        """Where nobody is resized."""
+        """Check a promise of workers at an instant at which no application is resized."""
         w.decides()
         self._release()
         return w.told_now(w.jobs[event.job])
 
     def _release(self) -> None:
-        """Who ends before the struck one computes again promises its workers (section 5)."""
+        """Let applications that end before the latest of the failed ones computes again promise
+        their workers (section 5)."""
         pack, self.released = self.w.pack, True
         late = [it for it in self.struck if it in self.standing]
         late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
@@ -253,7 +264,7 @@ class Pack(Expectations):
                 self.w.push(copy.job, Phase.DECISION, 0, partial(only, *line))
 
     def join(self, w: World, event: MembersJoined) -> Script:
-        """Workers that had been promised have come."""
+        """Check that workers that had been promised join a copy."""
         copy, spans = w.copy_of(event), spans_told(event.processors)
         came = numbers(spans)
         able = copy is not None and len(came) <= copy.lacking and self.leaving.issuperset(came)
@@ -277,5 +288,6 @@ class Pack(Expectations):
 
 
 def _acts(policy: str) -> bool:
-    """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
+    """Return whether a policy of this name redistributes workers at faults; false for a user's own,
+    of which nothing is known."""
     return "-" in policy and ":" not in policy

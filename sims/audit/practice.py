@@ -1,4 +1,4 @@
-"""Practitioners' mechanisms: notices, faults that are heard of late, members that are replaced
+"""Checks mechanisms of real machines: notices, late detection of faults, and replacement of members
 (WORLD.md, O1, F1 and P10)."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sims.audit.world import World
 
 
 def platform(w: World, event: PlatformDescribed) -> None:
-    """Nodes, spares, and when faults are heard of."""
+    """Apply the description of the platform: nodes, spares, and detection times of faults."""
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
     possible(sound and min(event.detections, default=0) >= 0)
     w.platform, w.late = event, any(event.detections)
@@ -41,13 +41,13 @@ def platform(w: World, event: PlatformDescribed) -> None:
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
-    """How a job's checkpoints are taken."""
+    """Check the line that says how a job takes checkpoints."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
     yield manner(w, job, event), job.submitted
 
 
 def manner(w: World, job: Job, event: CheckpointingDescribed) -> Event:
-    """The line, if it may be."""
+    """Return the line that describes a job's checkpointing, if it is valid."""
     first = not job.plain and w.seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
@@ -57,7 +57,7 @@ def manner(w: World, job: Job, event: CheckpointingDescribed) -> Event:
 
 
 def notice(w: World, event: NoticeGiven) -> Script:
-    """An owner says when it will take a worker (O1)."""
+    """Check an owner's notice of the time at which it will take a worker (O1)."""
     w.settle(Phase.RESUME)
     w.phase, w.noticed = Phase.RESUME, w.now
     worker = w.worker(event.worker)
@@ -79,8 +79,11 @@ def notice(w: World, event: NoticeGiven) -> Script:
 
 
 def noticed(w: World, worker: Worker) -> None:
-    """Hold an owner's DOWN against its notices: it has said so before, unless the worker was DOWN
-    when that was due; how long before that is, any notice of it tells, now or later."""
+    """Check an owner's DOWN against its notices.
+
+    The owner must have announced it, unless the worker was DOWN when the notice was due. How long
+    before DOWN notices come, any notice of that worker reveals, be it earlier or later in the log.
+    """
     if worker.state is not DOWN or any(same(it, w.now) for it in worker.told):
         return
     lasted = w.now - worker.back
@@ -90,7 +93,7 @@ def noticed(w: World, worker: Worker) -> None:
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
-    """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
+    """Start a checkpoint at a notice if the job wants that and there is work to save (O1)."""
     run = copy.run
     if run is None or run.over:
         return None
@@ -105,6 +108,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
 
 
 def _taken(worker: Worker) -> None:
+    """Check that a worker whose time to go DOWN was announced is DOWN then."""
     comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
 
 
@@ -112,8 +116,11 @@ def _taken(worker: Worker) -> None:
 
 
 def detection(w: World, event: WorkerChanged) -> float:
-    """Time after which this fault is detected: one of those that the head of the log names, which
-    the line itself tells where they differ. Raises Broken where it is none of them."""
+    """Return the time after which this fault is detected.
+
+    It is one of those that the log's head lists; where they differ, the line itself says which.
+    Raises Broken where it is none of them.
+    """
     named = set(w.platform.detections)
     if len(named) < 2:
         possible(event.detection is None, "all faults are detected alike")
@@ -124,7 +131,7 @@ def detection(w: World, event: WorkerChanged) -> float:
 
 
 def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """A fault strikes a member, and nobody hears of it yet: its run waits."""
+    """Note a member's fault that is not detected yet: the run stands still."""
     strike = copy.struck.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
@@ -134,7 +141,7 @@ def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def heard(w: World, copy: Copy, worker: int) -> Script:
-    """Of a fault that struck a member (F1)."""
+    """Detect a fault of a member (F1)."""
     since, cause = copy.struck.pop(worker)
     w.decider.turned(worker, DOWN, copy, cause)
     if since < w.now:
@@ -157,7 +164,8 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
 
 
 def detect(w: World, event: FaultDetected) -> Script | None:
-    """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
+    """Check that a fault is detected before the latest time, because the owner takes the worker
+    DOWN."""
     copies = [it for it in w.copies(event.job) if event.worker in it.struck]
     w.phase = Phase.STATES
     return heard(w, copies[0], event.worker) if copies else None
@@ -172,7 +180,8 @@ def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Scr
 
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
-    """Who is away for too long, the lowest first, and who takes its place now."""
+    """Return the member to be replaced now (the lowest that is away for too long), its copy, and
+    the worker that takes its place; None if there is none."""
     free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
@@ -184,7 +193,7 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
-    """Time is up: that calls for a decision."""
+    """Call for a decision once a member has been away for the time after which it is replaced."""
     away = w.worker(worker).away
     if not copy.gone and away is not None and _late(w, copy, worker):
         w.decider.news.append(away[1])
@@ -197,19 +206,19 @@ def _late(w: World, copy: Copy, worker: int) -> bool:
 
 
 def replace(w: World, event: MemberReplaced) -> Script:
-    """A member is replaced as a decision begins."""
+    """Check the replacement of a member as a decision begins."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
 
 
 def replace_all(w: World) -> Script:
-    """Who is to be replaced as a decision begins that is told before that."""
+    """Expect all replacements that are due before the decision that the present line began."""
     while due := replaceable(w):
         yield from _replaced(w, *due)
 
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
-    """The newcomer takes its tasks and its place."""
+    """Replace a member: the new one gets its tasks and its place in the ring."""
     since = follows(w.worker(gone).away)[1]
     freed = [seq for seq, spans in w.decider.freeing if meet(spans, (newcomer, newcomer + 1))]
     cause = freed[-1] if freed else since
@@ -234,8 +243,8 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
 
 
 def close(w: World) -> None:
-    """An instant is over: if there was a decision, nobody is left to be replaced, but by workers
-    that the decision itself has freed."""
+    """Check at the end of an instant with a decision that no member is left to be replaced, except
+    by workers that the decision itself freed."""
     decider = w.decider
     if not decider.news or decider.decided:
         return

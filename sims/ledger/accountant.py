@@ -1,4 +1,4 @@
-"""Turns a history's spans into slices of processor time."""
+"""Turns a history's spans into slices of processor time (WORLD.md, Ledger)."""
 
 from __future__ import annotations
 
