@@ -70,7 +70,7 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
-    """Ask for the next message of a member, or note that it has all of them."""
+    """Ask for the next message of a member; if the member lacks none, note that."""
     if worker.wants() is None:
         _arrived(w, worker, cause)
         return

@@ -190,7 +190,7 @@ class Worker(Teller):
     back: float = 0
     """Time at which the worker ceased to be DOWN last."""
     struck: Callable[[bool], Script] | None = None
-    """What a fault without downtime leads to, once the worker's next state decides whether the
+    """Effect of a fault without downtime, pending until the worker's next state decides whether the
     fault is noticed."""
     speed: float = 1
     programs: set[str] = Factory(set)
