@@ -1,4 +1,5 @@
-"""`holdfast papers`: the papers' tables and figures: list them, run one, check them all."""
+"""Implements `holdfast papers`: lists the papers' tables and figures, runs one, and checks them
+all."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ papers = group("List, run and check the tables and figures of the five papers.")
 
 @papers.callback(invoke_without_command=True)
 def listed(context: typer.Context) -> None:
-    """Without an action: all of them."""
+    """List all tables and figures, if no action is given."""
     if context.invoked_subcommand is not None:
         return
     known = stored()
@@ -49,7 +50,10 @@ def _told(seconds: float | None) -> str:
 
 
 def _named(name: str) -> Item:
-    """The one of that name. Says so on stderr if it is an old name. Raises InputError."""
+    """Return the table or figure of that name. Raises InputError.
+
+    Says so on stderr if the name is an old one.
+    """
     one = item_named(current(name))
     if one.name != name:
         note(f"{name} is an old name: write {one.name}")

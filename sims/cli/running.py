@@ -1,4 +1,5 @@
-"""`holdfast run`, `check` and `optimum`: one scenario file; `check-policy`: one policy."""
+"""Implements `holdfast run`, `check` and `optimum` for one scenario file, and `check-policy` for
+one policy."""
 
 from __future__ import annotations
 
@@ -93,8 +94,10 @@ def run(
 
 
 def log_path(scenario: Scenario, given: str | None) -> Path | None:
-    """Where the log is written: where the command line says, else in logs/. Returns None where no
-    log is wanted, and raises InputError where a link leads away from logs/."""
+    """Return the path of the log: the one that the command line gives, else one in logs/.
+
+    Returns None where no log is wanted, and raises InputError where a link leads away from logs/.
+    """
     asked = given or scenario.log or f"{scenario.name}.jsonl"
     if asked == "none":
         return None

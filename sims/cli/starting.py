@@ -1,5 +1,5 @@
-"""`holdfast new`, `examples`, `matrix`: files to begin from; `policies`, `keys`: what to write in
-them."""
+"""Implements `holdfast new`, `examples` and `matrix`, which give files to begin from, and
+`policies` and `keys`, which list what a file may contain."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:
-    """Name -> first sentence of what the object says of itself, the name left out."""
+    """Map each name to the first sentence of the object's docstring, without the name."""
     texts = {name: " ".join((inspect.getdoc(it) or "").split()) for name, it in objects.items()}
     return {name: text.partition(". ")[0].removeprefix(f"{name}: ") for name, text in texts.items()}
 
@@ -176,7 +176,7 @@ def _documented(objects: Mapping[str, object]) -> dict[str, str]:
 # --- keys -------------------------------------------------------------------------------------
 
 WIDTH = 120
-"""Columns where no terminal says how many it has."""
+"""Number of columns where stdout is no terminal."""
 INDENT = "  "
 
 MORE = """\
@@ -270,7 +270,7 @@ def _cells(key: Key, explained: bool) -> Iterator[str]:
 
 
 def _lines(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """The rows as columns that wrap."""
+    """Return the rows as lines of a table whose columns wrap."""
     from rich.console import Console
     from rich.table import Table as Grid
 
