@@ -11,7 +11,7 @@ that must come, as (event, causes), and receive the sequence number of the line 
 `world.py` keeps the state that the log has reached; `facts.py` and `workers.py` define its parts.
 `runs.py` follows a run stage by stage to its end (`parts.py`), as its protection says (`rules.py`);
 `copies.py` starts copies and handles changes of workers; `link.py` passes the messages of members
-through the master's channels; `practice.py` handles notices, late detection of faults, and
+through the master's channels; `machine.py` handles notices, late detection of faults, and
 replacement.
 
 What may be decided, and why, has a file for each decider: `deciding.py` (any decider; enrolment),

@@ -17,7 +17,7 @@ from actors.runtime import Event, Record, rare_collections
 from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, practice, runs
+from sims.audit import copies, link, machine, runs
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -26,12 +26,12 @@ from sims.audit.law import (
     Law,
     Violation,
     amounts,
+    as_text,
     coming,
     follows,
     framed,
     possible,
     same,
-    told,
 )
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
@@ -79,7 +79,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
-            line = told(w.line.event) if w.line is not None else "the log"
+            line = as_text(w.line.event) if w.line is not None else "the log"
             yield Violation(broken.law, (seq(),), f"{line}: {broken.why}")
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
@@ -121,14 +121,14 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     framed(each, "each worker has a name, or none")
     w.head, w.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
-    said = dict(setting.partition("=")[::2] for setting in event.settings)
-    w.reuses = decider is Enrolment and said.get("reuse") != "False"
-    w.changeover = float(said.get("changeover", 0)) if decider is Decider else 0
-    w.decider = decider(w, said)
-    w.handlers = HANDLERS | w.decider.tells()
+    settings = dict(setting.partition("=")[::2] for setting in event.settings)
+    w.reuses = decider is Enrolment and settings.get("reuse") != "False"
+    w.changeover = float(settings.get("changeover", 0)) if decider is Decider else 0
+    w.decider = decider(w, settings)
+    w.handlers = HANDLERS | w.decider.line_handlers()
     # The order matters: channels are assigned last in an instant, the decider judges the state
     # after that, and it forgets the instant's causes only when replacement has used them.
-    w.after = [lambda: link.close(w), w.decider.close, lambda: practice.close(w), w.decider.clear]
+    w.after = [lambda: link.close(w), w.decider.close, lambda: machine.close(w), w.decider.clear]
     yield event, (None,)
 
 
@@ -152,7 +152,7 @@ def _know(w: World, event: Event) -> None:
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
-            practice.platform(w, event)
+            machine.platform(w, event)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
@@ -213,7 +213,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
     for kind in [kind for kind, there in kinds.items() if there]:
         event = yield None
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
-            yield practice.manner(w, job, event), seq
+            yield machine.checkpointing(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
@@ -269,7 +269,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
     w.ended = True
 
 
-def off(w: World, event: Event) -> Script:
+def no_effect(w: World, event: Event) -> Script:
     """Accept a line that has no effect on the simulated system."""
     yield event, range(w.seq)
 
@@ -288,18 +288,18 @@ HANDLERS: dict[type[Event], Handler] = {
     **dict.fromkeys((e.RunEnded, e.MembersReleased), copies.cancel),
     **dict.fromkeys((e.TransferStarted, e.TransferSuspended), link.pass_channels),
     e.TransferDropped: link.forgotten,
-    e.CheckpointingDescribed: practice.describe_checkpoints,
+    e.CheckpointingDescribed: machine.describe_checkpoints,
     e.CheckpointStarted: runs.learn,
-    e.NoticeGiven: practice.notice,
-    e.FaultDetected: practice.detect,
-    e.MemberReplaced: practice.replace,
+    e.NoticeGiven: machine.notice,
+    e.FaultDetected: machine.detect,
+    e.MemberReplaced: machine.replace,
     e.JobSubmitted: submit,
     e.WorkerChanged: copies.change,
     e.WorkerSpeedChanged: copies.speed,
     e.RunStarted: copies.start,
     e.WorkloadEnded: end_workload,
     e.ScenarioEnded: end,
-    e.StaleMessage: off,
+    e.StaleMessage: no_effect,
 }
 """Maps event classes to the functions that make their scripts, for lines that only outside or a
 decision can bring about; each decider adds its own."""

@@ -25,7 +25,7 @@ from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import ROUNDING, Phase, allowed, comes, follows, framed, possible, readable
-from sims.audit.turns import INSTANT, Script, Teller, Timer
+from sims.audit.turns import INSTANT, Emitter, Script, Timer
 from sims.audit.workers import Worker
 from sims.audit.world import Handler, World
 
@@ -67,7 +67,7 @@ class Placed:
 class Columns(Decider):
     """Checks decisions on copies, those in columns as well as those that are logged run by run."""
 
-    teller: Teller = Factory(Teller)
+    emitter: Emitter = Factory(Emitter)
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
     rates: Numbers = field(init=False)
@@ -88,10 +88,10 @@ class Columns(Decider):
     def _resize(self, size: int) -> None:
         self.rates, self.service, self.times = np.ones(size), np.zeros(size), np.zeros(size)
 
-    def spared(self) -> None:
+    def spares_described(self) -> None:
         self._resize(self.w.able)
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         return {
             GainDescribed: self.describe_gain,
             CopiesPlaced: self.place,
@@ -118,7 +118,7 @@ class Columns(Decider):
         self.gains = True
         yield event, 0
 
-    def paced(self, worker: Worker, seq: int) -> None:
+    def speed_changed(self, worker: Worker, seq: int) -> None:
         n, now, placed = worker.number, self.w.now, self.placed
         if n >= self.w.able:
             return
@@ -150,12 +150,12 @@ class Columns(Decider):
             if self.timer is not None:
                 self.timer.live = False
             self.aimed = seq
-            self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
+            self.timer = self.w.at(due, Phase.DECISION, self.emitter, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
         """Check that all copies end: because of an arrival, or, with g(r, t), because one has
         ended."""
-        called = self.news or self.gains
+        called = self.triggers or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
 
@@ -168,7 +168,7 @@ class Columns(Decider):
         readable(len(done) == firsts[-1], f"{len(done)} copies have ended")
         over = self._over(placed, event)
         due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=tuple(over))
-        cause = yield due, self.news[0] if self.news else self.aimed
+        cause = yield due, self.triggers[0] if self.triggers else self.aimed
         if self.timer is not None:
             self.timer.live = False
         self.placed, self.timer = None, None
@@ -205,16 +205,16 @@ class Columns(Decider):
         best = np.maximum.reduceat(reached, firsts[:-1])
         over: list[int | None] = [None] * len(was.jobs)
         for at in np.flatnonzero(best >= was.sizes).tolist():
-            told = event.completed[at] if at < len(event.completed) else None
-            own = told is not None and reached[firsts[at] + told - was.runs[at]] == best[at]
+            logged = event.completed[at] if at < len(event.completed) else None
+            own = logged is not None and reached[firsts[at] + logged - was.runs[at]] == best[at]
             ahead = int(reached[firsts[at] : firsts[at + 1]].argmax())
-            over[at] = told if own else was.runs[at] + ahead
+            over[at] = logged if own else was.runs[at] + ahead
         return over
 
     def place(self, w: World, event: CopiesPlaced) -> Script:
         """Check that copies of all jobs that the policy serves start."""
-        follows(self.placed is None and self.news, "nothing leads to this now")
-        return self._placed(self.news[0])
+        follows(self.placed is None and self.triggers, "nothing leads to this now")
+        return self._placed(self.triggers[0])
 
     def _placed(self, cause: int) -> Script:
         event = yield None
@@ -260,8 +260,8 @@ class Columns(Decider):
         """Return the waiting job; only a job of nothing but work can be placed in columns."""
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
-        told = job.rules.copies, job.kind, job.rules.delay
-        bare = told == (self.w.able, ProtectionKind.NONE, 0)
+        protection = job.rules.copies, job.kind, job.rules.delay
+        bare = protection == (self.w.able, ProtectionKind.NONE, 0)
         bare = bare and described.estimate is None and not described.verification
         possible(bare, "{} is placed with others", name)
         return job
@@ -278,7 +278,7 @@ class Columns(Decider):
         allowed(apart, "two copies of a job are on one worker")
 
     def close(self) -> None:
-        if not self.news:
+        if not self.triggers:
             return
         if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now

@@ -16,12 +16,12 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import link, parts, practice, rules, runs
+from sims.audit import link, machine, parts, rules, runs
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
-from sims.audit.workers import DOWN, UP, Worker, spans_told
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
+from sims.audit.workers import DOWN, UP, Worker, parse_spans
 from sims.audit.world import World
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
@@ -35,10 +35,10 @@ def start(w: World, event: RunStarted) -> Script:
     follows(event.keeps is None, "its job keeps nobody")
     most = job.rules.copies if not job.plain else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
-    spans = spans_told(event.processors)
+    spans = parse_spans(event.processors)
     allowed(spans or w.pack is not None, "it gets no worker")
     late = w.decider.decided  # what a decision frees itself replaces nobody
-    allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
+    allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
@@ -69,20 +69,20 @@ def change(w: World, event: WorkerChanged) -> Script:
     """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    ordered(w.noticed != w.now, "it is after a notice")
+    ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     if until is not None:
-        worker.detection = practice.detection(w, event)
+        worker.detection = machine.detection(w, event)
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
-        w.decider.strikes(worker)
+        w.decider.check_fault(worker)
     else:
         possible(event.detection is None, "no fault takes it DOWN")
         if state is DOWN and w.now:
-            w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker))
+            w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
     if copy is None and UP in (state, was):
@@ -94,11 +94,11 @@ def change(w: World, event: WorkerChanged) -> Script:
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
     late = worker.detection > 0 and until is not None and copy is not None
     if not late:
-        w.decider.turned(worker.number, state, copy, seq)
+        w.decider.state_changed(worker.number, state, copy, seq)
     if w.service is not None:
-        yield from link.turned(w, worker, seq, late)
+        yield from link.state_changed(w, worker, seq, late)
     if copy is not None:
-        _strike(w, copy, worker, cause, late)
+        _notify(w, copy, worker, cause, late)
 
 
 def _fallen(w: World, worker: Worker) -> int:
@@ -112,21 +112,21 @@ def _fallen(w: World, worker: Worker) -> int:
     return worker.seq if over or worker.changed == w.now else 0
 
 
-def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
+def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
     """Schedule the notification of a copy that its member's state has changed.
 
     `late` means a fault that is detected later; one without downtime is noticed at once if the
     worker is UP right after it, which only the worker's next state tells.
     """
-    before, worker.struck = worker.struck, None
+    before, worker.deferred = worker.deferred, None
     state, until = worker.state, worker.until
     if before is not None:
         if state is UP:
-            w.decider.turned(worker.number, DOWN, copy, fall)
+            w.decider.state_changed(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
     turn = partial(_changed, w, copy, worker.number, state, until is not None, worker.seq)
     if late and until == w.now:
-        worker.struck = turn
+        worker.deferred = turn
     else:
         w.push(copy.job, Phase.STATES, 0, partial(turn, late))
 
@@ -139,8 +139,8 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
     seq = yield event, 0
-    w.sped, worker.speed = True, event.speed
-    w.decider.paced(worker, seq)
+    w.speeds_vary, worker.speed = True, event.speed
+    w.decider.speed_changed(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
         w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
@@ -154,8 +154,8 @@ def _changed(
     if copy.gone:
         return
     (copy.absent.discard if state is UP else copy.absent.add)(worker)
-    if worker in copy.struck and (state is UP or (state is DOWN and not fault)):
-        yield from practice.heard(w, copy, worker)
+    if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
+        yield from machine.fault_detected(w, copy, worker)
     if copy.gone:
         return
     if state is DOWN:
@@ -185,15 +185,15 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     lost too."""
     job = copy.job
     fatal, last = False, cause
-    if job.manner.replace_after is not None:
-        wanted = partial(practice.wanted, w, copy, worker)
-        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
+    if job.checkpointing.replace_after is not None:
+        wanted = partial(machine.wanted, w, copy, worker)
+        w.at(w.now + job.checkpointing.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         lost = rules.forget(copy) if fatal else 0
     job.lost += 1
     if hidden:
-        last = yield from practice.hide(w, copy, worker, cause)
+        last = yield from machine.delay_detection(w, copy, worker, cause)
     elif copy.run is not None:
         last = yield from parts.end_early(w, copy, LOST, cause)
     if fatal:

@@ -36,43 +36,47 @@ PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
 """Maps a rule to its period tau, the checkpoint included."""
 
 
-def costs_told(pack: PackDescribed, job: Job, workers: int) -> Costs:
+def job_costs(pack: PackDescribed, job: Job, workers: int) -> Costs:
     """Return the costs of the job on every number of workers. Raises Broken for an invalid
     profile."""
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
     link = Link(pack.startup, pack.latency, pack.unit)
-    times = times_told(job.application, sizes)
+    times = profile_times(job.application, sizes)
     return costs(times, job.application.footprint, pack.pair, link, _expected(pack, job))
 
 
-def times_told(told: ApplicationDescribed, sizes: Times) -> Times:
+def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
     """Return t(p) for each of these sizes, or for as many of them as a table lists.
 
     Raises Broken for an invalid profile.
     """
     try:
-        return _times(told, sizes)
+        return _times(application, sizes)
     except ValueError as refused:
-        raise Broken(Law.INPUT, f"{told.profile} is no profile: {refused}") from refused
+        raise Broken(Law.INPUT, f"{application.profile} is no profile: {refused}") from refused
 
 
-def _times(told: ApplicationDescribed, sizes: Times) -> Times:
-    if told.times:
-        possible(told.profile == ("kind=table",), "{} with times", told.profile)
-        return _each(Table(told.times), sizes[sizes <= len(told.times)])
-    said = dict(setting.partition("=")[::2] for setting in told.profile)
-    kind = said.pop("kind", "")
+def _times(application: ApplicationDescribed, sizes: Times) -> Times:
+    if application.times:
+        possible(application.profile == ("kind=table",), "{} with times", application.profile)
+        return _each(Table(application.times), sizes[sizes <= len(application.times)])
+    settings = dict(setting.partition("=")[::2] for setting in application.profile)
+    kind = settings.pop("kind", "")
     formula, keys = FORMULAS.get(kind, (None, ("fraction",)))
     known = formula is not None or kind == "synthetic"
-    possible(known and len(said) == len(told.profile) - 1, "{} is no profile", told.profile)
-    numbers = {key: _number(key, text) for key, text in said.items()}
+    possible(
+        known and len(settings) == len(application.profile) - 1,
+        "{} is no profile",
+        application.profile,
+    )
+    numbers = {key: _number(key, text) for key, text in settings.items()}
     if formula is None:
         possible([*numbers] == [*keys] and 0 <= numbers["fraction"] <= 1)
-        return synthetic_times(told.footprint, numbers["fraction"], sizes)
+        return synthetic_times(application.footprint, numbers["fraction"], sizes)
     work = numbers.pop("work", None)
-    possible([*numbers] == [*keys], "{} is no whole profile", told.profile)
+    possible([*numbers] == [*keys], "{} is no whole profile", application.profile)
     if work is None:
-        work = 2 * told.footprint * log2(told.footprint)
+        work = 2 * application.footprint * log2(application.footprint)
     return _each(formula(work, **numbers), sizes)
 
 
@@ -90,16 +94,20 @@ def _number(key: str, text: str) -> float:
 def _expected(pack: PackDescribed, job: Job) -> Checkpointing | None:
     """Return the checkpoints and faults that expectations count with; None if neither is
     expected."""
-    told, rules = job.application, job.rules
-    if told.rule is PeriodRule.NONE:
+    application, rules = job.application, job.rules
+    if application.rule is PeriodRule.NONE:
         return None
     cost = rules.cost
     if rules.kind is ProtectionKind.IMAGES:
         cost = job.messages.image if job.messages is not None else cost or 0
-    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
-    mtbf = inf if mtbf is None or told.faultless else mtbf
-    fixed = told.rule not in PERIODS
-    possible(mtbf > 0 and fixed is (told.period is not None), "its period is {}", told.period)
+    mtbf = pack.mtbf if application.mtbf is None else application.mtbf
+    mtbf = inf if mtbf is None or application.faultless else mtbf
+    fixed = application.rule not in PERIODS
+    possible(
+        mtbf > 0 and fixed is (application.period is not None),
+        "its period is {}",
+        application.period,
+    )
     closes = rules.kind is ProtectionKind.BUDDIES
-    tau = PERIODS.get(told.rule, lambda _, spent: told.period + spent)
+    tau = PERIODS.get(application.rule, lambda _, spent: application.period + spent)
     return Checkpointing(mtbf, pack.unit, pack.latency, pack.downtime, tau, cost, closes)

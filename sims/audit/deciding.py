@@ -27,20 +27,20 @@ class Decider:
     """
 
     w: World
-    said: dict[str, str]
+    settings: dict[str, str]
     """Maps the keys of the policy that the log's head gives to their values."""
     opened: int = -1
     """Sequence number of the shelf or batch that opened last."""
-    freeing: list[tuple[int, Spans]] = Factory(list)
+    freed_by: list[tuple[int, Spans]] = Factory(list)
     """Events that freed workers at this instant, and the workers that each freed."""
-    news: list[int] = Factory(list)
+    triggers: list[int] = Factory(list)
     """Sequence numbers of the events that called for a decision at this instant."""
     decided: list[int] = Factory(list)
     """Sequence numbers of the decisions of this instant, where the log has a line for them."""
     started: list[int] = Factory(list)
     """Sequence numbers of the starts of this instant; -1 for jobs that had not waited."""
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         """Return the functions that make the scripts of lines that only this decider has."""
         return {}
 
@@ -52,18 +52,18 @@ class Decider:
 
     def clear(self) -> None:
         """Forget the data of this instant, which is over."""
-        for it in (self.freeing, self.news, self.started, self.decided):
+        for it in (self.freed_by, self.triggers, self.started, self.decided):
             it.clear()
 
-    def spared(self) -> None:
+    def spares_described(self) -> None:
         """Note that the platform has spares, on which no job starts (WORLD.md, P10)."""
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:
         """Note that a job has been submitted."""
         self.wants(job, since)
-        self.news.append(since)
+        self.triggers.append(since)
 
     def wants(self, job: Job, seq: int) -> None:
         """Note that a job wants workers from event `seq` on."""
@@ -71,25 +71,25 @@ class Decider:
 
     def freed(self, copy: Copy, seq: int) -> None:
         """Note that a copy has released its workers."""
-        self.freeing.append((seq, copy.spans))
-        self.news.append(seq)
+        self.freed_by.append((seq, copy.spans))
+        self.triggers.append(seq)
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """Note that a copy is over; `gone` says that its job is over too."""
 
-    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
         """Note that a worker's change of state is known."""
         if state is UP:
-            self.freeing.append((seq, (worker, worker + 1)))
-        self.news.append(seq)
+            self.freed_by.append((seq, (worker, worker + 1)))
+        self.triggers.append(seq)
 
-    def programmed(self, seq: int) -> None:
+    def program_received(self, seq: int) -> None:
         """Note that a worker holds a program now."""
 
-    def paced(self, worker: Worker, seq: int) -> None:
+    def speed_changed(self, worker: Worker, seq: int) -> None:
         """Note that a worker's speed has changed."""
 
-    def strikes(self, worker: Worker) -> None:
+    def check_fault(self, worker: Worker) -> None:
         """Check that a fault may take this worker DOWN now."""
 
     def close(self) -> None:
@@ -107,16 +107,16 @@ class Decider:
         if job.wanted >= self.w.first:
             self.started.append(-1)
             return job.wanted
-        freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
+        freed = (cause for cause, spans in self.freed_by if meet(spans, copy.spans))
         found = next(freed, None)
-        causes = self.otherwise(job, copy) if found is None else found
+        causes = self.other_causes(job, copy) if found is None else found
         self.started.append(self.w.seq)
         return causes
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
         """Return the events that called for the decision, for a start that no earlier rule
         explains."""
-        return self.news or {0, job.wanted}
+        return self.triggers or {0, job.wanted}
 
     def cancels(self, copy: Copy) -> Causes:
         """Return the possible causes of a cancellation. Raises Broken where none may cancel the
@@ -125,7 +125,7 @@ class Decider:
             # If the scenario's policy cancels nothing, only a cap on the makespan can.
             self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
             return 0
-        return {0, *self.news}
+        return {0, *self.triggers}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         """Deal the tasks of an iterative job to the members of a run, as evenly as possible."""
@@ -163,21 +163,21 @@ class Enrolment(Decider):
         job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
-    def programmed(self, seq: int) -> None:
-        self.news.append(seq)
+    def program_received(self, seq: int) -> None:
+        self.triggers.append(seq)
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
         """Return the events that called for the decision; without any, the event since which the
         job waits."""
         policy = self.w.head.policy
-        allowed(self.news or _wakes(policy), "nothing calls for a decision now")
-        return self.news or job.wanted
+        allowed(self.triggers or _wakes(policy), "nothing calls for a decision now")
+        return self.triggers or job.wanted
 
     def cancels(self, copy: Copy) -> Collection[int]:
         self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted
-        return {*(self.news or {since}), 0}
+        return {*(self.triggers or {since}), 0}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
@@ -195,7 +195,7 @@ class Enrolment(Decider):
     def close(self) -> None:
         for name in self.replaced:
             comes(self.w.capped, f"a run of {name} is cancelled, and none comes in its place")
-        if self.news and ":" not in self.w.head.policy:
+        if self.triggers and ":" not in self.w.head.policy:
             for job in self.w.jobs.values():
                 room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
                 waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks

@@ -12,17 +12,17 @@ from attrs import Factory, astuple, define, frozen
 
 from actors.events import EndExpected, Stage
 from sims.audit import link, rules
-from sims.audit.costs import costs_told, times_told
+from sims.audit.costs import job_costs, profile_times
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Phase, only, possible, same
-from sims.audit.turns import LATER, Script, Teller
+from sims.audit.turns import LATER, Emitter, Script
 from sims.audit.workers import UP
 from sims.audit.world import World
 
 
 @frozen
-class Standing:
+class Progress:
     """Progress of a copy, as its job reported it last (section 3.3.2)."""
 
     size: int
@@ -43,8 +43,8 @@ class Report:
     event: EndExpected
     cause: int
     copy: Copy
-    stands: Standing
-    before: Standing | None
+    after: Progress
+    before: Progress | None
 
 
 @define(eq=False)
@@ -52,14 +52,14 @@ class Expectations(Decider):
     """Derives each application's progress reports, and the lines that the log has of them."""
 
     indices: set[int] = Factory(set)
-    standing: dict[Copy, Standing] = Factory(dict)
+    progress: dict[Copy, Progress] = Factory(dict)
     optional: defaultdict[str, list[Callable[[], Report]]] = Factory(lambda: defaultdict(list))
     """Maps jobs to lines that may come at this instant.
 
     Rounding may turn a report of the same progress into a new one, and speeds may vary though no
     line has said so yet. Lines are computed on demand: most never are.
     """
-    heirs: dict[str, int] = Factory(dict)
+    successors: dict[str, int] = Factory(dict)
     """Maps jobs whose oldest copy ended at this instant to the event of that end."""
 
     # --- applications -------------------------------------------------------------------------
@@ -68,12 +68,12 @@ class Expectations(Decider):
         """Compute the application's times and costs."""
         w = self.w
         event = job.application
-        job.costs = it = costs_told(w.pack, job, w.head.processors)
-        alone = float(times_told(event, np.ones(1))[0])
+        job.costs = it = job_costs(w.pack, job, w.head.processors)
+        alone = float(profile_times(event, np.ones(1))[0])
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
         self.indices.add(event.index or 0)
-        w.reporters[job.name] = Teller()
+        w.reporters[job.name] = Emitter()
 
     def size(self, copy: Copy, work: float, more: int) -> int:
         """Return how many members a run of this work has, of whom up to `more` are not named."""
@@ -111,48 +111,48 @@ class Expectations(Decider):
         """Report a checkpoint; the log must have a line only where periods are not all alike."""
         copy, left = run.copy, 1 - run.done(self.w.now) / run.work
         report = self._report(copy, cause, left, self.w.now, ())
-        if copy.job.rules.verified or self.w.sped:
+        if copy.job.rules.verified or self.w.speeds_vary:
             self._say(copy, report)
         else:
-            self.optional[copy.job.name].append(partial(report, self.standing.get(copy)))
+            self.optional[copy.job.name].append(partial(report, self.progress.get(copy)))
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """Check a line with an expected end: one that must come now, or the next that may come."""
-        found = w.told_now(w.reporters[event.job])
+        found = w.emits_now(w.reporters[event.job])
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
 
     def _report(
         self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
-    ) -> Callable[[Standing | None], Report]:
+    ) -> Callable[[Progress | None], Report]:
         """Return a function that makes the report, given the progress before."""
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
 
-        def report(before: Standing | None) -> Report:
+        def report(before: Progress | None) -> Report:
             since = sum(ahead, self._back(copy) if start is None else start)
             costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
             if since < inf and speed > 0:
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
-            stands = Standing(size, left, *times, moving, speed)
-            return Report(_expected(copy.job.name, stands), cause, copy, stands, before)
+            after = Progress(size, left, *times, moving, speed)
+            return Report(_expected(copy.job.name, after), cause, copy, after, before)
 
         return report
 
-    def _say(self, copy: Copy, report: Callable[[Standing | None], Report]) -> None:
+    def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
         leads, name = copy.job.copies[0] is copy, copy.job.name
 
         def note() -> Script | None:
-            before = self.standing.get(copy)
+            before = self.progress.get(copy)
             it = report(before)
-            self.standing[copy] = it.stands
-            if before is not None and same(astuple(it.stands), astuple(before)):
+            self.progress[copy] = it.after
+            if before is not None and same(astuple(it.after), astuple(before)):
                 self.optional[name].append(lambda: it)
                 return None
             if not leads:
                 return None
             if not copy.gone:
-                self.heirs.pop(name, None)
+                self.successors.pop(name, None)
             return self._tell(it)
 
         # It is heard of once all workers have changed state.
@@ -182,8 +182,8 @@ class Expectations(Decider):
             return None
         last = alike[-1]
         del self.optional[event.job][: reports.index(last) + 1]
-        if self.standing.get(last.copy) is last.before:
-            self.standing[last.copy] = last.stands
+        if self.progress.get(last.copy) is last.before:
+            self.progress[last.copy] = last.after
         return last.event, {it.cause for it in alike}
 
     def _back(self, copy: Copy) -> float:
@@ -192,16 +192,16 @@ class Expectations(Decider):
         away = [it.until for it in workers if it is not None and it.state is not UP]
         return max((inf if it is None else it for it in away), default=self.w.now)
 
-    def inherit(self, name: str) -> Script | None:
+    def succeed(self, name: str) -> Script | None:
         """Expect the line for the next copy, which is the oldest now: its last report is logged
         again."""
-        cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
-        if cause is None or copy is None or copy not in self.standing:
+        cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
+        if cause is None or copy is None or copy not in self.progress:
             return None
-        return only(_expected(name, self.standing[copy]), cause)
+        return only(_expected(name, self.progress[copy]), cause)
 
 
-def _expected(name: str, it: Standing) -> EndExpected:
+def _expected(name: str, it: Progress) -> EndExpected:
     known = (it.since, it.expected) if it.since < inf else (None, None)
     return EndExpected(name, it.size, it.left, *known)
 

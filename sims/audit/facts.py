@@ -15,11 +15,11 @@ from actors.events import (
     ProtectionKind,
     Stage,
 )
-from sims.audit.turns import NEGLIGIBLE, Parked, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Emitter, Timer, Waitable
 from sims.audit.workers import Spans, extent, numbers, written
 
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
-PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
+DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
 """Checkpointing of a job for which the log has no CheckpointingDescribed: blocking, one level, no
 replacement."""
 
@@ -52,7 +52,7 @@ class State:
 
 
 @define(eq=False)
-class Job(Teller):
+class Job(Emitter):
     """A job that has been submitted and is not over."""
 
     name: str
@@ -61,7 +61,7 @@ class Job(Teller):
     described: JobDescribed
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
-    manner: CheckpointingDescribed = PLAINLY
+    checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
     """How the job takes checkpoints and replaces members."""
     messages: Any = None
     """MessagesDescribed of the job, where there is a master."""
@@ -147,7 +147,7 @@ class Copy:
     gone: bool = False
     rings: list[list[int]] = Factory(list)
     """Groups of members that keep each other's checkpoints; empty while not computed."""
-    struck: dict[int, tuple[float, int]] = Factory(dict)
+    undetected: dict[int, tuple[float, int]] = Factory(dict)
     """Maps members that a fault took DOWN without being detected yet to the time and the event of
     that."""
     taken: int = 0
@@ -177,7 +177,7 @@ class Copy:
 
 
 @define(eq=False)
-class Run(Parked):
+class Run(Waitable):
     """The audit's account of one run, or of a checkpoint that is taken beside one."""
 
     copy: Copy
@@ -219,10 +219,10 @@ class Run(Parked):
     """Number of the run's present timer among all timers."""
     tied: bool = False
     """Whether the present part ends when the checkpoint beside it does, at the same instant."""
-    tellers: tuple[Teller, ...] = ()
+    emitters: tuple[Emitter, ...] = ()
     """The two sources of lines about such checkpoints and about the run's parts, whose order is
     free; empty where the job is the source."""
-    beside: Teller | None = None
+    beside: Emitter | None = None
     """Source of the lines of this account, if it is that of a checkpoint beside its run."""
     started: int = -1
     over: bool = False

@@ -19,7 +19,7 @@ ROUNDING = 1e-9
 more."""
 
 
-HEARD = EndExpected, FaultDetected
+IMMEDIATE = EndExpected, FaultDetected
 """Event classes that may come before other lines of their job that are due at the same instant."""
 
 
@@ -128,7 +128,7 @@ def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> N
     # Equal lines are by far the most: they need no look at each field.
     if found != expected:
         if type(found) is not type(expected):
-            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now")
+            raise Broken(Law.FOLLOWS, f"{as_text(expected)} must come now")
         for name in attrs.fields_dict(type(found)):
             was, due = getattr(found, name), getattr(expected, name)
             if not same(was, due):
@@ -142,7 +142,7 @@ def _any_of(causes: Collection[int]) -> str:
     return " or ".join(f"#{it}" for it in sorted(set(causes))) or "nothing that has happened"
 
 
-def told(event: Event) -> str:
+def as_text(event: Event) -> str:
     """Return the event as a text with the field names and values of a log."""
     values = attrs.asdict(event, recurse=False).items()
     return f"{type(event).__name__}({', '.join(f'{k}={_word(v)}' for k, v in values)})"

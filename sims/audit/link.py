@@ -27,7 +27,7 @@ from sims.audit.world import World
 FETCHING = Stage.STAGING_IN, Stage.SAVING
 
 
-def feed(w: World, run: Run, image: bool) -> None:
+def stage_in(w: World, run: Run, image: bool) -> None:
     """Begin a run's input transfers: each member asks for the messages that it lacks."""
     for number in run.copy.members:
         worker = w.worker(number)
@@ -55,7 +55,7 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
         script = _suspended(w, worker, run.cause)
         w.push(worker, _now(w), 0, lambda: script)
     elif wanted is None:
-        w.service.quit(worker)
+        w.service.remove(worker)
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
@@ -72,14 +72,14 @@ def send_images(w: World, run: Run, cause: int) -> None:
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
     """Ask for the next message of a member; if the member lacks none, note that."""
     if worker.wants() is None:
-        _arrived(w, worker, cause)
+        _all_received(w, worker, cause)
         return
     service = w.service
     worker.wanted = w.now, cause
     service.waiting[worker] = cause
     if anew:
-        service.asked[worker] = cause
-        service.stirred = True
+        service.requests[worker] = cause
+        service.reassign = True
 
 
 def leave(
@@ -118,7 +118,7 @@ def _lost(w: World, worker: Worker, cause: int) -> Script | None:
     kind, passing = worker.kind, worker.passing is not None
     worker.stop()
     worker.kind = None
-    w.service.quit(worker)
+    w.service.remove(worker)
     return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
@@ -134,7 +134,7 @@ def _suspended(w: World, worker: Worker, cause: int) -> Script:
     w.service.free(seq)
 
 
-def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
+def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
     """Apply a worker's change of state to its messages; `hidden` means a fault that is not detected
     yet."""
     if worker.lost:
@@ -145,16 +145,16 @@ def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
         if hidden and worker.passing is not None:
             worker.passing.live = False
         else:
-            yield from heard(w, worker, cause)
+            yield from fault_detected(w, worker, cause)
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
     else:
-        w.service.quit(worker)
+        w.service.remove(worker)
 
 
-def heard(w: World, worker: Worker, cause: int) -> Script:
+def fault_detected(w: World, worker: Worker, cause: int) -> Script:
     """Drop the messages of a worker whose run has learnt that the worker is DOWN."""
     yield from _lost(w, worker, cause) or ()
     worker.run, worker.saving = None, False
@@ -169,7 +169,7 @@ def _passed(w: World, worker: Worker) -> Script:
     w.service.free(seq)
     if kind is PROGRAM:
         worker.programs.add(worker.run.copy.job.messages.label)
-        w.decider.programmed(seq)
+        w.decider.program_received(seq)
     elif kind is DATA:
         worker.data += 1
     elif kind is IMAGE:
@@ -178,12 +178,12 @@ def _passed(w: World, worker: Worker) -> Script:
         worker.saving = False
     if kind is SAVE or worker.wants() is None:
         w.service.waiting.pop(worker, None)
-        _arrived(w, worker, seq)
+        _all_received(w, worker, seq)
     else:
         _go_on(w, worker, seq)
 
 
-def _arrived(w: World, worker: Worker, cause: int) -> None:
+def _all_received(w: World, worker: Worker, cause: int) -> None:
     """Note that a member holds all that it needs, or has sent its part of the checkpoint; with the
     last member, the run goes on."""
     run = worker.run
@@ -194,7 +194,7 @@ def _arrived(w: World, worker: Worker, cause: int) -> None:
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if it.over or run.copy.struck or it.stage not in FETCHING:
+        if it.over or run.copy.undetected or it.stage not in FETCHING:
             return None
         if missing:
             w.decider.report(run.copy, cause)
@@ -231,18 +231,18 @@ def _serve(w: World, service: Service) -> Script:
         chosen.sort(key=lambda it: it.number)
     gaining = [it for it in chosen if it.passing is None]
     losing = [it for it in waiting if it.passing is not None and it not in chosen]
-    asked = next((seq for it, seq in service.asked.items() if it in chosen), None)
+    requests = next((seq for it, seq in service.requests.items() if it in chosen), None)
     # A worker loses its channel because of the first one that asked and got it, else because of the
     # one that takes its place.
-    if asked is None:
-        asked = waiting[gaining[0]] if gaining else 0
-    service.asked.clear()
-    service.freed, service.stirred = -1, False
-    if longest and waiting and service.looks <= w.now * (1 + INSTANT):
-        service.looks = floor(w.now * (1 + INSTANT)) + 1
-        w.at(service.looks, Phase.STATES, service, 0, lambda: setattr(service, "stirred", True))
+    if requests is None:
+        requests = waiting[gaining[0]] if gaining else 0
+    service.requests.clear()
+    service.freed, service.reassign = -1, False
+    if longest and waiting and service.next_slot <= w.now * (1 + INSTANT):
+        service.next_slot = floor(w.now * (1 + INSTANT)) + 1
+        w.at(service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "stirred", True))
     for worker in losing:
-        freed = yield worker.suspend(w.now), asked
+        freed = yield worker.suspend(w.now), requests
     for worker in gaining:
         yield from _begun(w, worker, freed)
 
@@ -268,7 +268,7 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
     _release_former(w)
     if not service.derived:
         return _as_told(w, service, event)
-    follows(service.stirred, "nobody's channel changes now")
+    follows(service.reassign, "nobody's channel changes now")
     return _serve(w, service)
 
 
@@ -280,17 +280,17 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
     """
     worker = w.worker(event.worker)
     if worker.lost and worker.until == w.now:
-        return heard(w, worker, worker.seq)
+        return fault_detected(w, worker, worker.seq)
     if not w.former:
         return None
     _release_former(w)
-    return w.told_now(worker)
+    return w.emits_now(worker)
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
     """Check one change of a channel where the order is a user's own: any waiting worker may get a
     free channel."""
-    service.stirred = False
+    service.reassign = False
     worker = w.worker(event.worker)
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
     if isinstance(event, e.TransferSuspended):
@@ -311,7 +311,7 @@ def close(w: World) -> None:
         _release_former(w)
         w.settle(Phase.DECISION + 1)
     service = w.service
-    if service is not None and service.stirred and service.derived:
+    if service is not None and service.reassign and service.derived:
         want = next(_serve(w, service), None)
         if want is not None:
             w.lacks(want)

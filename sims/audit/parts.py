@@ -60,7 +60,7 @@ def rate(w: World, run: Run) -> float:
     else, and 0 unless all members are UP (R1)."""
     if run.copy.absent or run.stage not in AT_SPEED:
         return 0 if run.copy.absent else 1
-    slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
+    slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
     return w.speed(run.copy) * slowed
 
 
@@ -71,17 +71,17 @@ def aim(w: World, run: Run) -> None:
     # A run's end has a phase of its own: after all parts that end at the same instant.
     last = run.stage is Stage.VERIFYING and run.base >= run.work
     phase = Phase.RUNS if last else Phase.PARTS
-    teller = run.beside or (run.tellers[1] if run.tellers and not last else run.copy.job)
+    emitter = run.beside or (run.emitters[1] if run.emitters and not last else run.copy.job)
     run.aimed, run.tied = w.order, False
-    parked = partial(_parked, w, run, w.order)
-    run.timer = w.at(run.end(), phase, teller, run.number, parked, carried=True)
+    resume = partial(_resume_at_end, w, run, w.order)
+    run.timer = w.at(run.end(), phase, emitter, run.number, resume, carried=True)
 
 
-def _parked(w: World, run: Run, aimed: int) -> Script | None:
+def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
     """Return the script of the run if its part is over now."""
     if run.over or run.aimed != aimed or run.end() > w.end:
         return None
-    run.tied = not run.copy.job.manner.blocking and _waits(w, run)
+    run.tied = not run.copy.job.checkpointing.blocking and _waits(w, run)
     return None if run.tied else run.take()
 
 
@@ -114,7 +114,7 @@ def untie(w: World, run: Run) -> None:
     if run.tied:
         run.tied = False
         passed = partial(_passed, run, run.aimed)
-        w.push(run.tellers[0], w.phase, run.number, passed)
+        w.push(run.emitters[0], w.phase, run.number, passed)
 
 
 def _passed(run: Run, aimed: int) -> Script | None:
@@ -233,8 +233,8 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
     """Tell the decider of a copy's end."""
     w.give(copy, copy.spans)
     w.counts[2] += 1
-    for worker, (_, fall) in copy.struck.items():
-        w.decider.turned(worker, DOWN, None, fall)  # nobody holds it: it is known
+    for worker, (_, fall) in copy.undetected.items():
+        w.decider.state_changed(worker, DOWN, None, fall)  # nobody holds it: it is known
     w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)

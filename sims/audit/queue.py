@@ -72,10 +72,10 @@ class Queue(Decider):
     Only instants that later ones do not exceed are kept, so that both columns are sorted.
     """
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         return {
             ReservationMade: self.promise,
-            ReservationDropped: self.withdraw,
+            ReservationDropped: self.drop_reservation,
             ShelfOpened: self.open_shelf,
             BatchOpened: self.open_batch,
         }
@@ -89,7 +89,7 @@ class Queue(Decider):
         self.calls.clear()
         self.due = None
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- notifications ---------------------------------------------------------------------------
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
@@ -103,7 +103,7 @@ class Queue(Decider):
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        rule = RULES.get(self.said.get("placement", "lowest"))
+        rule = RULES.get(self.settings.get("placement", "lowest"))
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
@@ -124,13 +124,13 @@ class Queue(Decider):
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
-            known = "estimates" not in self.said and job.tasks is None
+            known = "estimates" not in self.settings and job.tasks is None
             self.ends.append(w.now + (held + job.described.verification) if known else inf)
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
             return own[1]
@@ -147,8 +147,8 @@ class Queue(Decider):
     def called(self) -> Collection[int]:
         """Return what called for this decision: events, a reservation that has come due, or nothing
         but time."""
-        if self.news:
-            return self.news
+        if self.triggers:
+            return self.triggers
         if self.due is None:
             end = self.w.now * INSTANT
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
@@ -172,7 +172,7 @@ class Queue(Decider):
         for name in self.preempted:
             left = self.w.capped or self.begun - {name}
             allowed(left, f"{name} makes way, and nobody starts")
-        if self.news:
+        if self.triggers:
             self._decided()
 
     def _decided(self) -> None:
@@ -185,11 +185,11 @@ class Queue(Decider):
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
-        kept = self.promises and self.said.get("reading") == "kept"  # may hold the others up
+        kept = self.promises and self.settings.get("reading") == "kept"  # may hold the others up
         left = able and not (w.capped or kept) and sorted(w.jobs.keys() - self.promises.keys())
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
-    # --- what it tells ------------------------------------------------------------------------
+    # --- lines of its own ------------------------------------------------------------------------
 
     def _cause(self) -> Collection[int]:
         """Return the possible causes of a line: an opened shelf, the last freed workers, or what
@@ -197,7 +197,7 @@ class Queue(Decider):
         self.w.decides()
         if self.opened >= self.w.first:
             return (self.opened,)
-        return (self.freeing[-1][0],) if self.freeing else self.called()
+        return (self.freed_by[-1][0],) if self.freed_by else self.called()
 
     def open_shelf(self, w: World, event: ShelfOpened) -> Script:
         """Check that a shelf opens while no job runs; jobs that start now form it."""
@@ -227,7 +227,7 @@ class Queue(Decider):
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
 
-    def withdraw(self, w: World, event: ReservationDropped) -> Script:
+    def drop_reservation(self, w: World, event: ReservationDropped) -> Script:
         """Check that a reservation is dropped while its job goes on waiting."""
         job = w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies

@@ -53,19 +53,19 @@ def cost(job: Job, size: int) -> float | None:
     instead."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    return _told(job, size, job.rules.cost)
+    return _duration(job, size, job.rules.cost)
 
 
 def recovery(job: Job, size: int) -> float:
     """Return the time of a recovery."""
-    return _told(job, size, job.rules.recovery)
+    return _duration(job, size, job.rules.recovery)
 
 
-def _told(job: Job, size: int, told: float | None) -> float:
+def _duration(job: Job, size: int, given: float | None) -> float:
     """Return the time that the log gives, else that of malleable17's model, else 0."""
-    if told is None and job.costs is not None:
+    if given is None and job.costs is not None:
         return job.costs.saving(size)  # type: ignore[no-any-return]
-    return told or 0
+    return given or 0
 
 
 def placed(w: World, job: Job) -> Plan:
@@ -104,7 +104,7 @@ def _preempted(w: World, job: Job) -> State | None:
 def furthest(w: World, job: Job) -> State | None:
     """Return the state of the run under way with most work done, of equals that on the lowest
     worker."""
-    known = [it for it in job.copies if it.run is not None and not it.struck]
+    known = [it for it in job.copies if it.run is not None and not it.undetected]
     known.sort(key=lambda copy: copy.spans)
     return best([it.run.state(w.now) for it in known if it.run is not None])
 
@@ -134,8 +134,8 @@ def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
     times = tuple(length for _, length in plan.before)
     if not plan.closes:
         return times
-    looks = (copy.job.described.verification,) if copy.job.rules.verified else ()
-    return *times, *looks, cost(copy.job, copy.full) or 0
+    verifications = (copy.job.described.verification,) if copy.job.rules.verified else ()
+    return *times, *verifications, cost(copy.job, copy.full) or 0
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:

@@ -15,7 +15,7 @@ from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
 from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import NEGLIGIBLE, Script, Teller
+from sims.audit.turns import NEGLIGIBLE, Emitter, Script
 from sims.audit.world import World
 
 Line = e.RunStarted | None
@@ -35,8 +35,8 @@ def begin(
         run.base, run.exposed = state.of(run.work), state.exposed
         source, saved = state.run, state.done
     copy.run, copy.last = run, run.number
-    if not job.manner.blocking:
-        run.tellers = Teller(), Teller()
+    if not job.checkpointing.blocking:
+        run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
     return run
@@ -68,8 +68,8 @@ def _dealt(w: World, run: Run, line: Line) -> Script:
         follows(same(run.work, work), f"W is {work!r}, not {run.work!r}")
         run.work, reason = work, event.reason
     tasks = tuple(copy.units.items())
-    told = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
-    run.cause = yield told, run.cause
+    dealt = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
+    run.cause = yield dealt, run.cause
 
 
 def course(
@@ -108,7 +108,7 @@ def _prepare(w: World, run: Run, plan: Plan) -> Script:
     if job.messages is not None:
         yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
-        link.feed(w, run, plan.image)
+        link.stage_in(w, run, plan.image)
         yield from parts.wait(w, run)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
@@ -159,12 +159,12 @@ def _secure(w: World, run: Run) -> Script:
         yield from _verdict(w, run)
         if run.over:
             return
-    if job.manner.blocking:
+    if job.checkpointing.blocking:
         yield from _save(w, run, run)
         return
     run.cause = yield e.CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    saving.beside = run.tellers[0]
+    saving.beside = run.emitters[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
@@ -201,10 +201,10 @@ def _save(w: World, run: Run, it: Run) -> Script:
     copy.taken += 1
     rules.save(copy, state)
     w.decider.checkpointed(run, it.cause)
-    every = job.manner.images_every
+    every = job.checkpointing.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
-        alone = job.manner.image_cost if job.messages is None else 0
+        alone = job.checkpointing.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None
@@ -244,7 +244,7 @@ def _verdict(w: World, run: Run) -> Script:
         yield from parts.fail(w, copy, run.cause)
 
 
-# --- what befalls it ------------------------------------------------------------------------------
+# --- the first checkpoint -------------------------------------------------------------------------
 
 
 def learn(w: World, event: Any) -> Script | None:

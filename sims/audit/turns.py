@@ -13,7 +13,7 @@ from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
 from actors.runtime import Event, Record
-from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
+from sims.audit.law import IMMEDIATE, Broken, Law, Phase, as_text, check, fits
 
 INSTANT = NEGLIGIBLE = 1e-12
 """Relative tolerance below which two times are one instant and a remainder is zero (WORLD.md, One
@@ -38,7 +38,7 @@ class Turn:
     script: Script
     want: Any
 
-    def told(self) -> Script:
+    def remainder(self) -> Script:
         """Return the script with its first line still to come."""
         want = self.want
         with suppress(StopIteration):
@@ -47,7 +47,7 @@ class Turn:
 
 
 @define(eq=False)
-class Teller:
+class Emitter:
     """A source of lines, such as a job or a worker: logs its lines of an instant one after the
     other."""
 
@@ -57,7 +57,7 @@ class Teller:
     front: Turn | None = field(init=False, default=None)
     """Turn whose line comes next."""
 
-    def may_tell(self, event: Event) -> bool:
+    def may_emit(self, event: Event) -> bool:
         """Return whether this event may be the source's next line."""
         if self.front is None:
             return bool(self.turns)
@@ -70,14 +70,14 @@ class Timer:
 
     due: float
     phase: int
-    teller: Teller
+    emitter: Emitter
     number: int
     make: Make
     live: bool = True
 
 
 @define(eq=False)
-class Parked:
+class Waitable:
     """Something that a script waits for, such as the end of a run's part."""
 
     script: Script | None = field(init=False, default=None)
@@ -114,11 +114,11 @@ class Turns:
     script: Script | None = None
     """Script under way: its lines follow each other without others between."""
     want: Any = None
-    teller: Teller | None = None
+    emitter: Emitter | None = None
     """Source of the script under way."""
-    pending: dict[Teller, Turn] = Factory(dict)
+    pending: dict[Emitter, Turn] = Factory(dict)
     """Maps sources to the turns whose lines must come at this instant."""
-    waiting: dict[Teller, None] = Factory(dict)
+    waiting: dict[Emitter, None] = Factory(dict)
     """Sources with scripts that have not begun yet."""
     dues: list[tuple[float, int, int, Timer]] = Factory(list)
     order: int = 0
@@ -132,7 +132,7 @@ class Turns:
     """Largest delay, in time units, with which a part carried out by a real process may end."""
 
     @abstractmethod
-    def teller_of(self, event: Any) -> Teller | None:
+    def emitter_of(self, event: Any) -> Emitter | None:
         """Return the source whose line this event would be."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
@@ -154,32 +154,32 @@ class Turns:
                 self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
-        if isinstance(want, Parked):
+        if isinstance(want, Waitable):
             want.script, self.script = self.script, None
         self.want = want
         if self.script is None:
-            teller, self.teller = self.teller, None
-            if teller is not None and teller not in self.pending:
-                teller.front = None
+            emitter, self.emitter = self.emitter, None
+            if emitter is not None and emitter not in self.pending:
+                emitter.front = None
             if self.waiting or (self.dues and self.dues[0][0] <= self.end):
                 self.advance(Phase.RESUME)
 
     def _find(self, event: Event) -> None:
         """Find the script to which this line belongs. Raises Broken if there is none."""
         kind = event.__class__
-        teller = self.teller_of(event)
+        emitter = self.emitter_of(event)
         front = None
-        if teller is not None:
-            self._hasten(teller, event)
-            while teller.front is None and teller.turns:
-                if kind not in HEARD:
-                    self.settle(teller.turns[0][0])
-                if teller.front is None:
-                    self._prime(teller)
-            front = teller.front
-        if teller is not None and front is not None and teller.may_tell(event):
-            del self.pending[teller]
-            self.script, self.want, self.teller = front.script, front.want, teller
+        if emitter is not None:
+            self._hasten(emitter, event)
+            while emitter.front is None and emitter.turns:
+                if kind not in IMMEDIATE:
+                    self.settle(emitter.turns[0][0])
+                if emitter.front is None:
+                    self._prime(emitter)
+            front = emitter.front
+        if emitter is not None and front is not None and emitter.may_emit(event):
+            del self.pending[emitter]
+            self.script, self.want, self.emitter = front.script, front.want, emitter
             self.phase = front.phase
             return
         self.phase = Phase.DECISION
@@ -187,61 +187,71 @@ class Turns:
         script = handler(self, event) if handler is not None else None
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
-            due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
+            due = (
+                f"{as_text(front.want[0])} must come first"
+                if front and front.want
+                else "it may not"
+            )
             raise Broken(Law.FOLLOWS, f"nothing leads to this now; {due}")
         self.script = script
-        if teller is not None:
-            self.teller = teller
-            teller.front = teller.front or BUSY
+        if emitter is not None:
+            self.emitter = emitter
+            emitter.front = emitter.front or BUSY
 
     def at(
-        self, due: float, phase: int, teller: Teller, number: int, make: Make, carried: bool = False
+        self,
+        due: float,
+        phase: int,
+        emitter: Emitter,
+        number: int,
+        make: Make,
+        carried: bool = False,
     ) -> Timer:
-        """Schedule a script of `teller` at `due`.
+        """Schedule a script of `emitter` at `due`.
 
         `carried` says that a real process may carry the part out: its end may come up to `lateness`
         later.
         """
-        timer = Timer(due, phase, teller, number, make)
+        timer = Timer(due, phase, emitter, number, make)
         if due < inf:
             self.order += 1
             latest = due + self.lateness if carried and due > self.end else due
             insort(self.dues, (latest, phase, self.order, timer))
         return timer
 
-    def _hasten(self, teller: Teller, event: Any) -> None:
+    def _hasten(self, emitter: Emitter, event: Any) -> None:
         """Fire the timer of a part that takes real time and whose end this line logs before the
         latest time."""
         # These lines cut the part short: it is not over.
         early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
         early = early or isinstance(event, TransferDropped | TransferSuspended)
-        if not self.lateness or teller.front or teller.turns or early:
+        if not self.lateness or emitter.front or emitter.turns or early:
             return
         for latest, _, _, timer in self.dues:
-            own = timer.teller is teller and timer.due <= self.end < latest
+            own = timer.emitter is emitter and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
                 self._fire(timer)
         self.advance(Phase.RESUME)
 
-    def push(self, teller: Teller, phase: int, number: int, make: Make) -> None:
-        """Schedule a script of `teller` at this instant, after all lines of earlier phases."""
+    def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
+        """Schedule a script of `emitter` at this instant, after all lines of earlier phases."""
         self.order += 1
-        insort(teller.turns, (phase, number, self.order, make))
-        self.waiting[teller] = None
+        insort(emitter.turns, (phase, number, self.order, make))
+        self.waiting[emitter] = None
 
-    def _prime(self, teller: Teller) -> None:
+    def _prime(self, emitter: Emitter) -> None:
         """Begin the source's next script, to learn its first line."""
-        phase, _, _, make = teller.turns.pop(0)
+        phase, _, _, make = emitter.turns.pop(0)
         self.phase = phase
         script = make()
         want: Any = DONE if script is None else next(script, DONE)
-        if isinstance(want, Parked):
+        if isinstance(want, Waitable):
             want.script = script
         elif want is not DONE:
             assert script is not None
-            teller.front = self.pending[teller] = Turn(phase, script, want)
-        if not teller.turns:
-            self.waiting.pop(teller, None)
+            emitter.front = self.pending[emitter] = Turn(phase, script, want)
+        if not emitter.turns:
+            self.waiting.pop(emitter, None)
 
     def advance(self, before: int) -> None:
         """Begin all scripts of this instant whose phase is below `before`.
@@ -260,13 +270,13 @@ class Turns:
             ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
             if not ready:
                 return
-            for teller in ready:
-                self._prime(teller)
+            for emitter in ready:
+                self._prime(emitter)
 
     def _fire(self, timer: Timer) -> None:
         if timer.live:
             timer.live = False
-            self.push(timer.teller, timer.phase, timer.number, timer.make)
+            self.push(timer.emitter, timer.phase, timer.number, timer.make)
 
     def settle(self, phase: int) -> None:
         """Check that all lines of phases before `phase` have come at this instant. Raises
@@ -278,11 +288,11 @@ class Turns:
             if turn.phase < phase:
                 self.lacks(turn.want)
 
-    def told_now(self, teller: Teller) -> Script | None:
+    def emits_now(self, emitter: Emitter) -> Script | None:
         """Return the script of a source that has a line to log as a consequence of the present
         line; None if it has none."""
         self.advance(Phase.DECISION + 1)
-        return self.pending.pop(teller).told() if teller in self.pending else None
+        return self.pending.pop(emitter).remainder() if emitter in self.pending else None
 
     def decides(self) -> None:
         """Note that the present line is a decision: all else of the instant has to precede it."""
@@ -292,7 +302,7 @@ class Turns:
 
     def lacks(self, want: Any) -> None:
         """Raise Broken: this line must have come."""
-        what = told(want[0]) if want is not None else "what follows this instant's lines"
+        what = as_text(want[0]) if want is not None else "what follows this instant's lines"
         raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
 
     def pass_to(self, t: float) -> None:

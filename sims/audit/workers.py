@@ -15,7 +15,7 @@ from attrs import Factory, define
 from actors.events import TransferKind, TransferSuspended
 from policies.availability import WorkerState
 from sims.audit.law import possible, readable
-from sims.audit.turns import NEGLIGIBLE, Script, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Emitter, Script, Timer
 
 V = TypeVar("V")
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -34,7 +34,7 @@ def _span_of(text: str) -> Spans:
 
 
 @lru_cache(maxsize=1024)
-def spans_told(text: str) -> Spans:
+def parse_spans(text: str) -> Spans:
     """Parse intervals as logs write them, such as `0-3 5`; empty where all workers are promised and
     have not come.
 
@@ -57,7 +57,7 @@ def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     """
     found: dict[int, V] = {}
     for text, value in groups:
-        members = numbers(spans_told(text))
+        members = numbers(parse_spans(text))
         possible(found.keys().isdisjoint(members), f"{text} are told of twice")
         found.update(dict.fromkeys(members, value))
     whole = len(found) == size > max(found, default=0)
@@ -165,7 +165,7 @@ class Free:
 
 
 @define(eq=False)
-class Worker(Teller):
+class Worker(Emitter):
     """A worker to which something has happened; all others are UP, at speed 1."""
 
     number: int
@@ -185,11 +185,11 @@ class Worker(Teller):
     unannounced: tuple[float, float] = 0.0, 0.0
     """Longest time for which the worker had not been DOWN when its owner took it DOWN without
     notice, and when that was."""
-    told: list[float] = Factory(list)
+    announced: list[float] = Factory(list)
     """Times at which the worker goes DOWN by its owner's notices."""
     back: float = 0
     """Time at which the worker ceased to be DOWN last."""
-    struck: Callable[[bool], Script] | None = None
+    deferred: Callable[[bool], Script] | None = None
     """Effect of a fault without downtime, pending until the worker's next state decides whether the
     fault is noticed."""
     speed: float = 1
@@ -270,7 +270,7 @@ class Worker(Teller):
 
 
 @define(eq=False)
-class Service(Teller):
+class Service(Emitter):
     """The master's channels: which workers want one, and what has changed since the last
     assignment."""
 
@@ -278,22 +278,22 @@ class Service(Teller):
     order: str
     waiting: dict[Worker, int] = Factory(dict)
     """Maps workers that want or have a channel to the event since which they want it."""
-    asked: dict[Worker, int] = Factory(dict)
+    requests: dict[Worker, int] = Factory(dict)
     """Maps workers that have asked since the last assignment to the event for which they did."""
     freed: int = -1
     """Sequence number of the event that freed a channel since then."""
-    stirred: bool = False
-    looks: float = -1
+    reassign: bool = False
+    next_slot: float = -1
     """Start of the next slot, at which an order that looks again in every slot does so."""
 
-    def quit(self, worker: Worker) -> None:
+    def remove(self, worker: Worker) -> None:
         """Remove a worker, which wants no channel any more."""
         if self.waiting.pop(worker, None) is not None:
-            self.stirred = True
+            self.reassign = True
 
     def free(self, seq: int) -> None:
         """Note that event `seq` has freed a channel."""
-        self.freed, self.stirred = seq, True
+        self.freed, self.reassign = seq, True
 
     @property
     def derived(self) -> bool:

@@ -22,7 +22,7 @@ from actors.events import (
 from actors.runtime import Event, Record
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Broken, Law, allowed, framed, possible
-from sims.audit.turns import Script, Teller, Turns
+from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
@@ -55,7 +55,7 @@ class World(Turns):
     spare: Free = Factory(Free)
     able: int = 0
     """Number of workers without spares."""
-    sped: bool = False
+    speeds_vary: bool = False
     """Whether the log has had a change of speed."""
     holders: dict[int, Copy] | None = None
     """Maps workers to the copies that hold them; None until something has happened to a worker."""
@@ -80,14 +80,14 @@ class World(Turns):
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None
     """PackDescribed, where a pack decides."""
-    reporters: dict[str, Teller] = Factory(dict)
+    reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the sources of lines about their expected ends."""
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
     replaces: bool = False
     """Whether members are replaced."""
-    noticed: float = -1
+    last_notice: float = -1
     """Time of the last notice of an owner."""
     decider: Any = None
 
@@ -117,7 +117,7 @@ class World(Turns):
         self.seq = seq
         self.meet(event, cause, seq)
 
-    def teller_of(self, event: Any) -> Teller | None:
+    def emitter_of(self, event: Any) -> Emitter | None:
         """Return the job that the event is about, or the worker whose message it is."""
         kind = event.__class__
         if kind in TRANSFERS:
@@ -125,13 +125,13 @@ class World(Turns):
         if kind is EndExpected:
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
-            return getattr(self.decider, "teller", None)
+            return getattr(self.decider, "emitter", None)
         if kind is MemberReplaced:
             return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
-        if job is not None and not job.manner.blocking:
+        if job is not None and not job.checkpointing.blocking:
             run = self.run_of(event)
-            able = (it for it in (run.tellers if run is not None else ()) if it.may_tell(event))
+            able = (it for it in (run.emitters if run is not None else ()) if it.may_emit(event))
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
@@ -209,6 +209,6 @@ class World(Turns):
 
     def pace(self, copy: Copy) -> None:
         """Let the copy know the speeds of its members, as they join it."""
-        if self.sped:
+        if self.speeds_vary:
             workers = self.workers
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}
