@@ -123,6 +123,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
     settings = dict(setting.partition("=")[::2] for setting in event.settings)
     w.reuses = decider is Enrolment and settings.get("reuse") != "False"
+    # Deadlines are the only kind without checks of their own: their decider is the base class.
     w.changeover = float(settings.get("changeover", 0)) if decider is Decider else 0
     w.decider = decider(w, settings)
     w.handlers = HANDLERS | w.decider.line_handlers()
@@ -154,6 +155,7 @@ def _know(w: World, event: Event) -> None:
         case e.PlatformDescribed():
             machine.platform(w, event)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
+            # One line for each worker, in the order of their numbers.
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
             possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
@@ -194,6 +196,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     yield _of(it, name), seq
     w.kinds.add(it.kind)
     job, since = Job(name, seq, it, wanted=seq), seq
+    # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
         if it.kind == "iterative":
@@ -212,6 +215,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
     }
     for kind in [kind for kind, there in kinds.items() if there]:
         event = yield None
+        # This line follows the protection, and only where it differs from the default.
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
             yield machine.checkpointing(w, job, event), seq
         event = yield from coming(kind, job.name)
@@ -266,6 +270,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)
+    # From now on nothing is due: an instant that is cut short lacks no line.
     w.ended = True
 
 

@@ -124,6 +124,7 @@ class Columns(Decider):
             return
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
+        # A timer that is due now fires, whatever the speed is from now on.
         if placed is not None and self.timer is not None and self.timer.due > self.w.end:
             self._reckon(placed, 0 if placed.event.width > 1 else n)
             self._aim(seq)
@@ -238,6 +239,7 @@ class Columns(Decider):
             known = self.states.get(name, [])
             known = known * copies if job.rules.cloning else known
             known = [*known[:copies], *[(0.0, 0)] * (copies - len(known))]
+            # Work is negative in states, for sorting.
             begun += [-done for done, _ in known]
             sources += [run if done else None for done, run in known]
         owners = np.repeat(np.arange(len(runs)), event.copies)
@@ -247,6 +249,7 @@ class Columns(Decider):
         names = "runs", "sizes", "begun", "sources"
         seq = yield evolve(event, **dict(zip(names, found, strict=True))), cause
         works, needs = np.array(sizes)[owners], np.full(size, inf)
+        # The copy that needs least ends first on its worker, and all copies end with the first.
         np.minimum.at(needs, workers, (works - event.begun) / event.share)
         with np.errstate(divide="ignore"):
             last = needs / self.rates + w.now
@@ -271,6 +274,7 @@ class Columns(Decider):
         workers."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
+        # Copies that rotate over all workers are all listed on worker 0.
         there = len(given) <= (1 if rotates else self.w.able)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")

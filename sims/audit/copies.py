@@ -33,9 +33,11 @@ def start(w: World, event: RunStarted) -> Script:
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
+    # A plain job runs in one copy.
     most = job.rules.copies if not job.plain else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
     spans = parse_spans(event.processors)
+    # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
     late = w.decider.decided  # what a decision frees itself replaces nobody
     allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
@@ -53,11 +55,13 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     """Check that a decider cancels a run, or releases kept members."""
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
+        # That a verification failed may be the first sign of a period that was not known.
         return runs.learn(w, event)
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
     causes = w.decider.cancels(copy)
     if w.copies_decide and copy.run is not None:
+        # A later copy of the job may start from the state of this one (redundancy17).
         rules.keep(copy.job, copy.run.state(w.now))
     return parts.drop(w, copy, CANCELLED, causes, early=True)
 
@@ -69,6 +73,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
+    # An instant's notices follow its changes of state.
     ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
@@ -76,12 +81,14 @@ def change(w: World, event: WorkerChanged) -> Script:
     possible(state is not was, "it is that already")
     if until is not None:
         worker.detection = machine.detection(w, event)
+        # A downtime of 0 is possible only where faults are detected late.
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
         w.decider.check_fault(worker)
     else:
         possible(event.detection is None, "no fault takes it DOWN")
         if state is DOWN and w.now:
+            # A notice without lead comes later in this instant: look for it only then.
             w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
@@ -92,6 +99,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+    # Only a run has to detect a fault: that of a free worker is known at once.
     late = worker.detection > 0 and until is not None and copy is not None
     if not late:
         w.decider.state_changed(worker.number, state, copy, seq)
@@ -154,6 +162,7 @@ def _changed(
     if copy.gone:
         return
     (copy.absent.discard if state is UP else copy.absent.add)(worker)
+    # F1: the member's return, or its owner's taking it, reveals the fault before its time.
     if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
         yield from machine.fault_detected(w, copy, worker)
     if copy.gone:
@@ -211,6 +220,7 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
     held, limit = run.work + job.described.verification, job.described.limit
+    # An attempt that ends at its limit, but for rounding, completes.
     if limit is not None and held - limit > NEGLIGIBLE * held:
         run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(parts.killed, w, run))
     else:
@@ -223,6 +233,7 @@ def _attempted(w: World, run: Run) -> Script:
         return
     job = run.copy.job
     run.base, run.stage = run.work, None
+    # The log gives the number of failures; attempts that a worker's fault cut short do not count.
     if run.number < (job.described.failures or 0) + job.lost:
         yield from parts.drop(w, run.copy, FAILED, run.cause)
     else:

@@ -76,6 +76,7 @@ def _times(application: ApplicationDescribed, sizes: Times) -> Times:
     work = numbers.pop("work", None)
     possible([*numbers] == [*keys], "{} is no whole profile", application.profile)
     if work is None:
+        # malleable17, section 6.1: t(1) = 2 m log2 m for a footprint m.
         work = 2 * application.footprint * log2(application.footprint)
     return _each(formula(work, **numbers), sizes)
 

@@ -104,6 +104,8 @@ class Decider:
         """Return the possible causes of a start."""
         if self.opened >= self.w.first:
             return self.opened
+        # A job that asks at this instant starts because of that; whatever freed workers came
+        # before.
         if job.wanted >= self.w.first:
             self.started.append(-1)
             return job.wanted
@@ -130,6 +132,7 @@ class Decider:
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         """Deal the tasks of an iterative job to the members of a run, as evenly as possible."""
         whole, rest = divmod(job.tasks.tasks, copy.full)
+        # The first members get one task more where the number does not divide evenly.
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         follows(event.reason is None, "nobody is asked why")
 

@@ -100,8 +100,11 @@ class Expectations(Decider):
             return
         start, ahead = run.end(), run.ahead
         if run.stage in link.FETCHING or not run.rate:
+            # Messages depend on the link, and a run that stands still on its workers: the end is
+            # unknown.
             start, ahead = inf, ()
         elif run.stage is Stage.COMPUTING:
+            # The present period counts from its beginning, at the present speed.
             start, ahead = w.now - run.at(w.now) / run.rate, ()
         elif run.computes or run.stage is Stage.CHECKPOINTING:
             ahead = ()

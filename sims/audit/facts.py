@@ -163,6 +163,7 @@ class Copy:
 
     def change(self, spans: Spans, full: int) -> None:
         """Replace the members; those of `full` that `spans` lacks are promised."""
+        # Groups of buddies depend on the members: they are computed anew when needed.
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
 
     @property

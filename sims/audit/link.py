@@ -140,9 +140,12 @@ def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
     if worker.lost:
         return
     if worker.state is DOWN:
+        # A worker that goes DOWN loses its memory; a RECLAIMED one keeps it (volatile13, section
+        # III).
         worker.programs.clear()
         worker.leave()
         if hidden and worker.passing is not None:
+            # F1: the message is lost, and keeps its channel until the fault is detected.
             worker.passing.live = False
         else:
             yield from fault_detected(w, worker, cause)
@@ -228,6 +231,7 @@ def _serve(w: World, service: Service) -> Script:
     waiting, longest, freed = service.waiting, service.order == LONGEST_FIRST, service.freed
     chosen = sorted(waiting, key=key)[: service.channels]
     if len(waiting) <= service.channels and not longest:
+        # Where all get a channel, messages begin in the order of the workers' numbers.
         chosen.sort(key=lambda it: it.number)
     gaining = [it for it in chosen if it.passing is None]
     losing = [it for it in waiting if it.passing is not None and it not in chosen]
@@ -239,8 +243,11 @@ def _serve(w: World, service: Service) -> Script:
     service.requests.clear()
     service.freed, service.reassign = -1, False
     if longest and waiting and service.next_slot <= w.now * (1 + INSTANT):
+        # What workers lack changes as messages pass: this order is evaluated anew in every slot.
         service.next_slot = floor(w.now * (1 + INSTANT)) + 1
-        w.at(service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "stirred", True))
+        w.at(
+            service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "reassign", True)
+        )
     for worker in losing:
         freed = yield worker.suspend(w.now), requests
     for worker in gaining:
@@ -292,6 +299,7 @@ def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSu
     free channel."""
     service.reassign = False
     worker = w.worker(event.worker)
+    # A user's order may have any reason: every event that could concern a channel will do.
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
     if isinstance(event, e.TransferSuspended):
         follows(worker.passing is not None and not worker.lost, "nothing passes")

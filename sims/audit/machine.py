@@ -48,6 +48,7 @@ def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
 
 def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """Return the line that describes a job's checkpointing, if it is valid."""
+    # The fourth line of a job: after its submission, description and protection.
     first = not job.plain and w.seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
@@ -65,6 +66,7 @@ def notice(w: World, event: NoticeGiven) -> Script:
     possible(event.time > max(worker.announced, default=-1), "it is told twice")
     if w.now:
         lead = event.time - w.now
+        # All notices of one worker come equally long before it is taken (O1).
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
         lasted, down = worker.unannounced
@@ -97,6 +99,7 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
     run = copy.run
     if run is None or run.over:
         return None
+    # A run that stands still because of an undetected fault has nothing new to save.
     computes = run.stage is Stage.COMPUTING and not copy.undetected
     due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
@@ -150,8 +153,9 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     if copy.run is not None and not copy.run.over:
         cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
         due_line = turn.want[0] if turn is not None else None
+        # The copy has ended with this fault: its other faults are never detected.
         if copy.gone and isinstance(due_line, FaultDetected) and due_line.run == copy.last:
-            del w.pending[copy.job]  # nobody hears of another
+            del w.pending[copy.job]
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
         del w.pending[copy.job]
@@ -227,6 +231,7 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     def other(member: int) -> int:
         return newcomer if member == gone else member
 
+    # The newcomer takes the replaced member's place in its group of buddies.
     rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}

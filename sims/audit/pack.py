@@ -134,6 +134,7 @@ class Pack(Expectations):
         copy.change(copy.spans, size)
         whole = size > 0 and size % w.pack.pair == 0 and size <= copy.job.costs.most
         allowed(whole, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
+        # Where workers are promised, the log alone says which of them a copy gets.
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
             allowed(lowest == copy.spans, f"{copy.job.name} gets {copy.text}: {lowest}")

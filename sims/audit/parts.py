@@ -25,6 +25,7 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
     if length <= 0 and not last:
         return
     run.length, run.rate = length, rate(w, run)
+    # A checkpoint beside its run has no line of its own: the run's stage goes on.
     if length and run.beside is None:
         event = e.StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
@@ -60,6 +61,7 @@ def rate(w: World, run: Run) -> float:
     else, and 0 unless all members are UP (R1)."""
     if run.copy.absent or run.stage not in AT_SPEED:
         return 0 if run.copy.absent else 1
+    # A checkpoint that passes meanwhile takes part of the run's speed (P8).
     slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
     return w.speed(run.copy) * slowed
 
@@ -222,6 +224,7 @@ def drop(
     copy.gone = True
     job.copies.remove(copy)
     if early and w.reuses:
+        # These workers may be enrolled again at this instant, and keep their data then.
         w.former.update(dict.fromkeys(copy.members, (copy, last)))
     else:
         link.leave(w, copy, last, keep=False)
@@ -277,6 +280,7 @@ def killed(w: World, run: Run) -> Script:
     job, last = run.copy.job, run.started
     if run.over:
         return
+    # The copy that has reached its limit ends last.
     for copy in [*(it for it in job.copies if it is not run.copy), run.copy]:
         last = yield from drop(w, copy, Outcome.CANCELLED, run.started, gone=True)
     yield e.JobKilled(job.name), last

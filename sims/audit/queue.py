@@ -116,6 +116,7 @@ class Queue(Decider):
         self.begun.add(job.name)
         if job.copies:
             return
+        # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind != "moldable":
             since = max(job.wanted, self.opened) if self.batches else job.wanted
             at = bisect_right(self.idle, (since, w.head.processors))

@@ -83,6 +83,7 @@ def placed(w: World, job: Job) -> Plan:
     begins = job.saved if saved else begins
     linked = begins is not None and job.messages is not None
     if begins is not None and not linked:
+        # A saved state is recovered; that of a running copy is cloned, which takes `delay`.
         time += recovery(job, 1) if saved else job.rules.delay
     before = ((Stage.RECOVERING, time),) if time or begins is not None else ()
     return Plan(begins, linked, before)
@@ -156,6 +157,7 @@ def save(copy: Copy, state: State) -> None:
     job = copy.job
     if job.keeps:
         copy.saved, copy.holders = state, copy.full
+    # The copies of a job share one saved state: only progress replaces it.
     elif job.kind is IMAGES and state.beyond(job.saved):
         job.saved = state
 
@@ -187,6 +189,7 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
     or if there is no neighbour (P2).
     """
     copy.failed.add(worker)
+    # malleable17's own rule: no fault is fatal (section 6.1).
     if w.pack is not None and not w.pack.fatal:
         return False
     copy.rings = copy.rings or rings(w, copy)
@@ -207,6 +210,7 @@ def rings(w: World, copy: Copy) -> list[list[int]]:
     found = [members[k : k + size] for k in range(0, len(members), size)]
     if len(found) > 1 and len(found[-1]) < size:
         odd = found.pop()
+        # A member left over makes one group larger, as it needs a neighbour.
         found[0 if across else -1] += odd
     return found
 

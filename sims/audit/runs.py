@@ -32,6 +32,7 @@ def begin(
     job.next_run += 1
     source, saved = None, 0.0
     if state is not None:
+        # Work is counted in time on the present members: a state of others is converted.
         run.base, run.exposed = state.of(run.work), state.exposed
         source, saved = state.run, state.done
     copy.run, copy.last = run, run.number
@@ -114,6 +115,7 @@ def _prepare(w: World, run: Run, plan: Plan) -> Script:
         run.ahead = run.ahead[1:]
         yield from parts.part(w, run, stage, length)
         if stage is Stage.RECOVERING:
+            # P2: after a recovery every member has its buddies' checkpoints again.
             copy.failed.clear()
             copy.saved = copy.saved or copy.stored
     if plan.closes:
@@ -130,9 +132,12 @@ def _compute(w: World, run: Run) -> Script:
         run.learns, period = known is None, inf if known is None else known
         # What rounding leaves of the work is none, and no checkpoint is taken when no work remains.
         left = left if left > NEGLIGIBLE * run.work else 0
+        # No checkpoint follows the last computation.
         final = left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if final else run.base + period
         yield from parts.part(w, run, Stage.COMPUTING, left if final else period)
+        # A checkpoint that falls due while another is under way waits for that one (P8): the run
+        # computes on.
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work
@@ -256,6 +261,8 @@ def learn(w: World, event: Any) -> Script | None:
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
+    # The period depends on the members and the nodes that they are on: it holds for all such
+    # copies.
     job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
         if other is not None and other.learns and rules.spread(w, other.copy) == size:

@@ -151,6 +151,7 @@ class Turns:
         try:
             want = self.script.send(seq)
             if isinstance(want, Generator):
+                # The other script's lines follow at once, as part of the same turn.
                 self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
@@ -172,6 +173,8 @@ class Turns:
         if emitter is not None:
             self._hasten(emitter, event)
             while emitter.front is None and emitter.turns:
+                # Lines of earlier phases have to be complete before this source's next script can
+                # begin.
                 if kind not in IMMEDIATE:
                     self.settle(emitter.turns[0][0])
                 if emitter.front is None:
@@ -215,6 +218,8 @@ class Turns:
         timer = Timer(due, phase, emitter, number, make)
         if due < inf:
             self.order += 1
+            # The line of a real process may come until then; `_hasten` fires the timer when it
+            # does.
             latest = due + self.lateness if carried and due > self.end else due
             insort(self.dues, (latest, phase, self.order, timer))
         return timer
@@ -265,6 +270,7 @@ class Turns:
             if not self.waiting:
                 return
             phase = min([it.turns[0][0] for it in self.waiting])
+            # What comes in this phase depends on lines of earlier ones that have not come yet.
             if phase >= before or any(it.phase < phase for it in self.pending.values()):
                 return
             ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
@@ -310,6 +316,8 @@ class Turns:
         is due."""
         self.close()
         while self.dues and self.dues[0][0] < t * (1 - INSTANT):
+            # An instant without a line of the log, at which something is due: `close` reports what
+            # is missing.
             due, _, _, timer = self.dues[0]
             if timer.live:
                 self._enter(due)

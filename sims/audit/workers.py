@@ -78,6 +78,7 @@ def numbers(spans: Spans) -> tuple[int, ...]:
 
 def joined(workers: Iterable[int]) -> Spans:
     """Return the intervals of these numbers."""
+    # Bounds of intervals are the numbers in exactly one of the set and the set shifted by one.
     each = set(workers)
     return tuple(sorted(each ^ {n + 1 for n in each}))
 
@@ -94,6 +95,7 @@ def meet(one: Spans, other: Spans) -> bool:
 
 
 def _begins(one: Spans, other: Spans) -> bool:
+    # An odd number of bounds up to `first`: it lies within an interval.
     return any(bisect_right(other, first) % 2 for first in one[::2])
 
 
@@ -131,6 +133,7 @@ class Free:
         sets.
         """
         both = sorted(self.spans + spans)
+        # A value that occurs twice equals a neighbour: both are dropped.
         apart = [True, *map(ne, both, both[1:]), True]
         return tuple(compress(both, map(and_, apart, apart[1:])))
 
@@ -258,6 +261,7 @@ class Worker(Emitter):
         """Suspend the message; return the line that says so."""
         left = self._left(now)
         assert self.kind is not None
+        # What rounding leaves of a message is none.
         self.left, self.since = left if left > NEGLIGIBLE * self.left else 0, now
         self.stop()
         return TransferSuspended(self.number, self.kind, self.left)

@@ -164,6 +164,7 @@ class World(Turns):
     def holder(self, number: int) -> Copy | None:
         """Return the copy that holds the worker, or None."""
         if self.holders is None:
+            # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
             self.holders = {n: copy for copy in copies for n in copy.members}
         return self.holders.get(number)
@@ -181,6 +182,7 @@ class World(Turns):
             members = numbers(spans)
             for number in members:
                 self.holders.pop(number, None)
+            # Members that are away become free when they are UP again (`copies.change`).
             spans = joined(filter(self.is_up, members))
         for pool, own in self._pools(spans):
             pool.give(own)
