@@ -49,7 +49,7 @@ from sims.world import run
 WORST, SHOWN = 5, 10
 """Numbers of injected failures that are listed: those that cost most, and those that found a
 problem."""
-PATIENCE = 50
+ENDLESS_FACTOR = 50
 """Factor on the baseline makespan plus the failure's length after which a run counts as one that
 never ends."""
 
@@ -90,7 +90,7 @@ class InjectedRun:
         """Return the scenario with the injected failure in it."""
         return self.scenario.model_copy(update=self._changed())
 
-    def spelt(self) -> str:
+    def run_options(self) -> str:
         """Return the options of `holdfast run` that make the same run."""
         changed = self._changed()
         if "reclaims" in changed:
@@ -143,7 +143,7 @@ def trials(
 ) -> list[InjectedRun]:
     """Return a run for every (injected failure, worker, moment), or `most` of them, drawn at
     random."""
-    limit = PATIENCE * (baseline.makespan + length)
+    limit = ENDLESS_FACTOR * (baseline.makespan + length)
     found = [
         InjectedRun(scenario, folder, injection, worker, time, length, limit)
         for time in baseline.instants
@@ -244,7 +244,7 @@ def chaos(
     for problem in baseline.problems[:SHOWN]:
         show(f"baseline: {problem}")
     for trial, verdict in wrong[:SHOWN]:
-        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
+        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.run_options()}"
         show(verdict.problems[0], f"  {line}")
     if wrong or baseline.problems:
         return 1

@@ -84,15 +84,15 @@ def _command_line() -> Any:
     names = {"help_option_names": ["-h", "--help"]}
     line = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=names)
     line.callback()(_holdfast)
-    for name, told in COMMANDS.items():
-        line.command(name, help=told["about"], short_help=told["about"])(_unloaded)
+    for name, entry in COMMANDS.items():
+        line.command(name, help=entry["about"], short_help=entry["about"])(_unloaded)
     return get_command(line)
 
 
 def run_command(words: Sequence[str] | None) -> int:
     """Run the command that these words, or the process's own arguments, name; return its exit
     code."""
-    warnings.formatwarning = _told
+    warnings.formatwarning = _as_line
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
@@ -106,7 +106,7 @@ def run_command(words: Sequence[str] | None) -> int:
     return guarded(body)
 
 
-def _told(message: Warning | str, *_: object, **__: object) -> str:
+def _as_line(message: Warning | str, *_: object, **__: object) -> str:
     """Format a warning as one line, without its place in the source."""
     return f"holdfast: {visible(str(message))}\n"
 
@@ -178,21 +178,21 @@ class Patience(Teller):
     def __init__(self, command: str) -> None:
         super().__init__()
         self._command = command if len(command) <= SHOWN else f"{command[:SHOWN]} ..."
-        self._heard = -inf
+        self._last_output = -inf
         """Time of the command's last output, in seconds since the beginning."""
 
     def line(self) -> str:
         """Return the name of the command; no more is known of its progress."""
         return f"still at `holdfast {self._command}`"
 
-    def hears(self) -> None:
+    def note_output(self) -> None:
         """Note that the command has printed something."""
-        self._heard = self.taken
+        self._last_output = self.taken
 
     def _watch(self) -> None:
         wait = WATCHED if sys.stderr.isatty() else SILENCE
         while not self._over.wait(wait):
-            silent, longest = self.taken - self._heard, max(SILENCE, STUCK * self.taken)
+            silent, longest = self.taken - self._last_output, max(SILENCE, STUCK * self.taken)
             wait = longest - silent  # of one that has said something since
             if wait <= 0:
                 tell(self.taken, self.line())
@@ -206,8 +206,8 @@ class Output:
     After an error all further output is discarded.
     """
 
-    def __init__(self, name: str, stream: TextIO, hears: Callable[[], None]) -> None:
-        self._name, self._stream, self._hears = name, stream, hears
+    def __init__(self, name: str, stream: TextIO, note_output: Callable[[], None]) -> None:
+        self._name, self._stream, self._note_output = name, stream, note_output
         if isinstance(stream, TextIOWrapper):
             # What a terminal has no letter for is no reason to stop.
             stream.reconfigure(errors="backslashreplace")
@@ -219,7 +219,7 @@ class Output:
         """Write the text to the stream. Raises InputError, BrokenPipeError."""
         if text == "":  # with which Typer asks what kind of stream this is
             return 0
-        self._hears()
+        self._note_output()
         return self._done(lambda: self._stream.write(text))
 
     def flush(self) -> None:
@@ -248,8 +248,8 @@ def printing(words: Sequence[str]) -> Iterator[None]:
         yield
         return
     watch = Patience(" ".join(words))
-    out = cast(TextIO, Output("standard output", sys.stdout, watch.hears))
-    err = cast(TextIO, Output("standard error", sys.stderr, watch.hears))
+    out = cast(TextIO, Output("standard output", sys.stdout, watch.note_output))
+    err = cast(TextIO, Output("standard error", sys.stderr, watch.note_output))
     with redirect_stdout(out), redirect_stderr(err), watch:
         try:
             yield

@@ -272,10 +272,10 @@ class ShowLive(ShowProgress):
                     row.append(*SIGNS[state])
                 yield row
         counts = Counter(states)
-        told = Text()
+        legend = Text()
         for state, (sign, style) in SIGNS.items():
-            told.append(sign, style).append(f" {state} {counts[state]:,}   ")
-        yield told
+            legend.append(sign, style).append(f" {state} {counts[state]:,}   ")
+        yield legend
 
     def _queue(self) -> Text:
         waiting, running = self.waiting(), self._history.running

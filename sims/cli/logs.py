@@ -215,11 +215,11 @@ def summary(
     """Summarise a log: makespan, flowtimes, and where the processor time went."""
     with reading(log) as file:
         report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
-        lines = list(_told(report, by, as_json))
+        lines = list(_summary_lines(report, by, as_json))
     show(*lines)
 
 
-def _told(report: Report, by: str | None, as_json: bool) -> Iterator[str]:
+def _summary_lines(report: Report, by: str | None, as_json: bool) -> Iterator[str]:
     accounts, classes = _accounts(report, by), _classes(report, by)
     if as_json:
         each: dict[str, object] = {name: amounts(it) for name, it in accounts.items()}
@@ -268,15 +268,15 @@ def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
 def _class_table(classes: Classes) -> Iterator[str]:
     """Yield one line per class of jobs: how long they waited, and how much that slowed them
     down."""
-    told, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
+    measures, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
     above = ["", "", f"{'wait':<12}", *blank, "bounded slowdown", *blank]
     heads = ["", "jobs", *STATISTICS, *STATISTICS]
     rows = []
     for name, (jobs, spreads) in classes.items():
-        numbers = (getattr(spreads[it], each, None) for it in told for each in STATISTICS)
+        numbers = (getattr(spreads[it], each, None) for it in measures for each in STATISTICS)
         cells = ("-" if number is None else f"{number:,.6g}" for number in numbers)
         rows.append([name, f"{jobs:,}", *cells])
-    return _aligned([above, heads, *rows], [9] + [12] * len(told) * len(STATISTICS))
+    return _aligned([above, heads, *rows], [9] + [12] * len(measures) * len(STATISTICS))
 
 
 def _aligned(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:

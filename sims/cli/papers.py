@@ -36,14 +36,14 @@ def listed(context: typer.Context) -> None:
         return
     known = stored()
     rows = (
-        (one.name, one.about, *(_told(seconds.get(size)) for size in SIZES))
+        (one.name, one.about, *(_cpu_time(seconds.get(size)) for size in SIZES))
         for one in ITEMS
         for seconds in (known.get(one.name, {}).get("seconds", {}),)
     )
     show_table(grid(("name", ""), SIZES, rows, "CPU time by --size"))
 
 
-def _told(seconds: float | None) -> str:
+def _cpu_time(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds:.1f} s" if seconds < 60 else in_units(round(seconds), "s")

@@ -73,12 +73,12 @@ class ShowProgress(Teller):
         if self._jobs is None:
             return "setting up the run"
         limit = f" of {self._end:,.0f}" if isfinite(self._end) else ""
-        told = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
+        clauses = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
         if self._iterations:
-            told.append(counted(self._iterations, "iteration"))
-        told.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
+            clauses.append(counted(self._iterations, "iteration"))
+        clauses.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
         left = self._left()
-        return ", ".join(told if left is None else [*told, f"about {left} left"])
+        return ", ".join(clauses if left is None else [*clauses, f"about {left} left"])
 
     def _left(self) -> str | None:
         """Return the wall time left at this pace, or None while there is no pace."""
