@@ -110,8 +110,8 @@ def change(w: World, event: WorkerChanged) -> Script:
 
 
 def _fallen(w: World, worker: Worker) -> int:
-    """Return the cause of a worker's next state: the event that took it DOWN if that downtime ends
-    now, else 0."""
+    """Return the cause of a worker's next state: the event that took it DOWN if the downtime ends,
+    or began, at this instant; else 0."""
     if worker.state is not DOWN:
         return 0
     due = worker.until

@@ -221,10 +221,10 @@ class Run(Waitable):
     tied: bool = False
     """Whether the present part ends when the checkpoint beside it does, at the same instant."""
     emitters: tuple[Emitter, ...] = ()
-    """The two sources of lines about such checkpoints and about the run's parts, whose order is
-    free; empty where the job is the source."""
+    """The two emitters of lines about such checkpoints and about the run's parts, whose order is
+    free; empty where the job emits both."""
     beside: Emitter | None = None
-    """Source of the lines of this account, if it is that of a checkpoint beside its run."""
+    """Emitter of the lines of this account, if it is that of a checkpoint beside its run."""
     started: int = -1
     over: bool = False
 

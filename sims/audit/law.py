@@ -154,7 +154,7 @@ def _word(value: object) -> str:
 
 def fits(expected: Any, event: Any) -> bool:
     """Return whether the line can be the expected one, judged by what tells apart the lines of one
-    source."""
+    emitter."""
     if expected.__class__ is not event.__class__:
         return False
     if isinstance(event, FaultDetected):

@@ -1,4 +1,5 @@
-"""Runs scripts: determines which source has to log which line next, at each instant of a log."""
+"""Runs scripts: determines which emitter (a job, a worker) has to log which line next, at each
+instant of a log."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Turn:
 
 @define(eq=False)
 class Emitter:
-    """A source of lines, such as a job or a worker: logs its lines of an instant one after the
+    """An emitter of lines, such as a job or a worker: logs its lines of an instant one after the
     other."""
 
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
@@ -58,7 +59,7 @@ class Emitter:
     """Turn whose line comes next."""
 
     def may_emit(self, event: Event) -> bool:
-        """Return whether this event may be the source's next line."""
+        """Return whether this event may be the emitter's next line."""
         if self.front is None:
             return bool(self.turns)
         return self.front.want is None or fits(self.front.want[0], event)
@@ -90,7 +91,7 @@ class Waitable:
 
 
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
-"""Marks a source whose script is under way outside of its turns."""
+"""Marks an emitter whose script is under way outside of its turns."""
 
 
 @define(eq=False)
@@ -115,11 +116,11 @@ class Turns:
     """Script under way: its lines follow each other without others between."""
     want: Any = None
     emitter: Emitter | None = None
-    """Source of the script under way."""
+    """Emitter of the script under way."""
     pending: dict[Emitter, Turn] = Factory(dict)
-    """Maps sources to the turns whose lines must come at this instant."""
+    """Maps emitters to the turns whose lines must come at this instant."""
     waiting: dict[Emitter, None] = Factory(dict)
-    """Sources with scripts that have not begun yet."""
+    """Emitters with scripts that have not begun yet."""
     dues: list[tuple[float, int, int, Timer]] = Factory(list)
     order: int = 0
     deciding: bool = False
@@ -133,7 +134,7 @@ class Turns:
 
     @abstractmethod
     def emitter_of(self, event: Any) -> Emitter | None:
-        """Return the source whose line this event would be."""
+        """Return the emitter whose line this event would be."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
         """Compare the line with the one that must come. Raises Broken."""
@@ -173,7 +174,7 @@ class Turns:
         if emitter is not None:
             self._hasten(emitter, event)
             while emitter.front is None and emitter.turns:
-                # Lines of earlier phases have to be complete before this source's next script can
+                # Lines of earlier phases have to be complete before this emitter's next script can
                 # begin.
                 if kind not in IMMEDIATE:
                     self.settle(emitter.turns[0][0])
@@ -245,7 +246,7 @@ class Turns:
         self.waiting[emitter] = None
 
     def _prime(self, emitter: Emitter) -> None:
-        """Begin the source's next script, to learn its first line."""
+        """Begin the emitter's next script, to learn its first line."""
         phase, _, _, make = emitter.turns.pop(0)
         self.phase = phase
         script = make()
@@ -295,7 +296,7 @@ class Turns:
                 self.lacks(turn.want)
 
     def emits_now(self, emitter: Emitter) -> Script | None:
-        """Return the script of a source that has a line to log as a consequence of the present
+        """Return the script of an emitter that has a line to log as a consequence of the present
         line; None if it has none."""
         self.advance(Phase.DECISION + 1)
         return self.pending.pop(emitter).remainder() if emitter in self.pending else None

@@ -81,7 +81,7 @@ class World(Turns):
     pack: Any = None
     """PackDescribed, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
-    """Maps a pack's jobs to the sources of lines about their expected ends."""
+    """Maps a pack's jobs to the emitters of lines about their expected ends."""
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
