@@ -23,6 +23,7 @@ from sims.scenario.builders.limits import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
+from sims.writing import unlinked
 
 Begins = Callable[[int, Callable[[], float]], None]
 """Told how many jobs will come, and what tells the virtual time."""
@@ -113,6 +114,17 @@ def checked_seed(seed: int, source: str, key: str) -> int:
     if seed not in SEEDS:
         raise InputError(source, key, f"{seed} is no seed", "seeds of 0 or above, below 2**64")
     return seed
+
+
+def log_path(scenario: Scenario, given: str | None) -> Path | None:
+    """Return where a run writes its log: the path `given` on the command line, else one in logs/.
+
+    Return None where no log is wanted. Raises InputError where a link leads away from logs/.
+    """
+    asked = given or scenario.log or f"{scenario.name}.jsonl"
+    if asked == "none":
+        return None
+    return Path(asked) if given else unlinked(Path("logs") / asked, "--log")
 
 
 # --- objects that a program gives ---------------------------------------------------------------

@@ -34,6 +34,7 @@ from sims.options import (
 from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load
 from sims.telling import counted
+from sims.world import log_path
 from sims.writing import refuse_inputs, unlinked
 
 if TYPE_CHECKING:
@@ -85,7 +86,6 @@ def live(
     Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
-    from sims.cli.running import log_path
     from sims.live.live import advance_of, opened, playable
     from sims.live.reality import measure, predict
     from sims.log_writer import LogWriter

@@ -36,9 +36,8 @@ from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import WANTED, Summary
 from sims.telling import counted
-from sims.world import checked_seed
+from sims.world import checked_seed, log_path
 from sims.world import run as simulate
-from sims.writing import unlinked
 
 
 def run(
@@ -91,17 +90,6 @@ def run(
         show(*summary.lines(), f"  log         {written or 'none'}")
     if writer is not None and writer.note:
         note(writer.note)
-
-
-def log_path(scenario: Scenario, given: str | None) -> Path | None:
-    """Return the path of the log: the one that the command line gives, else one in logs/.
-
-    Returns None where no log is wanted, and raises InputError where a link leads away from logs/.
-    """
-    asked = given or scenario.log or f"{scenario.name}.jsonl"
-    if asked == "none":
-        return None
-    return Path(asked) if given else unlinked(Path("logs") / asked, "--log")
 
 
 def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:
