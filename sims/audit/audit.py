@@ -43,6 +43,7 @@ from sims.log import Misfit
 
 
 def _of_copies(name: str) -> bool:
+    """Return whether the name is that of a policy that schedules copies."""
     with suppress(ValueError):
         return bool(named(name))
     return False
@@ -145,6 +146,7 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
+    """Check one line of the head, and keep what later lines depend on."""
     match event:
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
@@ -207,6 +209,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
 
 
 def _more(w: World, job: Job, seq: int) -> Script:
+    """Read the lines that describe a job's protection, checkpointing, messages, tasks and
+    application."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -231,6 +235,7 @@ def _of(event: Any, name: str) -> Any:
 
 
 def _learn(w: World, job: Job, event: Event) -> None:
+    """Check one line that describes a job, and keep it with the job."""
     match event:
         case e.ProtectionDescribed(copies=most):
             possible(most >= 1)

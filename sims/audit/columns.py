@@ -161,6 +161,8 @@ class Columns(Decider):
         return self._settled()
 
     def _settled(self) -> Script:
+        """Read the line that ends all copies: check how far each has come and which jobs
+        complete."""
         event = yield None
         placed, w = self.placed, self.w
         assert placed is not None
@@ -218,6 +220,7 @@ class Columns(Decider):
         return self._placed(self.triggers[0])
 
     def _placed(self, cause: int) -> Script:
+        """Read the line that places copies: check jobs, runs, work and shares of workers."""
         event = yield None
         w = self.w
         comes(isinstance(event, CopiesPlaced), "all jobs must be placed")

@@ -229,6 +229,7 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
 
 
 def _attempted(w: World, run: Run) -> Script:
+    """End an attempt of a plain job whose time is over: it fails or completes the job."""
     if run.over:
         return
     job = run.copy.job

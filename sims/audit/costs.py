@@ -57,6 +57,7 @@ def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
 
 
 def _times(application: ApplicationDescribed, sizes: Times) -> Times:
+    """Return the times for these sizes, by the profile's formula or table."""
     if application.times:
         possible(application.profile == ("kind=table",), "{} with times", application.profile)
         return _each(Table(application.times), sizes[sizes <= len(application.times)])
@@ -86,6 +87,8 @@ def _each(profile: Profile, sizes: Times) -> Times:
 
 
 def _number(key: str, text: str) -> float:
+    """Return the value of a profile's key. Raises Broken if a log would write the value
+    otherwise."""
     value = int(text) if key in WHOLE_NUMBERS else float(text)
     # Only one text may stand for a value, or two logs of one simulation could differ.
     possible(str(value) == text, "{}={} is not how a log writes it", key, text)

@@ -143,6 +143,7 @@ class Expectations(Decider):
         return report
 
     def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
+        """Schedule the line of a report; none comes if the progress is the same as before."""
         leads, name = copy.job.copies[0] is copy, copy.job.name
 
         def note() -> Script | None:

@@ -79,7 +79,7 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
     service.waiting[worker] = cause
     if anew:
         service.requests[worker] = cause
-        service.reassign = True
+        service.stale = True
 
 
 def leave(
@@ -115,6 +115,8 @@ def _drop(w: World, worker: Worker, cause: int) -> None:
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
+    """Stop a worker's message; return the script of the line that says so, or None without a
+    message."""
     kind, passing = worker.kind, worker.passing is not None
     worker.stop()
     worker.kind = None
@@ -123,12 +125,14 @@ def _lost(w: World, worker: Worker, cause: int) -> Script | None:
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
+    """Expect the line that says that a message is lost."""
     seq = yield e.TransferDropped(worker.number, kind), cause
     if passing:
         w.service.free(seq)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
+    """Expect the line that says that a message is suspended; its channel is free from then on."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)
@@ -241,13 +245,11 @@ def _serve(w: World, service: Service) -> Script:
     if requests is None:
         requests = waiting[gaining[0]] if gaining else 0
     service.requests.clear()
-    service.freed, service.reassign = -1, False
+    service.freed, service.stale = -1, False
     if longest and waiting and service.next_slot <= w.now * (1 + INSTANT):
         # What workers lack changes as messages pass: this order is evaluated anew in every slot.
         service.next_slot = floor(w.now * (1 + INSTANT)) + 1
-        w.at(
-            service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "reassign", True)
-        )
+        w.at(service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "stale", True))
     for worker in losing:
         freed = yield worker.suspend(w.now), requests
     for worker in gaining:
@@ -275,7 +277,7 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
     _release_former(w)
     if not service.derived:
         return _as_told(w, service, event)
-    follows(service.reassign, "nobody's channel changes now")
+    follows(service.stale, "nobody's channel changes now")
     return _serve(w, service)
 
 
@@ -297,7 +299,7 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
     """Check one change of a channel where the order is a user's own: any waiting worker may get a
     free channel."""
-    service.reassign = False
+    service.stale = False
     worker = w.worker(event.worker)
     # A user's order may have any reason: every event that could concern a channel will do.
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
@@ -319,7 +321,7 @@ def close(w: World) -> None:
         _release_former(w)
         w.settle(Phase.DECISION + 1)
     service = w.service
-    if service is not None and service.reassign and service.derived:
+    if service is not None and service.stale and service.derived:
         want = next(_serve(w, service), None)
         if want is not None:
             w.lacks(want)

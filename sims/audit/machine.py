@@ -204,6 +204,8 @@ def wanted(w: World, copy: Copy, worker: int) -> None:
 
 
 def _overdue(w: World, copy: Copy, worker: int) -> bool:
+    """Return whether a member has been away, as far as its copy knows, for the time after which it
+    is replaced."""
     after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
     return away is not None and known and after is not None and away[0] + after <= w.end

@@ -206,6 +206,7 @@ def resume_soon(w: World, copy: Copy) -> None:
 
 
 def _resumed(w: World, copy: Copy) -> Script | None:
+    """Return the script of the copy's next run, if all members are UP and none has begun."""
     if copy.gone or copy.run is not None or copy.absent:
         return None
     return w.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)

@@ -148,6 +148,7 @@ class Turns:
         self._go_on(seq)
 
     def _go_on(self, seq: int) -> None:
+        """Let the script under way receive its line's number, and learn what it expects next."""
         assert self.script is not None
         try:
             want = self.script.send(seq)
@@ -281,6 +282,7 @@ class Turns:
                 self._prime(emitter)
 
     def _fire(self, timer: Timer) -> None:
+        """Schedule the script of a timer that is due, unless the timer was cancelled."""
         if timer.live:
             timer.live = False
             self.push(timer.emitter, timer.phase, timer.number, timer.make)

@@ -28,6 +28,7 @@ Spans = tuple[int, ...]
 
 @lru_cache(maxsize=1 << 14)
 def _span_of(text: str) -> Spans:
+    """Return one interval of a log's text; empty if the text is not how logs write it."""
     first, _, last = text.partition("-")
     span = int(first), int(last or first) + 1
     return span if written(span) == text else ()
@@ -286,18 +287,19 @@ class Service(Emitter):
     """Maps workers that have asked since the last assignment to the event for which they did."""
     freed: int = -1
     """Sequence number of the event that freed a channel since then."""
-    reassign: bool = False
+    stale: bool = False
+    """Whether the channels have to be assigned anew."""
     next_slot: float = -1
     """Start of the next slot, at which an order that looks again in every slot does so."""
 
     def remove(self, worker: Worker) -> None:
         """Remove a worker, which wants no channel any more."""
         if self.waiting.pop(worker, None) is not None:
-            self.reassign = True
+            self.stale = True
 
     def free(self, seq: int) -> None:
         """Note that event `seq` has freed a channel."""
-        self.freed, self.reassign = seq, True
+        self.freed, self.stale = seq, True
 
     @property
     def derived(self) -> bool:

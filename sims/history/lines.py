@@ -95,6 +95,8 @@ class Lines:
             self._keep(kind, job, (number, line))
 
     def _keep(self, kind: bytes, job: bytes, line: Line) -> None:
+        """Keep a line about a job, or drop all lines of a job that came and went since the last
+        `tell`."""
         assert self._known is not None
         if kind == SUBMITTED:
             self._of_jobs[job] = [line]

@@ -168,6 +168,7 @@ class Runs(Workers):
     # --- runs ---------------------------------------------------------------------------------
 
     def _start(self, record: Record, event: RunStarted) -> None:
+        """Start a run, on free workers or on those that an earlier run of the job has kept."""
         kept = None
         if event.keeps is None:
             self._hold(self.jobs[event.job], 1, record.t)
@@ -186,6 +187,7 @@ class Runs(Workers):
         self._meet(run, apart, record)
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
+        """Make the run and enter it into the state."""
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
@@ -209,6 +211,7 @@ class Runs(Workers):
         self._let_go(self._runs[event.job, event.run], record)
 
     def _let_go(self, run: Run, record: Record) -> None:
+        """Remove a run and release its members."""
         del self._runs[run.key]
         run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
@@ -224,6 +227,7 @@ class Runs(Workers):
         self._notify.run_released(run, record)
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
+        """Start copies that one line places; without listeners to runs, only count them."""
         if any(hook in vars(self._notify) for hook in OF_RUNS):
             for part in event.parts():
                 self._start(record, part)
@@ -233,6 +237,7 @@ class Runs(Workers):
             self._hold(self.jobs[job], copies, record.t)
 
     def _settle(self, record: Record, event: CopiesSettled) -> None:
+        """End copies that one line ends, or correct the counts if no run was made for them."""
         if self._placed is None:
             for part in event.parts():
                 self._end(record, part)
@@ -262,6 +267,7 @@ class Runs(Workers):
             self._span(run, record, run.done)
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
+        """Note that a checkpoint is under way while its run goes on."""
         run = self._runs[event.job, event.run]
         if not run.rate:
             self._span(run, record, run.done)
@@ -299,6 +305,7 @@ class Runs(Workers):
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str) -> None:
+        """Replace the members of a run."""
         self._span(run, record, run.done)
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()

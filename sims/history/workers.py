@@ -108,6 +108,7 @@ class Workers:
         return self._index().free(away)
 
     def _index(self) -> Holders:
+        """Return the index of holders, built if there is none yet."""
         if self._holders is None:
             runs = self.runs.values()
             self._holders = Holders(np.full(self.processors, None, object))
@@ -160,6 +161,7 @@ class Workers:
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
+        """Drop the entry of a worker that is UP without a message, and notify listeners."""
         if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
         self._move(worker.number, record)
@@ -208,6 +210,7 @@ class Workers:
             self._holders.note(run, run.processors, False)
 
     def _cut_all(self, members: Iterable[int], record: Record) -> None:
+        """Close the spans of these members as they change hands."""
         for number in members:
             worker = self.workers.get(number)
             if worker is not None:
@@ -219,10 +222,13 @@ class Workers:
                     worker.seq = began
 
     def _apart_in(self, processors: str) -> list[int]:
+        """Return the workers of the set that are not UP, have a message under way, or have speed
+        0."""
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()
         if not apart:
             return []
         spans = spans_in(processors)
+        # Either the run or the set of such workers is small: look through the smaller one.
         if count_in(processors) < len(apart):
             return [n for a, b in spans for n in range(a, b + 1) if n in apart]
         return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]

@@ -81,6 +81,7 @@ class Span:
             yield from child.lines(clock, depth + 1)
 
     def _when(self, clock: Clock) -> str:
+        """Return the span's start and, if it lasted, its end and length, as text."""
         start = clock(self.start)
         if self.end is None:
             return f"{start} to ?"

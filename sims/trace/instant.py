@@ -223,6 +223,7 @@ class Instant:
             yield from ("", "running", *_table(RUNNING, map(self._row_running, self.running)))
 
     def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
+        """Return the cells of one waiting job, in the order of `WAITING`."""
         job, processors, estimate, since, promised, starts = it.values()
         asked = UNKNOWN if processors is None else f"{processors:,}"
         known = "" if estimate is None else in_units(estimate, self.started.unit)
@@ -231,6 +232,7 @@ class Instant:
         return job, asked, known, waited, reserved, self._moment(starts)
 
     def _row_running(self, held: Held) -> tuple[str, ...]:
+        """Return the cells of one holder, in the order of `RUNNING`."""
         run = f"{held.run}, kept" if held.kept else str(held.run)
         times = held.since, held.believed, self.look.ends.get(held.key)
         return held.job, run, f"{held.width:,}", *map(self._moment, times)
@@ -244,6 +246,7 @@ def _row(held: Held) -> dict[str, Any]:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the rows as lines, with columns as wide as their widest cell."""
     lines = [heads, *(tuple(map(visible, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:

@@ -126,12 +126,15 @@ class ToldRun(Course):
             self.doing = None
 
     def _part(self) -> Part:
+        """Return the part of the job's time that the run spends now."""
         stage = self.run.stage
         if stage in BY_MESSAGE:
             if self.under_way():
                 return Part.TRANSFER
             return self._held_up()
         if not self._rate:
+            # A run at rate 0 whose members are all UP stands still for its checkpoint, if one is
+            # under way.
             passing = self.run.passing and not self.run.away
             return Part.CHECKPOINT if passing else self._held_up()
         return PARTS[stage or (Stage.VERIFYING if self._verifies else Stage.COMPUTING)]
@@ -154,6 +157,7 @@ class ToldRun(Course):
         self.review(record.t)
 
     def _move(self, worker: int, state: WorkerState, record: Record) -> None:
+        """Open or close the span of a member that changes its state."""
         name = worker_of(self.started, worker)
         if worker in self._reclaimed:
             self._reclaimed.pop(worker).close(record.t)
@@ -165,6 +169,8 @@ class ToldRun(Course):
     # --- while no stage is told ---------------------------------------------------------------
 
     def _speed(self) -> float:
+        """Return the speed at which the members compute: that of the slowest, or the sum where
+        copies rotate over them."""
         run, speeds = self.run.event, self.history.speeds
         if not speeds:
             return run.share
@@ -224,6 +230,8 @@ class ToldRun(Course):
             self.kept, self.released = None, now
 
     def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
+        """Complete the title of a run without logged stages: how long it computed and verified, and
+        how it ended."""
         clauses = []
         for part, verb in ((Part.USEFUL, "computes"), (Part.VERIFICATION, "verifies")):
             spans = ((it, over) for it, over in self.spans(now) if it.part is part)

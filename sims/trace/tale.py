@@ -202,6 +202,7 @@ class Tale(Listener):
         self.account.runs.append(description)
 
     def _title(self, run: Run) -> str:
+        """Return the title of a run's span: its workers, work, origin, and the runs beside it."""
         event = run.event
         where = "workers that others have promised"
         if event.processors:
@@ -227,6 +228,7 @@ class Tale(Listener):
 
     @hear.register
     def _advance(self, event: StageStarted | RateChanged, record: Record) -> None:
+        """Describe a new stage or rate of a run, with the messages that go on in it."""
         run = self._runs[event.run]
         run.advance(record)
         self._messages.go_on(run, record)
@@ -260,6 +262,7 @@ class Tale(Listener):
 
     @hear.register
     def _notice(self, event: NoticeGiven, record: Record) -> None:
+        """Describe an owner's notice in each run that holds the worker."""
         name = worker_of(self.started, event.worker)
         title = f"notice: {name} will go DOWN at {self.clock(event.time)}"
         for run in self.history.holders(event.worker):

@@ -90,6 +90,7 @@ class Wait:
 
     @property
     def _missed(self) -> list[FreeWorkers]:
+        """Earlier instants at which as many workers were free as the job got at last."""
         mine, since, found = self.mine, self.possible, self.instants
         if mine is None or since is None:
             return []
@@ -136,12 +137,14 @@ class Wait:
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
+        """Say how many workers are free, RECLAIMED and DOWN."""
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
         away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
         return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
 
     def _found(self) -> str:
+        """Say what the job found as its wait began: jobs ahead of it, and free workers."""
         free, first = self._free(self.look), self.instants[0]
         if self.look.free and first.t == self.since and (names := starters([first])):
             begun = some(names, "other job")
@@ -167,6 +170,7 @@ class Wait:
     # --- while it waited ------------------------------------------------------------------------
 
     def _promised(self, promise: Promise, before: Promise | None) -> str:
+        """Say what the reservation promises from now on, and why it differs from the one before."""
         why = [mishap(self.started, it) for it in promise.upset[:NAMED]]
         if promise.start is None:
             why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
@@ -181,6 +185,7 @@ class Wait:
         return f"{start}, {how}{': ' if why else ''}{joined(why)}"
 
     def _broken(self, promise: Promise, broken: Broken) -> str:
+        """Say that a promised start has not come, and which jobs held the workers."""
         look = broken.look
         about = promise, self.upset, look, self.clock, self.started
         held = largest(look.held, lambda it: outlasts(it, *about))
@@ -198,6 +203,7 @@ class Wait:
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
+        """Say which jobs came later and started first, by each rule."""
         rules: dict[str, list[Run]] = {}
         for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
             rules.setdefault(self.rule(it), []).append(it)
@@ -214,6 +220,8 @@ class Wait:
     # --- as it ended ----------------------------------------------------------------------------
 
     def _started(self, now: float) -> Iterator[str]:
+        """Yield what made the job start: earlier instants that it missed, and the workers freed at
+        last."""
         mine, possible, missed = self.mine, self.possible, self.missed
         if mine is None or possible is None:
             return

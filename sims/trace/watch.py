@@ -96,6 +96,7 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
+        """End the open wait or begin one, as the job has begun or ceased to hold workers."""
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
@@ -114,6 +115,7 @@ class Waits(Listener):
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
+        """Complete a wait that ends as the job's run starts."""
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
@@ -152,6 +154,7 @@ class Waits(Listener):
         return isinstance(event, DECISIONS) and not (mine and record.t == wait.since)
 
     def _decided(self, wait: Wait, now: float) -> None:
+        """Note the numbers of free workers before and after the decisions of the instant `now`."""
         before = self._look(wait)
         free, starts = self.history.free, self._reserved
         reserving = min(starts, key=starts.__getitem__) if free and starts else None
@@ -214,6 +217,8 @@ class Waits(Listener):
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
+        """Note a reservation made or dropped, with what happened at the same instant as its
+        reason."""
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return
