@@ -146,7 +146,7 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
-    """Check one line of the head, and keep what later lines depend on."""
+    """Check one line of the head, and store the facts that later checks need."""
     match event:
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]

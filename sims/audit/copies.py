@@ -39,7 +39,7 @@ def start(w: World, event: RunStarted) -> Script:
     spans = parse_spans(event.processors)
     # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
-    late = w.decider.decided  # what a decision frees itself replaces nobody
+    late = w.decider.decided  # workers that a decision itself frees replace no member
     allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)

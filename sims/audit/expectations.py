@@ -49,7 +49,8 @@ class Report:
 
 @define(eq=False)
 class Expectations(Decider):
-    """Derives each application's progress reports, and the lines that the log has of them."""
+    """Derives each application's progress reports, and the lines by which the log announces
+    expected ends."""
 
     indices: set[int] = Factory(set)
     progress: dict[Copy, Progress] = Factory(dict)
@@ -159,7 +160,6 @@ class Expectations(Decider):
                 self.successors.pop(name, None)
             return self._tell(it)
 
-        # It is heard of once all workers have changed state.
         # Reports come once all workers have changed state, and never before the present phase.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase

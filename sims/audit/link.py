@@ -209,8 +209,8 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
         it.cause, it.reports = cause, it is run
         return it.take()  # type: ignore[no-any-return]
 
-    # Others that start at this instant do so first. Who comes UP with all that it needs is heard of
-    # like any other change of a worker: after those that came before.
+    # Runs that start at this instant do so first. A worker that comes UP with all that it needs is
+    # handled like any other change of a worker: after the changes that came before.
     phase = w.phase if w.phase >= Phase.STATES else Phase.MESSAGES
     w.push(it.beside or run.copy.job, phase, LATER, go_on)
 

@@ -117,7 +117,7 @@ class Pack(Expectations):
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
-            due = event.job, event.why  # whoever was given it is not told
+            due = event.job, event.why  # the log does not say to which job it is promised
         elif due is None and copy is not None:
             due = copy.job.name, WhyIgnored.BUSY
             self.ignored.append(copy.job.name)
@@ -221,7 +221,7 @@ class Pack(Expectations):
             event = yield None
             spans = parse_spans(getattr(event, "processors", ""))
         elif after < copy.full:
-            # Who is not UP stays, as spares do: nobody else could use it.
+            # Members that are not UP stay, as do spares: no other job could use them.
             able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
             spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:

@@ -238,7 +238,9 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
     w.give(copy, copy.spans)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
-        w.decider.state_changed(worker, DOWN, None, fall)  # nobody holds it: it is known
+        w.decider.state_changed(
+            worker, DOWN, None, fall
+        )  # no copy holds the worker: its fault is known at once
     w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)

@@ -137,7 +137,7 @@ class Queue(Decider):
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
         lead = [seq for seq in self.started[:1] if seq >= 0]
-        # Or the order has changed, as time passed, and nobody that is promised a start is ahead.
+        # Or the order has changed with time, and no job with a reservation is ahead any more.
         return {*made, *lead, *self.called()}
 
     def why(self, job: Job, copy: Copy) -> Causes:

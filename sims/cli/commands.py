@@ -230,7 +230,7 @@ class Output:
         try:
             return step()
         except OSError as error:
-            # What is left in its buffer would fail again where nobody can catch it.
+            # What is left in its buffer would fail again at exit, where no handler can catch it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
@@ -244,7 +244,7 @@ def printing(words: Sequence[str]) -> Iterator[None]:
 
     At the end, stdout is flushed.
     """
-    if sys.stderr is None or sys.stdout is None:  # closed by who started this process
+    if sys.stderr is None or sys.stdout is None:  # closed by the parent process
         yield
         return
     watch = Patience(" ".join(words))

@@ -179,7 +179,7 @@ def bar(title: str) -> Iterator[Watch]:
 
         def watch(done: int, total: int) -> None:
             if shown.tasks[0].total is None:
-                # What was there before says nothing of the rate.
+                # Results of earlier sessions do not count for the rate.
                 shown.reset(one, total=total, completed=done)
             shown.update(one, completed=done, total=total)
 

@@ -218,7 +218,7 @@ class Workers:
                 self._cut(worker, record)
                 # Time DOWN is the platform's, whichever run holds the worker: its span keeps the
                 # event that began it.
-                if worker.state is WorkerState.DOWN:  # whoever holds it
+                if worker.state is WorkerState.DOWN:
                     worker.seq = began
 
     def _apart_in(self, processors: str) -> list[int]:

@@ -137,7 +137,7 @@ class Slices(Listener):
         # A worker that several runs share is away once: its time goes to one of them.
         run = next(iter(self.history.holders(worker.number)), None)  # of several, one
         if _beside(worker, run):
-            return  # the run tells of it
+            return  # the run's own slices cover that time
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         span = str(worker.number), use, worker.since, until, worker.seq

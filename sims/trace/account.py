@@ -144,7 +144,7 @@ class Course:
             end = min(end, run.end)
             # All of the run's work counts, whatever rates the log gave: rounding must leave no
             # sliver.
-            limit = inf if limit >= run.done else limit  # whatever its rate was told to be
+            limit = inf if limit >= run.done else limit
         for it, until in self.spans(end):
             over = min(until, end)
             if it.part is not Part.USEFUL:

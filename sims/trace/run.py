@@ -166,7 +166,7 @@ class ToldRun(Course):
         elif state is WorkerState.RECLAIMED:
             self._reclaimed[worker] = self.place.below(f"{name} is RECLAIMED", record)
 
-    # --- while no stage is told ---------------------------------------------------------------
+    # --- runs without logged stages -----------------------------------------------------------
 
     def _speed(self) -> float:
         """Return the speed at which the members compute: that of the slowest, or the sum where
