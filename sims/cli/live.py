@@ -1,5 +1,5 @@
-"""Runs in real time: `holdfast live` and `reality`, by real processes; `run --live`, a simulation
-that is watched."""
+"""Implements runs in real time: `holdfast live` and `reality` with real processes, and `run
+--live`, a simulation shown on the terminal."""
 
 from __future__ import annotations
 
@@ -191,7 +191,8 @@ def reality(
 def variants_of(
     file: Path, scenario: Scenario, names: list[str], changes: list[str]
 ) -> dict[str, Scenario]:
-    """The scenario under each of these policies, or under its own. Raises InputError."""
+    """Return the scenario under each of these policies, or under its own if there are none. Raises
+    InputError."""
     if not names:
         return {scenario.policy_name: scenario}
     found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
@@ -204,11 +205,12 @@ def variants_of(
 
 
 DRAWN = 400
-"""Workers drawn one by one; of more only how many are in which state is told."""
+"""Largest number of workers that are drawn one by one; of more, only the number in each state is
+shown."""
 ROW = 80
-"""Workers in a row."""
+"""Number of workers in a row."""
 WAITING = 12
-"""Waiting jobs that are named."""
+"""Largest number of waiting jobs that are named."""
 
 SIGNS = {
     "busy": ("\N{FULL BLOCK}", "green"),
@@ -216,13 +218,13 @@ SIGNS = {
     "reclaimed": ("\N{MEDIUM SHADE}", "yellow"),
     "down": ("\N{LIGHT SHADE}", "red"),
 }
-"""How a worker is drawn, by what it is or does; the shape alone tells them apart."""
+"""Maps the state of a worker to its sign and colour; the sign alone tells the states apart."""
 
 
 class ShowLive(ShowProgress):
-    """As ShowProgress, and below it every worker and who waits.
+    """Shows the progress of a run, and below it every worker and the waiting jobs.
 
-    A picture is worked out from the run's history only when it is drawn: events are many, pictures
+    A picture is computed from the run's history only when it is drawn: events are many, pictures
     few.
     """
 
@@ -232,7 +234,7 @@ class ShowLive(ShowProgress):
         super().__init__(title, unit, end)
         self._history = History(workers)
         self._lock = Lock()
-        """The run goes on while a picture is drawn."""
+        """Protects the history: the run goes on while the thread draws a picture."""
 
     def __call__(self, record: Record) -> None:
         with self._lock:
@@ -241,16 +243,16 @@ class ShowLive(ShowProgress):
             super().__call__(record)
 
     def picture(self) -> RenderableType:
-        """What a terminal shows."""
+        """Return what a terminal shows."""
         return Group(super().picture(), *self._rows(), self._queue())
 
     def waiting(self) -> list[str]:
-        """Jobs that hold no workers, in the order in which they were submitted."""
+        """Return the jobs that hold no workers, in the order of their submission."""
         with self._lock:
             return [job.name for job in self._history.queue]
 
     def states(self) -> list[str]:
-        """Of every worker: busy, idle, reclaimed or down."""
+        """Return the state of every worker: busy, idle, reclaimed or down."""
         states = ["idle"] * self._history.processors
         with self._lock:
             for run in self._history.runs.values():
@@ -270,10 +272,10 @@ class ShowLive(ShowProgress):
                     row.append(*SIGNS[state])
                 yield row
         counts = Counter(states)
-        told = Text()
+        legend = Text()
         for state, (sign, style) in SIGNS.items():
-            told.append(sign, style).append(f" {state} {counts[state]:,}   ")
-        yield told
+            legend.append(sign, style).append(f" {state} {counts[state]:,}   ")
+        yield legend
 
     def _queue(self) -> Text:
         waiting, running = self.waiting(), self._history.running

@@ -1,4 +1,5 @@
-"""`holdfast run`, `check` and `optimum`: one scenario file; `check-policy`: one policy."""
+"""Implements `holdfast run`, `check` and `optimum` for one scenario file, and `check-policy` for
+one policy."""
 
 from __future__ import annotations
 
@@ -78,7 +79,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            warn_of_idle(scenario)  # told only of what is not refused
+            warn_of_idle(scenario)  # only for scenarios that are not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)

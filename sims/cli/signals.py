@@ -1,4 +1,5 @@
-"""Ctrl-C, SIGTERM and SIGHUP: one line, however early, and nothing half done left behind."""
+"""Handles Ctrl-C, SIGTERM and SIGHUP: a command ends with one line, however early, and leaves
+nothing half done."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from typing import NoReturn
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: what is half done is put away."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: unfinished files are removed."""
 
     code = 143
-    """Of the process's exit: 128 and the signal's number."""
+    """Exit code of the process: 128 and the signal's number."""
 
 
 class HungUp(Terminated):
-    """SIGHUP: the terminal is gone."""
+    """SIGHUP, which says that the terminal is gone."""
 
     code = 129
 
@@ -27,13 +28,15 @@ class HungUp(Terminated):
 ENDING = {signal.SIGTERM: Terminated} | (
     {signal.SIGHUP: HungUp} if hasattr(signal, "SIGHUP") else {}
 )
-"""What each signal raises."""
+"""Maps each signal to the exception that it raises."""
 
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Until `hear` is called, Ctrl-C ends the process: a module that is interrupted while it is
-    imported raises whatever it likes. Afterwards signals are handled as before."""
+    """Let Ctrl-C end the process at once until `hear` is called; afterwards restore all handlers.
+
+    A module that is interrupted while it is imported may raise any exception.
+    """
     alone = threading.current_thread() is threading.main_thread()
     if alone and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
@@ -47,8 +50,10 @@ def heard() -> Iterator[None]:
 
 
 def hear() -> None:
-    """All is imported: Ctrl-C is an exception from now on, and so are SIGTERM and SIGHUP where they
-    would end the process."""
+    """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions from now on, as all modules are imported.
+
+    SIGTERM and SIGHUP keep their handlers where they would not end the process.
+    """
     _hear_ctrl_c()
     if threading.current_thread() is threading.main_thread():
         for number in ENDING:
