@@ -136,8 +136,8 @@ class Trial:
 
     def faults(self, case: AskedCase) -> Iterator[Finding]:
         """Yield the policy's faults at one question."""
-        for wrong, told in self._faults(case):
-            yield Finding(wrong, told, repr(case))
+        for wrong, details in self._faults(case):
+            yield Finding(wrong, details, repr(case))
 
     def _faults(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
         arguments = case.make()

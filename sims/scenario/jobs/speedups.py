@@ -202,8 +202,8 @@ def words(model: AnySpeedup) -> tuple[str, ...]:
     """Return the model's keys that have a value, as `key=value`; a table's times are left out."""
     if isinstance(model, Times):
         return TABLE
-    said = model.model_dump(exclude_none=True)
-    return tuple(f"{key}={value}" for key, value in said.items())
+    keys = model.model_dump(exclude_none=True)
+    return tuple(f"{key}={value}" for key, value in keys.items())
 
 
 def _model_of(application: ApplicationDescribed) -> AnySpeedup:
@@ -266,8 +266,7 @@ def checkpointing(
     if kind is ProtectionKind.IMAGES:
         cost = (cost or 0) if image is None else image
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf
-    # An application whose faults are disabled never fails: its mean time between failures is
-    # infinite.
+    # An application that expects no faults has an infinite mean time between failures.
     return Checkpointing(
         math.inf if mtbf is None or application.faultless else mtbf,
         *(pack.unit, pack.latency, pack.downtime, _period(application)),
