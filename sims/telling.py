@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import cache
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
@@ -32,9 +34,19 @@ SHOWN = 8
 
 def told(event: Event) -> str:
     """`Kind: field value, field value`; what is as by default goes without saying."""
-    values = ((it.name, getattr(event, it.name), it.default) for it in attrs.fields(type(event)))
-    fields = ", ".join(f"{name} {_value(value)}" for name, value, usual in values if value != usual)
-    return visible(f"{type(event).__name__}: {fields}")
+    fields = [
+        f"{name} {_value(value)}"
+        for name, usual in _usual(type(event))
+        if (value := getattr(event, name)) != usual
+    ]
+    return visible(f"{type(event).__name__}: {', '.join(fields)}")
+
+
+@cache
+def _usual(kind: type[Event]) -> tuple[tuple[str, object], ...]:
+    """The names and defaults of a class's fields; to ask attrs for each event takes longer than to
+    tell it."""
+    return tuple((it.name, it.default) for it in attrs.fields(kind))
 
 
 def title_of(started: ScenarioStarted) -> str:
@@ -126,6 +138,8 @@ def apart(names: Iterable[str]) -> list[str]:
 
 
 def _value(value: object) -> str:
+    if isinstance(value, str) and not isinstance(value, Enum):
+        return value
     if isinstance(value, tuple):
         first = " ".join(map(_value, value[:SHOWN]))
         return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -22,10 +22,8 @@ Floats = NDArray[np.float64]
 Columns: TypeAlias = Any
 """A numpy.recarray, whose columns' names numpy's types do not tell."""
 
-BOX = {
-    **dict.fromkeys(("low", "high", "start", "end", "share"), float),
-    **dict.fromkeys(("kind", "job", "run", "seq"), int),
-}
+NUMBERS = {"kind": np.int16, "job": np.int32, "run": np.int32, "seq": np.int64}
+BOX = {**dict.fromkeys(("low", "high", "start", "end", "share"), float), **NUMBERS}
 """A box covers rows [low, high) over the time [start, end): `share` of its area, below 1 where
 servers multitask. `kind`: index of its Paint; `job`: index of its job in order of submission, -1:
 nobody's; `run`: -1: no run's; `seq`: the event that began it."""
@@ -48,22 +46,37 @@ TINY = 1e-12
 """Coverage that is rounding, not a box."""
 
 
+PIECE = 4096
+"""Rows of a table that are put in columns together."""
+
+
 @define
 class Table:
-    """Columns under construction."""
+    """Columns under construction, in as little memory as their types take."""
 
-    types: dict[str, type]
+    types: Mapping[str, type]
     """By name."""
-    values: array[float] = field(factory=lambda: array("d"))
+    _last: array[float] = field(init=False, factory=lambda: array("d"))
+    """Rows that are in no column yet, one after the other."""
+    _pieces: list[Columns] = field(init=False, factory=list)
 
     def add(self, *row: float) -> None:
         """Enter a row."""
-        self.values.extend(row)
+        self._last.extend(row)
+        if len(self._last) == PIECE * len(self.types):
+            self._settle()
+
+    def _settle(self) -> None:
+        columns = np.array(self._last).reshape(-1, len(self.types)).T
+        self._pieces.append(np.rec.fromarrays(list(columns), dtype=list(self.types.items())))
+        self._last = array("d")
 
     def columns(self) -> Columns:
         """What was entered so far."""
-        columns = np.array(self.values).reshape(-1, len(self.types)).T
-        return np.rec.fromarrays(list(columns), dtype=list(self.types.items()))
+        self._settle()
+        whole = np.concatenate(self._pieces).view(np.recarray)
+        self._pieces = [whole]
+        return whole.copy()
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
@@ -81,6 +94,11 @@ class Lanes:
     """How many there ever were."""
     _free: list[int] = field(factory=list)
     _taken: dict[object, int] = field(factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """Whether all lanes are free."""
+        return not self._taken
 
     def take(self, whose: object) -> int:
         """A lane, until it is given back."""
