@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import count
 from math import inf
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import attrs
@@ -34,19 +34,32 @@ SHOWN = 8
 
 def told(event: Event) -> str:
     """`Kind: field value, field value`; what is as by default goes without saying."""
+    values, names, usual = _fields(type(event))
     fields = [
-        f"{name} {_value(value)}"
-        for name, usual in _usual(type(event))
-        if (value := getattr(event, name)) != usual
+        f"{name} {value if type(value) is str else _value(value)}"
+        for value, name, default in zip(values(event), names, usual, strict=True)
+        if value != default
     ]
     return visible(f"{type(event).__name__}: {', '.join(fields)}")
 
 
 @cache
-def _usual(kind: type[Event]) -> tuple[tuple[str, object], ...]:
-    """The names and defaults of a class's fields; to ask attrs for each event takes longer than to
-    tell it."""
-    return tuple((it.name, it.default) for it in attrs.fields(kind))
+def _fields(
+    kind: type[Event],
+) -> tuple[Callable[[Event], tuple[object, ...]], tuple[str, ...], tuple[object, ...]]:
+    """How the values of a class's fields are got, their names, and their defaults; to ask attrs
+    for each event takes longer than to tell it."""
+    fields = attrs.fields(kind)
+    names = tuple(it.name for it in fields)
+    several = (
+        attrgetter(*names) if len(names) > 1 else lambda it: tuple(getattr(it, n) for n in names)
+    )
+    return several, names, tuple(it.default for it in fields)
+
+
+def _singly(names: tuple[str, ...], event: Event) -> tuple[object, ...]:
+    """The values of an event that has one field, or none."""
+    return tuple(getattr(event, name) for name in names)
 
 
 def title_of(started: ScenarioStarted) -> str:
@@ -138,8 +151,6 @@ def apart(names: Iterable[str]) -> list[str]:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, str) and not isinstance(value, Enum):
-        return value
     if isinstance(value, tuple):
         first = " ".join(map(_value, value[:SHOWN]))
         return f"({first} ... {len(value)} in all)" if len(value) > SHOWN else f"({first})"

@@ -66,6 +66,11 @@ class Gauge:
         return found
 
     @property
+    def words(self) -> str:
+        """What an axis of a picture calls it."""
+        return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
+
+    @property
     def of_jobs(self) -> bool:
         """Whether it sums up values of jobs, so that blocks of time have one each."""
         return self.ours is not None and self.ours.quantity is not None

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from sims.plots import Paint
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 Columns: TypeAlias = Any
 """A numpy.recarray, whose columns' names numpy's types do not tell."""
 
-NUMBERS = {"kind": np.int16, "job": np.int32, "run": np.int32, "seq": np.int64}
+NUMBERS = {"kind": np.int16, "job": np.int32, "run": np.int32, "seq": np.int32}
 BOX = {**dict.fromkeys(("low", "high", "start", "end", "share"), float), **NUMBERS}
 """A box covers rows [low, high) over the time [start, end): `share` of its area, below 1 where
 servers multitask. `kind`: index of its Paint; `job`: index of its job in order of submission, -1:
@@ -42,12 +43,15 @@ PIXELS = (900, 1600)
 EDGED = 3.0
 """Points of height and width from which on a box has an outline: of smaller ones it would leave
 nothing."""
+BANDS = 16
+"""Parts of an image that are made one after the other: all of it at once, of a million boxes, takes
+some hundreds of megabytes."""
 TINY = 1e-12
 """Coverage that is rounding, not a box."""
 
 
-PIECE = 4096
-"""Rows of a table that are put in columns together."""
+PIECE = 2**16
+"""Numbers of a table that are put in columns together."""
 
 
 @define
@@ -60,10 +64,10 @@ class Table:
     """Rows that are in no column yet, one after the other."""
     _pieces: list[Columns] = field(init=False, factory=list)
 
-    def add(self, *row: float) -> None:
-        """Enter a row."""
-        self._last.extend(row)
-        if len(self._last) == PIECE * len(self.types):
+    def add(self, *rows: float) -> None:
+        """Enter a row, or several, one after the other."""
+        self._last.extend(rows)
+        if len(self._last) >= PIECE:
             self._settle()
 
     def _settle(self) -> None:
@@ -72,11 +76,16 @@ class Table:
         self._last = array("d")
 
     def columns(self) -> Columns:
-        """What was entered so far."""
+        """What was entered so far: the table's own, and no copy."""
         self._settle()
-        whole = np.concatenate(self._pieces).view(np.recarray)
+        whole: Columns = np.recarray(sum(map(len, self._pieces)), list(self.types.items()))
+        end = len(whole)
+        while self._pieces:  # each is freed once it is copied: never is all there twice
+            piece = self._pieces.pop()
+            whole[end - len(piece) : end] = piece
+            end -= len(piece)
         self._pieces = [whole]
-        return whole.copy()
+        return whole
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
@@ -122,7 +131,10 @@ def areas_of(boxes: Columns) -> Floats:
 
 
 def side_by_side(boxes: Columns) -> Columns:
-    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`."""
+    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`; the
+    same boxes, where none is shared."""
+    if (boxes.share == 1).all():
+        return boxes
     boxes = boxes.copy()
     under_way: dict[float, list[tuple[float, float, float]]] = {}
     order = np.lexsort((boxes.seq, boxes.start))
@@ -226,6 +238,27 @@ def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 
     A pixel's colours mix by area; states get what the boxes before them leave.
     """
+    picture = np.ones((raster.rows, raster.columns, 3))
+    for columns, band in bands(boxes, paints, raster):
+        picture[:, columns] = band
+    return picture
+
+
+def bands(
+    boxes: Columns, paints: Sequence[Paint], raster: Raster
+) -> Iterator[tuple[slice, Floats]]:
+    """The image's parts from left to right: their columns, and their pixels."""
+    edges = np.linspace(0, raster.columns, BANDS + 1).astype(int).tolist()
+    step = (raster.end - raster.start) / raster.columns
+    for first, last in pairwise(edges):
+        if first < last:
+            start, end = raster.start + first * step, raster.start + last * step
+            band = evolve(raster, columns=last - first, start=start, end=end)
+            reached = boxes[(boxes.start < end) & (boxes.end > start)]
+            yield slice(first, last), _band(reached, paints, band)
+
+
+def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
     shape = (raster.rows, raster.columns)
     picture, left = np.ones((*shape, 3)), np.ones(shape)
     parts = coverage(boxes, raster)

@@ -46,7 +46,7 @@ MARK = {"t": float, "row": float, **NUMBERS}
 where it concerns a whole run. `kind`: a Sign; others as of BOX."""
 SOURCE = {"job": np.int32, "run": np.int32}
 """A run from whose saved work another began, with its job's row."""
-LEVEL = {"t": float, "waiting": int, "running": int}
+LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 """How many jobs wait, and run, from t on."""
 
 
@@ -171,6 +171,7 @@ class Scene(Listener):
         boxes = side_by_side(self.uses)
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if behind.any():
+            boxes = boxes.copy()
             inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
             boxes.low += inset
             boxes.high -= inset
@@ -256,9 +257,11 @@ class Scene(Listener):
         spans = spans_in(it.processors)
         if share < 1:  # what shares a processor lies beside the others on it: each has its own
             spans = tuple((number, number) for number in numbers_in(it.processors))
+        same = it.start, it.end, share, kind, job, -1 if it.run is None else it.run, it.seq
+        rows: list[float] = []
         for low, last in spans:
-            span, run = (low, last + 1, it.start, it.end, share), -1 if it.run is None else it.run
-            self._uses.add(*span, kind, job, run, it.seq)
+            rows += (low, last + 1, *same)
+        self._uses.add(*rows)
 
     # --- signs --------------------------------------------------------------------------------
 

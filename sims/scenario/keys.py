@@ -169,6 +169,29 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     return chosen
 
 
+LONGEST = 60
+"""Letters of a meaning that an axis has room for."""
+
+
+def axis_words(key: str, unit: str) -> str:
+    """What a picture's axis calls a scenario's key, or the argument of a user's function: the
+    key's meaning where that is short, else its name as words; of a time with the `unit` of its
+    values, if they have one."""
+    place, _, name = key.rpartition(".")
+    told, timed = name.replace("_", " "), False
+    if place:
+        told = f"{told} ({place.replace('.', ' ').replace('_', ' ')})"
+    for it in (it for table in tables() if table.place == place for it in table.keys):
+        if it.name == name:
+            timed = it.type == "time"
+            meaning = it.meaning.partition(". ")[0].removesuffix(".").split(":")[-1].strip()
+            meaning = meaning.removesuffix(", in the file's unit").partition(";")[0]
+            if 0 < len(meaning) <= LONGEST and "`" not in meaning:
+                told = meaning[0].lower() + meaning[1:]
+            break
+    return f"{told}, {unit}" if timed and unit else told
+
+
 def _resolved(node: Any, definitions: Json | None = None) -> Any:
     """With what its references refer to in their place, the names as titles."""
     known = node["definitions"] if definitions is None else definitions

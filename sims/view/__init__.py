@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import Template
 
-import numpy as np
 from attrs import define, field
 
 from actors.runtime import Record
@@ -27,11 +26,29 @@ MANY = (
 )
 
 
+class _Latest(dict[str, float]):
+    """Times by job, ascending, of which a summary in words asks how many there are and which is the
+    last: no more is kept."""
+
+    count = 0
+
+    def __setitem__(self, job: str, time: float) -> None:
+        self.count += 1
+        super().__setitem__("", time)
+
+    def __len__(self) -> int:
+        return self.count
+
+
+def _summary() -> Summary:
+    return Summary(submitted=_Latest(), completed=_Latest(), killed=_Latest())
+
+
 @define
 class Page:
     """Writes a log as a page; what it keeps of the log is columns of numbers and packed words."""
 
-    summary: Summary = field(factory=Summary)
+    summary: Summary = field(factory=_summary)
 
     def write(self, records: Iterable[Record], path: Path) -> Scene:
         """Read the records, write the page; returns what was drawn.
@@ -67,7 +84,6 @@ class Page:
         # Only what is drawn here, so that the page is no larger than it must be.
         resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
         many = max(len(scene.uses), len(scene.runs)) > charts.MOST
-        seqs = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
         before, _, after = (HERE / "page.html").read_text(encoding="utf-8").partition("$data")
         yield Template(before).substitute(
             title=html.escape(title_of(scene.header)),
@@ -76,7 +92,7 @@ class Page:
             scripts=resources.render(),
             charts="\n".join(divs),
         )
-        shown = np.unique(np.concatenate(seqs)).tolist()
+        shown = (scene.uses.seq, scene.runs.seq, scene.marks.seq)
         yield from in_letters(story.pieces(scene.jobs, shown))
         code = (HERE / "page.js").read_text(encoding="utf-8")
         yield Template(after).substitute(plots=script, code=code)

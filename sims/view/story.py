@@ -6,8 +6,9 @@ from __future__ import annotations
 import zlib
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
@@ -19,6 +20,7 @@ from sims.history import Job, Listener, Run
 from sims.telling import told
 
 Numbers = NDArray[np.int64]
+V = TypeVar("V", Sequence[str], NDArray[Any])
 
 DIGITS = 6
 """Of an event's time: twice as many as are shown, so that it is shown as if it had all."""
@@ -37,13 +39,13 @@ class Story(Listener):
     row_of: Callable[[str], int]
     """A job's place in the order of submission."""
     _times: array[float] = field(init=False, factory=lambda: array("d"))
-    _causes: array[int] = field(init=False, factory=lambda: array("q"))
+    _causes: array[int] = field(init=False, factory=lambda: array("i"))
     _packed: list[bytes] = field(init=False, factory=list)
     """Words of PIECE events each, a line an event."""
     _words: list[str] = field(init=False, factory=list)
     """Those of the last events, which are not packed yet."""
-    _rows: array[int] = field(init=False, factory=lambda: array("q"))
-    _lives: array[int] = field(init=False, factory=lambda: array("q"))
+    _rows: array[int] = field(init=False, factory=lambda: array("i"))
+    _lives: array[int] = field(init=False, factory=lambda: array("i"))
     """Numbers of the events of lives, and (`_rows`) whose lives they belong to."""
 
     def hear(self, record: Record) -> None:
@@ -76,13 +78,13 @@ class Story(Listener):
 
     # --- written ------------------------------------------------------------------------------
 
-    def pieces(self, jobs: Iterable[str], shown: Iterable[int]) -> Iterator[bytes]:
+    def pieces(self, jobs: Sequence[str], shown: Iterable[Numbers]) -> Iterator[bytes]:
         """The JSON that `page.js` reads, in pieces: the names of `jobs`, their lives, and the
-        events in `shown`, those of all lives, and the causes of all of them. Numbers are told as
-        steps from one to the next, which take a fraction of the place."""
+        events whose numbers are in `shown`, those of all lives, and the causes of all of them.
+        Numbers are told as steps from one to the next, which take a fraction of the place."""
         kept = self._kept(shown)
         yield b'{"jobs":'
-        yield from _listed(_cut(list(jobs)))
+        yield from _listed(_cut(jobs))
         yield b',"lives":'
         yield from _listed(self._steps_of_lives())
         yield b',"events":{"seq":'
@@ -90,17 +92,17 @@ class Story(Listener):
         yield b',"t":'
         yield from _listed(_cut(np.round(np.array(self._times)[kept], DIGITS)))
         yield b',"back":'
-        causes = np.array(self._causes)[kept]
+        causes = np.array(self._causes, np.int64)[kept]
         yield from _listed(_cut(np.where(causes == NOTHING, 0, kept - causes)))
         yield b',"text":'
         yield from _listed(self._words_of(kept))
         yield b"}}"
 
-    def _kept(self, shown: Iterable[int]) -> Numbers:
+    def _kept(self, shown: Iterable[Numbers]) -> Numbers:
         """Numbers of the events that the page tells of, ascending."""
         kept, causes = bytearray(len(self._causes)), self._causes
-        for events in (shown, self._lives):
-            for now in events:
+        for events in (*shown, np.asarray(self._lives)):
+            for now in (it for piece in _cut(events) for it in piece.tolist()):
                 while now != NOTHING and not kept[now]:
                     kept[now] = True
                     now = causes[now]
@@ -108,7 +110,7 @@ class Story(Listener):
 
     def _steps_of_lives(self) -> Iterator[list[list[int]]]:
         """The events of each job's life as steps, the first from the first of the life before."""
-        rows, events = np.array(self._rows), np.array(self._lives)
+        rows, events = np.array(self._rows), np.array(self._lives, np.int64)
         order = np.argsort(rows, kind="stable")
         rows, events = rows[order], events[order]
         new = np.diff(rows, prepend=-1) != 0
@@ -129,7 +131,7 @@ class Story(Listener):
             yield [told_of[it] for it in (kept[low:high] - k * PIECE).tolist()]
 
 
-def _cut(values: list[str] | NDArray[np.generic]) -> Iterator[list[str] | NDArray[np.generic]]:
+def _cut(values: V) -> Iterator[V]:
     """The values, PIECE at a time."""
     for first in range(0, len(values), PIECE):
         yield values[first : first + PIECE]
