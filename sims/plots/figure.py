@@ -171,7 +171,8 @@ def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
 
 
 FIRST = {365: "%Y", 28: "%b\n%Y", 1: "%d\n%b %Y", 1 / 1440: "%H:%M\n%d %b %Y"}
-"""By the least days between two ticks: what the first one says."""
+"""By the least days between two ticks: what the first one says; SECONDS, where they are closer."""
+SECONDS = "%H:%M:%S\n%d %b %Y"
 
 
 def _date(axis: Axis) -> None:

@@ -178,7 +178,7 @@ def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
     state = np.array([paint.state for paint in USE_PAINTS])[scene.uses.kind]
     uses = scene.uses[(scene.uses.job >= 0) & ~state]
     many = (uses.high - uses.low) * uses.share
-    times, place = np.unique([0.0, *uses.start, *uses.end], return_inverse=True)
+    times, place = np.unique(np.concatenate([[0.0], uses.start, uses.end]), return_inverse=True)
     changes = np.bincount(place[1:], np.concatenate([many, -many]), len(times))
     return times, np.round(changes.cumsum(), SHARED)
 

@@ -169,26 +169,35 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
     return chosen
 
 
-LONGEST = 60
-"""Letters of a meaning that an axis has room for."""
+CALLED = {
+    "platform.workers": "processors of the platform",
+    "errors.average": "mean probability that an attempt fails",
+    "errors.per_work": "errors per unit of work",
+    "job.synthetic.count": "jobs",
+    "job.scale.factor": "load, times the log's",
+    "job.stream.arrivals.load": "load, of the servers' mean speed",
+    "faults.mtbf": "mean time between the faults of one worker",
+    "faults.downtime": "time that a fault keeps a worker DOWN",
+    "faults.detection": "time until a fault is detected",
+    "protection.period": "work between two checkpoints",
+    "master.channels": "channels of the master",
+    "master.data": "time of a data transfer",
+    "master.program": "time of a program's transfer",
+    "master.image": "time of an image's transfer",
+}
+"""What axes call the keys that are varied most."""
 
 
 def axis_words(key: str, unit: str) -> str:
-    """What a picture's axis calls a scenario's key, or the argument of a user's function: the
-    key's meaning where that is short, else its name as words; of a time with the `unit` of its
-    values, if they have one."""
+    """Return what a picture's axis calls a scenario's key, or the argument of a user's function: a
+    time with the `unit` of its values, if they have one."""
     place, _, name = key.rpartition(".")
-    told, timed = name.replace("_", " "), False
+    told = name.replace("_", " ")
     if place:
         told = f"{told} ({place.replace('.', ' ').replace('_', ' ')})"
-    for it in (it for table in tables() if table.place == place for it in table.keys):
-        if it.name == name:
-            timed = it.type == "time"
-            meaning = it.meaning.partition(". ")[0].removesuffix(".").split(":")[-1].strip()
-            meaning = meaning.removesuffix(", in the file's unit").partition(";")[0]
-            if 0 < len(meaning) <= LONGEST and "`" not in meaning:
-                told = meaning[0].lower() + meaning[1:]
-            break
+    keys = (it for table in tables() if table.place == place for it in table.keys)
+    timed = any(it.name == name and it.type.split()[0] == "time" for it in keys)
+    told = CALLED.get(key, told)
     return f"{told}, {unit}" if timed and unit else told
 
 
