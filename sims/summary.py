@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from attrs import define, field
 
@@ -189,8 +190,10 @@ class Summary:
     @property
     def makespan(self) -> float | None:
         """Time at which the last job was completed or killed; None where a job is left."""
-        gone = [*self.completed.values(), *self.killed.values()]
-        return max(gone) if gone and len(gone) == len(self.submitted) else None
+        gone = len(self.completed) + len(self.killed)
+        if not gone or gone != len(self.submitted):
+            return None
+        return max(chain(self.completed.values(), self.killed.values()))
 
     @property
     def flowtimes(self) -> list[float]:

@@ -88,6 +88,11 @@ class Gauge:
         raise MeasureRefused(problem, accepted)
 
     @property
+    def words(self) -> str:
+        """What an axis of a picture calls it."""
+        return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
+
+    @property
     def of_jobs(self) -> bool:
         """Whether the measure sums up values of jobs, so that each block of time has one, too."""
         return self.ours is not None and self.ours.quantity is not None

@@ -18,6 +18,7 @@ from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
+from sims.scenario.keys import axis_words
 from sims.telling import units
 
 VARIANT = "variant"
@@ -53,8 +54,8 @@ def draw(results: Results, path: Path) -> Path:
         panels,
         path,
         picture.title or campaign.name,
-        names.get(picture.x, picture.x),
-        names.get(gauge.name, gauge.name) + beside.format(baseline) + unit,
+        names.get(picture.x) or axis_words(picture.x, "" if ticks else units(results.unit)),
+        names.get(gauge.name, gauge.words) + beside.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,
@@ -140,7 +141,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
     figure, each = "", "run"
     for cell in cells:
         each = "block" if cell.speaks else each
-        figure = cell.gauge.name + (f", {units(unit)}" if cell.gauge.timed else "")
+        figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[told(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
         }

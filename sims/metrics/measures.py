@@ -12,6 +12,23 @@ from sims.metrics.jobs import QUANTITIES, STATISTICS, Floats
 from sims.report import Report
 from sims.summary import Summary
 
+WORDS = {
+    "utilisation": "utilisation, share of processor-time",
+    "wasted": "lost or redundant, share of held processor-time",
+    "queue": "mean number of waiting jobs",
+    "queue-max": "largest number of waiting jobs",
+    "fairness": "fairness, Jain's index of users' slowdowns",
+    "goodput": "goodput, share of held processor-time",
+    "ettr": "effective training time ratio",
+    "machine-hours": "processor-time held, h",
+    "cost": "cost, in the unit of the prices",
+    "late": "jobs completed after their deadlines",
+    "energy": "energy, kWh",
+}
+"""What axes call the measures whose names are not words enough."""
+OVERHEADS = {"lost": "lost work", "reclaimed": "reclaimed processors", "down": "failed processors"}
+STATED = {"p90": "90th percentile of", "p95": "95th percentile of", "p99": "99th percentile of"}
+
 
 class Measure(enum.Enum):
     """Numbers by which a run is measured."""
@@ -120,6 +137,17 @@ class Measure(enum.Enum):
         if of == "queue":
             return report["queue"][part or "mean"]
         return report[self.value.replace("-", "_")]
+
+    @property
+    def words(self) -> str:
+        """What an axis of a picture calls it, with its unit unless that is the scenario's."""
+        of, _, part = self.value.partition("-")
+        if of == "overhead":
+            return f"{OVERHEADS.get(part, part)}, share of held processor-time"
+        if self.quantity:
+            statistic = STATED.get(self.statistic, self.statistic)
+            return f"{statistic} {self.quantity.replace('_', ' ')}"
+        return WORDS.get(self.value, self.value)
 
     @property
     def higher_is_better(self) -> bool:

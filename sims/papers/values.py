@@ -21,6 +21,7 @@ from sims.campaign.plan import Case
 from sims.campaign.results import Results
 from sims.plots.comparisons import draw_panels
 from sims.scenario import Scenario
+from sims.scenario.keys import axis_words
 from sims.telling import grid
 
 Place = tuple[tuple[str, Any], ...]
@@ -270,7 +271,7 @@ def draw(results: Results, values: Sequence[Value], path: Path) -> list[Path]:
         line = it.who if lines == "variant" else named(lines, at[lines])
         panels.setdefault(panel, {}).setdefault(line, []).append((at[x], it.ours))
     path = draw_panels(
-        *(panels, path, picture.title, picture.labels.get(x, x), values[0].what),
+        *(panels, path, picture.title, picture.labels.get(x) or axis_words(x, ""), values[0].what),
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,

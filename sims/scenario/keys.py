@@ -233,6 +233,38 @@ def _narrowed(
     return place, tuple(attrs.evolve(it, keys=it.only(step)) for it in having)
 
 
+CALLED = {
+    "platform.workers": "processors of the platform",
+    "errors.average": "mean probability that an attempt fails",
+    "errors.per_work": "errors per unit of work",
+    "job.synthetic.count": "jobs",
+    "job.scale.factor": "load, times the log's",
+    "job.stream.arrivals.load": "load, of the servers' mean speed",
+    "faults.mtbf": "mean time between the faults of one worker",
+    "faults.downtime": "time that a fault keeps a worker DOWN",
+    "faults.detection": "time until a fault is detected",
+    "protection.period": "work between two checkpoints",
+    "master.channels": "channels of the master",
+    "master.data": "time of a data transfer",
+    "master.program": "time of a program's transfer",
+    "master.image": "time of an image's transfer",
+}
+"""What axes call the keys that are varied most."""
+
+
+def axis_words(key: str, unit: str) -> str:
+    """Return what a picture's axis calls a scenario's key, or the argument of a user's function: a
+    time with the `unit` of its values, if they have one."""
+    place, _, name = key.rpartition(".")
+    told = name.replace("_", " ")
+    if place:
+        told = f"{told} ({place.replace('.', ' ').replace('_', ' ')})"
+    keys = (it for table in tables() if table.place == place for it in table.keys)
+    timed = any(it.name == name and it.type.split()[0] == "time" for it in keys)
+    told = CALLED.get(key, told)
+    return f"{told}, {unit}" if timed and unit else told
+
+
 def _resolved(node: Any, definitions: Json | None = None) -> Any:
     """Replace references by what they refer to, with their names as titles."""
     known = node["definitions"] if definitions is None else definitions
