@@ -15,6 +15,6 @@ through the master's channels; `machine.py` handles notices, late detection of f
 replacement.
 
 What may be decided, and why, has a file for each decider: `deciding.py` (any decider; enrolment),
-`queue.py`, `pack.py` with `expectations.py` and `costs.py`, `columns.py` (copies that are placed
-all at once).
+`queue.py` with `promises.py`, `pack.py` with `expectations.py` and `costs.py`, `columns.py` (copies
+that are placed all at once).
 """

@@ -137,7 +137,9 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
 def describe(w: World, event: Event) -> Script:
     """Check a line of the head; some of them may come only once, and all come before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
-    framed(early, "it comes too late")
+    place = DESCRIBED.index(type(event))
+    framed(early and place >= w.place, "it comes too late")
+    w.place = place
     amounts(event)
     _know(w, event)
     if isinstance(event, ONCE):
@@ -286,11 +288,11 @@ def no_effect(w: World, event: Event) -> Script:
 
 ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
 DESCRIBED = (
-    *(*ONCE, e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed),
-    *(e.FaultsFitted, e.FaultsReplayed, e.FaultsExpected),
-    *(e.WorkerPriced, e.WorkerRented, e.DeadlineDescribed),
+    *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
+    *(e.PlatformDescribed, e.ChainsBelieved, e.PackDescribed, e.LinkDescribed),
+    *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsReplayed),
 )
-"""Event classes of the log's head."""
+"""Event classes of the log's head, in the order in which they come."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),

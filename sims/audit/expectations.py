@@ -122,7 +122,7 @@ class Expectations(Decider):
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
         """Check a line with an expected end: one that must come now, or the next that may come."""
-        found = w.emits_now(w.reporters[event.job])
+        found = w.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
 

@@ -23,6 +23,7 @@ from actors.runtime import Event
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Causes, allowed, comes, same
+from sims.audit.promises import Promises, rule_of
 from sims.audit.turns import Script
 from sims.audit.workers import Spans, extent, joined, numbers
 from sims.audit.world import Handler, World
@@ -71,6 +72,20 @@ class Queue(Decider):
 
     Only instants that later ones do not exceed are kept, so that both columns are sorted.
     """
+    under_way: int = 0
+    """Number of jobs that have copies."""
+    triggers_before: int = -1
+    """Number of events that had called for a decision when the first decision of this instant
+    began; -1 before that."""
+    published: Promises | None = None
+    """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
+    batches."""
+
+    def __attrs_post_init__(self) -> None:
+        w, reading = self.w, self.settings.get("reading", "fresh")
+        allotted = self.settings.get("allocation", "")
+        if ":" not in w.head.policy + allotted and allotted != "BATCH":
+            self.published = Promises(w, rule_of(w.head.policy, reading), self.settings)
 
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
@@ -87,13 +102,16 @@ class Queue(Decider):
         self.begun.clear()
         self.preempted.clear()
         self.calls.clear()
-        self.due = None
+        self.due, self.triggers_before = None, -1
 
     # --- notifications ---------------------------------------------------------------------------
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
         job = copy.job
+        self.under_way -= not job.copies
+        if self.published is not None:
+            self.published.ended(copy)
         self.former[job.name] = copy.spans
         if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
@@ -114,8 +132,13 @@ class Queue(Decider):
         allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
         self.running += 1
         self.begun.add(job.name)
+        self._begins()
+        if self.published is not None:
+            own = None if job.copies else self.promises.get(job.name)
+            self.published.started(copy, event.work, own and own[0])
         if job.copies:
             return
+        self.under_way += 1
         # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind != "moldable":
             since = max(job.wanted, self.opened) if self.batches else job.wanted
@@ -175,6 +198,20 @@ class Queue(Decider):
             allowed(left, f"{name} makes way, and nobody starts")
         if self.triggers:
             self._decided()
+        if (self.triggers or self.made) and self.published is not None and not self.w.capped:
+            self._reserved(self.published)
+
+    def _begins(self) -> None:
+        """Note that a decision begins or goes on."""
+        if self.triggers_before < 0:
+            self.triggers_before = len(self.triggers)
+
+    def _reserved(self, published: Promises) -> None:
+        """Check that the waiting jobs have the reservations that the policy makes."""
+        there = {name: it[0] for name, it in self.promises.items()}
+        made = {name for _, name in self.made} & there.keys()
+        once = self.triggers_before in (-1, len(self.triggers))
+        published.review(len(self.w.jobs) - self.under_way, there, made, once)
 
     def _decided(self) -> None:
         """Check that no waiting job fits; if all workers are free, every job would."""
@@ -196,6 +233,7 @@ class Queue(Decider):
         """Return the possible causes of a line: an opened shelf, the last freed workers, or what
         called for the decision."""
         self.w.decides()
+        self._begins()
         if self.opened >= self.w.first:
             return (self.opened,)
         return (self.freed_by[-1][0],) if self.freed_by else self.called()
@@ -224,6 +262,8 @@ class Queue(Decider):
         before = self.promises.get(event.job)
         if before is not None and (before[1], event.job) in self.made:
             allowed(before[0] != event, "it is promised twice")
+        if self.published is not None:
+            self.published.made(event)
         seq = yield event, self._cause()
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))

@@ -65,6 +65,8 @@ class World(Turns):
     """Sequence number of the last end of a run."""
     heads: set[type[Event]] = Factory(set)
     """Event classes that have come, of those that may come once."""
+    place: int = 0
+    """Place of the last line of the head in the order of such lines."""
     deadlines: set[str] = Factory(set)
     """Names of jobs that have a deadline."""
     priced: dict[type[Event], int] = Factory(dict)

@@ -11,24 +11,29 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from actors.events import (
     ApplicationDescribed,
     BoundsDescribed,
     ChainsBelieved,
+    CheckpointingDescribed,
+    DeadlineDescribed,
     JobDescribed,
     LinkDescribed,
+    NoticeGiven,
     PackDescribed,
     ProtectionDescribed,
     ScenarioStarted,
     TasksDescribed,
     WorkerChanged,
+    WorkerRented,
     WorkerSpeedChanged,
 )
 from actors.intervals import numbers_in, spread
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.audit.law import same
 from sims.errors import InputError
 from tests.sims.oneworld import Table, records_of
 
@@ -36,6 +41,10 @@ SAID = frozenset(
     ("period", "cost", "recovery", "verified", "copies", "cloning", "delay", "estimate")
 )
 """What a scenario says of a job as its log does."""
+MANNER = ("on_notice", "blocking", "slowdown", "images_every", "image_cost", "replace_after")
+"""The same of how its checkpoints are taken."""
+DROPPED = "dropped"
+"""In place of a field: the whole record is gone."""
 OF_WORKERS = {"times": "task_time", "bounds": "memory", "chains": "belief"}
 """What is told of all workers, and what a scenario calls it."""
 LINK = frozenset(("unit", "latency", "startup"))
@@ -45,7 +54,7 @@ LETTERS = {WorkerState.UP: "u", WorkerState.RECLAIMED: "r", WorkerState.DOWN: "d
 
 @frozen
 class Alteration:
-    """One field of one record, or its time (`t`)."""
+    """One field of one record, its time (`t`), or all of it (DROPPED)."""
 
     was: Record
     now: Record
@@ -57,9 +66,19 @@ def is_true_elsewhere(scenario: Table, altered: Sequence[Record], what: Alterati
     other = deepcopy(scenario)
     try:
         _alter(other, what)
-        return records_of(other) == list(altered)
+        found = records_of(other)
     except (LookupError, ValueError, InputError):
         return False
+    return len(found) == len(altered) and all(map(_alike, found, altered))
+
+
+def _alike(one: Record, other: Record) -> bool:
+    """Whether they are one record, but for the rounding of a price, which a log tells by another
+    unit of time than a scenario."""
+    if isinstance(one.event, WorkerRented) and isinstance(other.event, WorkerRented):
+        alike = same(one.event.price, other.event.price)
+        return alike and evolve(one, event=other.event) == other
+    return one == other
 
 
 def _alter(table: Table, what: Alteration) -> None:
@@ -74,6 +93,14 @@ def _alter(table: Table, what: Alteration) -> None:
             section["protection"] = {**own, name: getattr(event, name)}
         case JobDescribed(job=job) if name in SAID:
             _job(table, job)[name] = getattr(event, name)
+        case CheckpointingDescribed(job=job):
+            _manner(table, event, name)
+        case DeadlineDescribed(job=job) if name == "deadline":
+            _job(table, job)[name] = event.deadline
+        case WorkerRented(worker=worker):
+            _rent(table, event, name)
+        case NoticeGiven(worker=worker):
+            _notice(table, what)
         case WorkerChanged(worker=worker) if name == "t":
             life = table["workers"][worker]["availability"]
             life["states"] = _moved(life["states"], what)
@@ -90,6 +117,44 @@ def _resize(table: Table, workers: int) -> None:
         table["workers"] = [*table["workers"], {}][:workers]
     else:
         table["platform"]["workers"] = workers
+
+
+def _manner(table: Table, event: CheckpointingDescribed, name: str) -> None:
+    """How the job's checkpoints are taken; by default, where that is not told."""
+    section = table
+    if "jobs" in table["job"]:
+        job = _job(table, event.job)
+        section = job if job.get("protection") else table
+    kept = dict(section["protection"])
+    if name == DROPPED:
+        for key in MANNER:
+            kept.pop(key, None)
+    else:
+        value = getattr(event, name)
+        kept[name] = ("save" if value else "nothing") if name == "on_notice" else value
+    section["protection"] = kept
+
+
+def _rent(table: Table, event: WorkerRented, name: str) -> None:
+    """What a worker costs. Raises LookupError where the log tells that of another worker."""
+    worker = table["workers"][event.worker]
+    if name == DROPPED:
+        del worker["price"]
+    elif name == "price":
+        worker["price"] = event.price * table["measures"]["hour"]
+    else:
+        raise LookupError(name)
+
+
+def _notice(table: Table, what: Alteration) -> None:
+    """Whether, or how long before, an owner gives notice. Raises LookupError where it is told of
+    another worker."""
+    event, was = what.now.event, what.was.event
+    assert isinstance(event, NoticeGiven) and isinstance(was, NoticeGiven)
+    if event.worker != was.worker:
+        raise LookupError(event.worker)
+    life = table["workers"][event.worker]["availability"]
+    life["notice"] = 0 if what.name == DROPPED else event.time - what.now.t
 
 
 def _enrolled(table: Table, what: Alteration) -> None:

@@ -1,5 +1,8 @@
 """How many wrong logs the audit notices, by the kind of line (event) that is wrong.
 
+Apart from them it counts the logs that are not wrong: the scenario, altered as its log was, runs as
+that log says, so that the line is an input.
+
 python -m tests.sims.audit.events 6 4              # so many logs a kind, mutants of each change
 python -m tests.sims.audit.events 6 4 NoticeGiven  # of this kind only; prints what was missed
 """
@@ -16,7 +19,7 @@ from actors.runtime import Event, Record
 from sims.papers.published.deadline import start
 from tests.sims.anything import TABLES
 from tests.sims.audit.mutants import OF_ONE
-from tests.sims.audit.test_mutants import tried_of
+from tests.sims.audit.test_mutants import Verdict, judged_of
 from tests.sims.oneworld import Table, records_of
 
 FIRST, TABLES_TRIED = 1000, 6
@@ -50,12 +53,14 @@ def main(count: int, each: int, *only: str) -> None:
     for kind, pairs in sample(count).items():
         if only and kind.__name__ not in only:
             continue
-        tried = [tried_of(pairs, change, each, kind) for change in OF_ONE]
-        missed = [what for _, whats in tried for what in whats]
-        wrong = sum(many for many, _ in tried)
-        rows.append((1 - len(missed) / wrong if wrong else 1, kind.__name__, wrong, missed))
-    for share, name, wrong, missed in sorted(rows):
-        print(f"{share:6.1%} {name}: {wrong - len(missed)} of {wrong}", flush=True)
+        judged = [it for change in OF_ONE for it in judged_of(pairs, change, each, kind)]
+        missed = [what for verdict, what in judged if verdict is Verdict.MISSED]
+        true = sum(verdict is Verdict.TRUE for verdict, _ in judged)
+        wrong = len(judged) - true
+        rows.append((1 - len(missed) / wrong if wrong else 1, kind.__name__, wrong, true, missed))
+    for share, name, wrong, true, missed in sorted(rows):
+        inputs = f", and {true} true logs of other scenarios" if true else ""
+        print(f"{share:6.1%} {name}: {wrong - len(missed)} of {wrong}{inputs}", flush=True)
         for what in islice(missed, len(missed) if only else 0):
             print(f"    {what}")
 

@@ -38,7 +38,7 @@ from actors.events import (
 )
 from actors.runtime import Event, Record
 from policies.interface import Reason
-from tests.sims.audit.elsewhere import Alteration
+from tests.sims.audit.elsewhere import DROPPED, Alteration
 from tests.sims.audit.felt import OUTSIDE, felt
 from tests.sims.audit.meaning import meaningless, related, says_nothing_new
 
@@ -116,7 +116,8 @@ def _drop(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
         return None
     left = [*records[:at], *records[at + 1 :]]
     outside = isinstance(records[at].event, OUTSIDE)
-    return Mutant(Change.DROP, _renumbered(left), f"without {_told(records[at])}", outside)
+    gone = Alteration(records[at], records[at], DROPPED)
+    return Mutant(Change.DROP, _renumbered(left), f"without {_told(records[at])}", outside, gone)
 
 
 def _double(records: Sequence[Record], at: int, rng: Generator) -> Mutant | None:
@@ -213,10 +214,15 @@ OF_WORKERS = ("times", "bounds", "chains")
 
 
 def _other_tuple(
-    value: tuple[Any, ...], name: str, records: Sequence[Record], rng: Generator
+    value: tuple[Any, ...],
+    name: str,
+    records: Sequence[Record],
+    rng: Generator,
+    within: bool = False,
 ) -> Any:
-    """Without its last part, or with another part."""
-    if not value or rng.random() < 0.5:
+    """Return it without its last part, or with another part; `within` another tuple, as in pairs
+    of workers and their tasks, it keeps its length, as no line can be read otherwise."""
+    if not value or (not within and rng.random() < 0.5):
         return value[:-1] if value else None
     at = int(rng.integers(len(value)))
     part = value[at]
@@ -225,6 +231,8 @@ def _other_tuple(
     elif isinstance(part, str):
         told = (getattr(record.event, name, ()) for record in records)
         part = _one_of(sorted({it for parts in told for it in parts} - {part}), rng)
+    elif isinstance(part, tuple):
+        part = _other_tuple(part, name, records, rng, within=True)
     else:
         part = _other(part, name, records, rng)
     if part is None:

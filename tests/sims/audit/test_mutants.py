@@ -16,8 +16,9 @@ protection that there is not (tests.sims.audit.meaning; that this is so is tried
 
 from __future__ import annotations
 
+import enum
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice
 
@@ -107,15 +108,32 @@ def tried_of(
     of: type[Event] = Event,
 ) -> tuple[int, list[str]]:
     """The same of these scenarios and their logs, and of lines of one kind."""
-    rng, wrong, missed = default_rng(1), 0, []
+    judged = list(judged_of(pairs, change, each, of))
+    missed = [what for verdict, what in judged if verdict is Verdict.MISSED]
+    return len(missed) + sum(verdict is Verdict.NOTICED for verdict, _ in judged), missed
+
+
+class Verdict(enum.Enum):
+    """What the audit makes of a mutant."""
+
+    NOTICED = enum.auto()
+    MISSED = enum.auto()
+    TRUE = enum.auto()
+    """It finds nothing wrong, as it should: the log is that of another scenario."""
+
+
+def judged_of(
+    pairs: Iterable[tuple[Table, list[Record]]], change: Change, each: int, of: type[Event]
+) -> Iterator[tuple[Verdict, str]]:
+    """Yield what the audit makes of each mutant, and what is wrong with it."""
+    rng = default_rng(1)
     for scenario, log in pairs:
         for it in islice(mutants(log, change, rng, of), each):
-            if is_noticed(it.records):
-                wrong += 1
-            elif it.altered is None or not is_true_elsewhere(scenario, it.records, it.altered):
-                wrong += 1
-                missed.append(f"{change.value}: {it.what}")
-    return wrong, missed
+            verdict = Verdict.NOTICED
+            if not is_noticed(it.records):
+                true = it.altered and is_true_elsewhere(scenario, it.records, it.altered)
+                verdict = Verdict.TRUE if true else Verdict.MISSED
+            yield verdict, f"{change.value}: {it.what}"
 
 
 @cache
