@@ -172,7 +172,8 @@ class Promises:
             least = min(most, waiting + ahead) - ahead
         elif self.rule.reading == "kept" and waiting > there:
             there, least = made, most - starts
-        comes(there >= least, f"of {waiting} jobs that wait, {least} must get reservations")
+        why = f"{least} of the waiting jobs ({waiting}) must get a reservation, not {there}"
+        comes(there >= least, why)
 
     def _one_for_each(self, there: Made, known: bool) -> None:
         """Check that each waiting job has a reservation that begins now or later."""

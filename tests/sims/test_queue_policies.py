@@ -55,6 +55,13 @@ def test_conservative_backfilling_puts_a_promise_off_where_a_run_outlives_its_es
     assert found.in_order == [0, 12, 17]
 
 
+def test_conservative_backfilling_puts_off_who_waits_behind_a_job_that_starts_late() -> None:
+    """J0 outlives its estimate of 4 by 2, so that J1 starts at 6, not at 4."""
+    found = schedule(1, queued("0 1 6 4, 1 1 10, 2 1 1, 8 1 1"), FIELD["conservative"])
+    starts = [(job, start) for job, start, _ in found.promises]
+    assert starts == [("J1", 4), ("J2", 14), ("J2", 16), ("J3", 17)]
+
+
 ORDERED = queued("0 4 10, 1 4 4, 6 1 3")
 """At 10 J1 has waited 9 for 4 on 4 processors, J2 4 for 3 on one."""
 

@@ -146,6 +146,51 @@ def test_a_fault_that_is_not_detected_yet_does_not_put_off_a_replacement(shell: 
     assert lines[-1]["t"] == 7 + 4 + 1 + 4 + 1 + 2
 
 
+def lacking(log: Path, at: int) -> None:
+    """Leave this line out of the log, and number the others afresh."""
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    del lines[at]
+    for seq, line in enumerate(lines):
+        line["seq"] = seq
+        if seq and line["cause"] >= at:
+            line["cause"] -= 1
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+
+
+@pytest.mark.parametrize(
+    ("lie", "why"),
+    [
+        ({}, "1 of the waiting jobs (2) must get a reservation, not 0"),
+        ({"start": 9}, "J2 can get 2 workers at 10 at the earliest, not at 9"),
+        ({"start": 12}, "J2 can get 2 workers at 10 at the latest, not at 12"),
+        ({"processors": 1}, "J2 gets 2 workers, not as many as promised"),
+        ({"job": "J3"}, "J2 has no reservation, and others that came later have"),
+    ],
+)
+def test_a_reservation_that_is_left_out_or_altered_is_noticed(
+    shell: Shell, lie: dict[str, Any], why: str
+) -> None:
+    """J1 holds both workers until 10; EASY reserves them for J2, of 4, and J3 waits behind it."""
+    lines = logged(shell, "a reservation behind a run")
+    made = [it["seq"] for it in lines if it["event"] == "ReservationMade" and it["job"] == "J2"]
+    if lie:
+        change(Path("a.jsonl"), made[-1] + 1, **lie)
+    else:
+        lacking(Path("a.jsonl"), made[-1])
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert why in audited.out
+
+
+def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
+    lines = logged(shell, "prices by the hour")
+    kinds = [it["event"] for it in lines[:4]]
+    assert kinds[1:] == ["MeasuresDescribed", "PlatformDescribed", "WorkerRented"]
+    lines[1], lines[3] = {**lines[3], "seq": 1}, {**lines[1], "seq": 3}
+    Path("a.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    assert "it comes too late" in shell("audit", "a.jsonl").out
+
+
 def test_a_failure_of_the_audit_itself_is_not_told_as_the_logs(
     shell: Shell, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
