@@ -29,11 +29,9 @@ from actors.messages import (
     RunProgress,
     StartCopy,
 )
-from actors.plan import Plan, State, furthest
-from actors.protection import Protection
-from actors.protection.rules import alike
-from actors.run import Run
-from actors.run_account import IDLE
+from actors.protection import Protection, Rules
+from actors.protection.plan import Plan, State, furthest
+from actors.run import IDLE, Run, Stimulus
 from actors.runtime import NOTHING, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -43,6 +41,8 @@ LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
+PLAIN = Rules().refinements()
+"""What is logged of checkpoints only where it differs from this."""
 
 
 @define(eq=False)
@@ -68,25 +68,10 @@ class JobOfCopies(Job):
     def describe(self, cause: int) -> int:
         super().describe(cause)
         rules = self.protection.rules
-        self.record(
-            cause,
-            ProtectionDescribed,
-            self.name,
-            rules.kind,
-            alike(rules.period),
-            alike(rules.cost),
-            alike(rules.recovery),
-            rules.verified,
-            rules.copies,
-            rules.cloning,
-            rules.delay,
-        )
-        more = (
-            *(rules.on_notice, rules.blocking, rules.slowdown),
-            *(rules.images_every or None, rules.image_cost, rules.replace_after),
-        )
-        if more != (False, True, 0, None, 0, None):
-            self.record(cause, CheckpointingDescribed, self.name, *more)
+        self.record(cause, ProtectionDescribed, self.name, *rules.described())
+        refinements = rules.refinements()
+        if refinements != PLAIN:
+            self.record(cause, CheckpointingDescribed, self.name, *refinements)
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -181,6 +166,7 @@ class JobOfCopies(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
+            saving=self.protection.saving(plan),
             finds_error=self._error_check(copy),
             logs_exposure=self.errors.drawn,
             saved=self.saved,
@@ -193,10 +179,10 @@ class JobOfCopies(Job):
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
         if self.needs is None:
-            cause = run.advance(cause)
+            cause = run.react(Stimulus.OVER, cause)
         else:
             cause = run.stage_in(cause)
-            copy.stage_in(self, self.needs, plan.image, cause)
+            copy.stage_in(self, self.needs, plan.fetches, cause)
         self.report_progress(copy, cause)
 
     def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:

@@ -13,7 +13,7 @@ from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
-    from actors.plan import State
+    from actors.protection.plan import State
     from actors.runtime import Actor
 
 UP = WorkerState.UP

@@ -18,8 +18,8 @@ from actors.events import (
     Stage,
 )
 from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
-from actors.plan import Plan, State
 from actors.progress import remaining
+from actors.protection.plan import Plan, State
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
@@ -110,7 +110,7 @@ class MalleableJob(JobOfRuns):
         cost = self.costs.redistribution(copy.holders, len(copy.members))
         before = (*plan.before, (MOVING, cost))
         closes = self.protection.keeps and plan.period < math.inf
-        if closes and plan.verified and plan.begins is not None:
+        if closes and plan.rules.verified and plan.begins is not None:
             # The verification before it completes the job where no work is left (P7).
             closes = remaining(1, plan.begins.fraction) > 0
         return evolve(plan, before=before, closes=closes)
@@ -142,7 +142,7 @@ class MalleableJob(JobOfRuns):
     def saved(self, run: Run, state: State, cause: int) -> None:
         """Where periods are not all alike, the next one is told of."""
         super().saved(run, state, cause)
-        if run.plan.verified or run.copy.speeds is not None:
+        if run.plan.rules.verified or run.copy.speeds is not None:
             report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 

@@ -25,10 +25,17 @@ from actors.messages import (
     ReplacementWanted,
     Resume,
 )
-from actors.run import Run
-from actors.run_account import CheckpointDue, HearNotices, PartDue
-from actors.runtime import NOTHING, Phase, handles
+from actors.protection.saving import CheckpointDue
+from actors.run import NOTICE, SAVED, PartDue, Run
+from actors.runtime import NOTHING, Phase, handles, message
 from policies.availability import WorkerState
+
+
+@message
+class HearNotices:
+    """A job tells itself to act on all notices of this instant, each of which makes a checkpoint
+    due."""
+
 
 FAILED, LOST, DOWN = Outcome.FAILED, Outcome.LOST, WorkerState.DOWN
 RESUME, HEAR_NOTICES = Resume(), HearNotices()
@@ -87,7 +94,7 @@ class JobOfRuns(JobOfCopies):
         heard = [(run, cause) for run, cause in found if run is not None]
         for run, cause in sorted(heard, key=lambda it: it[0].number):
             if not run.ended:
-                self.report_progress(run.copy, run.hear_notice(cause))
+                self.report_progress(run.copy, run.react(NOTICE, cause))
 
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
@@ -139,9 +146,9 @@ class JobOfRuns(JobOfCopies):
         due_by = self.due_by
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
-            background = run.background
-            if background is not None and background.end is not None and background.end <= due_by:
-                self.report_progress(run.copy, run.pass_background(background.cause))
+            beside = run.saving.under_way
+            if beside is not None and beside.end is not None and beside.end <= due_by:
+                self.report_progress(run.copy, run.react(SAVED, beside.cause))
 
     @handles(
         *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
