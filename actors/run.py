@@ -38,15 +38,15 @@ class PartDue:
 
 
 class Step(enum.IntEnum):
-    """Where a run is. What the log's `Stage` calls by one word may be several steps, as a run goes
-    on from each of them otherwise.
+    """A step of a run. Several steps may be one `Stage` in the log: a run goes on from each of them
+    in another way.
 
-    The order counts: a run computes from COMPUTING on. Integers, because other enums hash in Python
-    code, once for each look into the table.
+    The order counts: a run computes from COMPUTING on. Steps are integers, because other enums hash
+    in Python code, once for each look into the table.
     """
 
     STAGING_IN = 0
-    """Its members fetch what they lack (L2)."""
+    """Members fetch what they lack (L2)."""
     PREPARING = 1
     """A part of `Plan.before` passes: recovery, a clone's delay, a redistribution."""
     CLOSING_VERIFICATION = 2
@@ -54,40 +54,41 @@ class Step(enum.IntEnum):
     CLOSING_CHECKPOINT = 3
     """A checkpoint closes a redistribution (malleable17, section 3.3.2)."""
     CLOSING_STORE = 4
-    """That checkpoint goes to the master too (P9)."""
+    """The checkpoint that closes a redistribution goes to the master too (P9)."""
     COMPUTING = 5
     OVERDUE = 6
-    """It computes on, and another checkpoint falls due as soon as the one beside it is complete
+    """The run computes, and another checkpoint falls due as soon as the one beside it is complete
     (P8)."""
     VERIFICATION = 7
     """A verification precedes a checkpoint (P4)."""
     CHECKPOINT = 8
-    """It stands still while a checkpoint is taken."""
+    """The run stands still while a checkpoint is taken."""
     STORE = 9
-    """It stands still while that checkpoint goes to the master too (P9)."""
+    """The run stands still while a complete checkpoint goes to the master too (P9)."""
     LAST_VERIFICATION = 10
-    """All its work is done; a verification decides whether it is sound (R3)."""
+    """All work is done; a verification decides whether it is sound (R3)."""
     ENDED = 11
 
 
 class Stimulus(enum.IntEnum):
-    """What can happen to a run, besides changes of its members' state and speed, which any step
-    answers alike (`Run.review`)."""
+    """A thing that happens to a run. Changes of members' state and speed are none, as every step
+    answers them alike (`Run.review`)."""
 
     OVER = 0
-    """The time of its part has passed."""
+    """The time of the present part has passed."""
     READY = 1
-    """The last of its members has reported: it holds what it needs, or has sent its image."""
+    """The last member has reported that it holds what it needs, or has sent its image."""
     NOTICE = 2
     """A member's owner announces that it takes the member DOWN (O1)."""
     SAVED = 3
-    """The time of a checkpoint beside its work has passed (P8)."""
+    """The time of a checkpoint beside the work has passed (P8)."""
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
 STAGING_IN, PREPARING, CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[:5]
 COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[5:]
 OVER, READY, NOTICE, SAVED = Stimulus
+PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
 COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
@@ -115,15 +116,15 @@ class Run:
     """
 
     actor: Actor
-    """Its job, whose timers and journal it uses."""
+    """The run's job, whose timers and journal it uses."""
     number: int
     copy: Copy[Any]
     """The members that it holds."""
     work: float
-    """Its whole work, in time at speed 1."""
+    """Whole work of the run, in time at speed 1."""
     plan: Plan
     saving: Saving
-    """How its protection takes its checkpoints."""
+    """The part of its protection that takes its checkpoints."""
     finds_error: Callable[[float], bool]
     """Whether a verification finds an error, by exposure."""
     logs_exposure: bool
@@ -136,7 +137,7 @@ class Run:
     """Called when a verification has ended the run; returns the number of the last event."""
     step: Step = field(init=False, default=STAGING_IN)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
-    """What the log calls the present step."""
+    """The present step in the log's words."""
     part: Progress = field(init=False, default=IDLE)
     """Progress within the present step."""
     base: float = field(init=False)
@@ -167,7 +168,7 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has ended, in whatever way."""
+        """Whether the run has ended, with whatever outcome."""
         return self.step is ENDED
 
     @property
@@ -177,8 +178,9 @@ class Run:
 
     @property
     def phase(self) -> Phase:
-        """Where in an instant its part ends: last verifications come after all other parts."""
-        return Phase.RUNS_END if self.step is LAST_VERIFICATION else Phase.PARTS_END
+        """The phase of an instant in which its part ends: last verifications come after all other
+        parts."""
+        return RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
 
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
@@ -226,17 +228,15 @@ class Run:
     def react(self, stimulus: Stimulus, cause: int) -> int:
         """Answer a stimulus as the table says, then pass all parts of length 0 at once. Raises
         UnexpectedMessage where the table has no answer."""
-        over, cause = self._answer(stimulus)(self, cause)
+        over, answers = True, self.answers
         while over:
-            over, cause = self._answer(OVER)(self, cause)
+            answer = answers.get((self.step, stimulus))
+            if answer is None:
+                run = f"run {self.number} of {self.actor.name} in {self.step.name}"
+                raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
+            over, cause = answer(self, cause)
+            stimulus = OVER
         return cause
-
-    def _answer(self, stimulus: Stimulus) -> Callable[[Run, int], Answer]:
-        answer = self.answers.get((self.step, stimulus))
-        if answer is None:
-            run = f"run {self.number} of {self.actor.name} in {self.step.name}"
-            raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
-        return answer
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome; `kept`: its members are held for the job's next run."""
@@ -297,12 +297,14 @@ class Run:
         return self.saving.complete(self, Level.SECOND, cause)
 
     def _saved_beside(self, cause: int) -> Answer:
-        """A checkpoint beside the work is complete: what it slowed down goes on."""
+        """A checkpoint beside the work is complete, and the work that it slowed down goes on at
+        full rate (P8)."""
         cause = self.saving.complete_beside(self, cause)
         return False, cause if self.saving.under_way else self.review(cause)
 
     def _saved_late(self, cause: int) -> Answer:
-        """The same, and another one has fallen due meanwhile (P8): it saves what is done now."""
+        """A checkpoint beside the work is complete, and another one has fallen due meanwhile, which
+        saves the work done now (P8)."""
         cause = self.saving.complete_beside(self, cause)
         if self.saving.under_way:
             return False, cause  # its images go to the master first (P9)
@@ -347,7 +349,8 @@ class Run:
         (LAST_VERIFICATION, SAVED): _saved_beside,
         **dict.fromkeys([(it, NOTICE) for it in Step if it not in (COMPUTING, ENDED)], _ignored),
     }
-    """What a run does about each stimulus in each step; anything else is an error."""
+    """Maps each stimulus that a step expects to the method that answers it; any other is an
+    error."""
 
     # --- what answers are made of; protections call those without an underscore ----------------
 
@@ -367,7 +370,7 @@ class Run:
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""
-        step = STEPS[self.computes, level]
+        step = STEPS[self.step >= COMPUTING, level]
         if cost is not None:
             return self._enter(step, CHECKPOINTS, cost, cause)
         _, cause = self._enter(step, SENDS, math.inf, cause)
@@ -467,7 +470,8 @@ class Run:
             return
         self.due, self.cause = end, cause
         due = PartDue(self.copy.number, self.number)
-        self._timer = self.actor.at(end, due, cause, self.phase)
+        phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
+        self._timer = self.actor.at(end, due, cause, phase)
 
     def _stop(self) -> None:
         if self._timer is not None:

@@ -21,7 +21,7 @@ class State:
     done: float
     """Work done, in that run's count."""
     work: float
-    """That run's whole work. Another configuration continues with the same fraction of its own
+    """Whole work of that run. Another configuration continues with the same fraction of its own
     (P3)."""
     exposed: float = 0
     """Workers x computing time since the last verified point (R3)."""
@@ -53,7 +53,7 @@ def furthest(states: Iterable[State]) -> State | None:
 
 @frozen
 class Plan:
-    """What one run is to do: the rules of its job's protection, and what depends on the run."""
+    """The plan of one run holds the rules of its job's protection, and what depends on the run."""
 
     rules: Rules
     begins: State | None = None

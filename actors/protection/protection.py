@@ -1,5 +1,5 @@
-"""What every protection answers, and the two that leave a job's members alone: re-execution
-(WORLD.md, P1) and images (P3)."""
+"""The questions that every protection answers, and the two protections that do not keep a job's
+members: re-execution (WORLD.md, P1) and images (P3)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _fetched(plan: Plan, state: State, time: float) -> Plan:
 
 @define(eq=False)
 class Protection:
-    """What one job has saved, and what that means for its runs."""
+    """Keeps what one job has saved, and answers what that means for its runs."""
 
     keeps: ClassVar[bool] = False
     """Whether a copy whose run is lost or failed keeps its members for the next one."""

@@ -93,13 +93,15 @@ class Rules:
             return alone
         return None if self.image else 0
 
-    def described(self) -> tuple[object, ...]:
+    def described(
+        self,
+    ) -> tuple[ProtectionKind, float | None, float | None, float | None, bool, int, bool, float]:
         """Return the fields of ProtectionDescribed, after the job's name. A value that depends on
         the number of members is None."""
         times = alike(self.period), alike(self.cost), alike(self.recovery)
         return self.kind, *times, self.verified, self.copies, self.cloning, self.delay
 
-    def refinements(self) -> tuple[object, ...]:
+    def refinements(self) -> tuple[bool, bool, float, int | None, float, float | None]:
         """Return the fields of CheckpointingDescribed, after the job's name."""
         beside = self.on_notice, self.blocking, self.slowdown
         return *beside, self.images_every, self.image_cost, self.replace_after

@@ -1,5 +1,5 @@
-"""How runs take their checkpoints: standing still meanwhile or working on (WORLD.md, P8), on two
-levels (P9), and when an owner gives notice (O1)."""
+"""Runs take their checkpoints standing still or working on meanwhile (WORLD.md, P8), on two levels
+(P9), and when an owner gives notice (O1)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST, SECOND = Level
 
 
 class Saver(Protocol):
-    """What a protection needs to know of a run in order to take its checkpoints."""
+    """A run as its protection knows it in order to take its checkpoints."""
 
     actor: Actor
     number: int
@@ -173,7 +173,7 @@ class Beside:
     after a time that passes only while all of them are UP (P8)."""
 
     state: State
-    """What it saves."""
+    """The state that it saves."""
     level: Level
     due: CheckpointDue
     """The message that announces its completion."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping
+from functools import cache
 from typing import ClassVar
 
 from attrs import define, field
@@ -26,6 +27,12 @@ class FirstCopyEnded:
     """Decider to vectorised job: the first of your copies has ended."""
 
 
+@cache
+def _rules(copies: int, cloning: bool) -> Rules:
+    """Return the rules of vectorised jobs, made once: there may be a million jobs, all alike."""
+    return Rules(copies=copies, cloning=cloning)
+
+
 @define(eq=False)
 class VectorisedJob(Job):
     """A job whose copies are kept by `VectorisedCopies`: it submits itself and completes."""
@@ -42,7 +49,7 @@ class VectorisedJob(Job):
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
-        rules = Rules(copies=self.copies, cloning=self.cloning)
+        rules = _rules(self.copies, self.cloning)
         self.record(cause, ProtectionDescribed, self.name, *rules.described())
         return cause
 
