@@ -40,7 +40,7 @@ SHOWN = 8
 
 def told(event: Event) -> str:
     """Return an event as `Kind: field value, field value`, without fields at their defaults."""
-    values, names, usual = _fields(type(event))
+    values, names, usual = _fields(type(event))  # type: ignore[arg-type]  # a class has a hash
     fields = [
         f"{name} {value if type(value) is str else _value(value)}"
         for value, name, default in zip(values(event), names, usual, strict=True)

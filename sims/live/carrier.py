@@ -13,7 +13,8 @@ from typing import Any
 from attrs import define, field
 
 from actors.job import AttemptOver
-from actors.run_account import CheckpointDue, PartDue
+from actors.protection.saving import CheckpointDue
+from actors.run import PartDue
 from actors.runtime import Phase, Timer
 from actors.runtime.entries import Receiver
 from actors.runtime.wall import Arrival

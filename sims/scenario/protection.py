@@ -138,7 +138,7 @@ class ProtectionSection(Section):
             image=image,
             blocking=self.blocking or none,
             slowdown=0 if none else self.slowdown,
-            images_every=(self.images_every or 0) if buddies else 0,
+            images_every=self.images_every if buddies else None,
             image_cost=self.image_cost if buddies else 0,
             on_notice=self.on_notice is OnNotice.SAVE and not none,
             replace_after=self.replace_after if buddies else None,

@@ -67,7 +67,7 @@ class Page:
         last = None
         for record in records:
             last = record
-            if type(record.event) in Summary.wants:
+            if type(record.event) in self.summary.wants:
                 self.summary(record)
             story.hear(record)
             yield record

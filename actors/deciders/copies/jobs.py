@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping
+from functools import cache
 from typing import ClassVar
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from actors.copies import AT_WORK
 from actors.copy import Copy
-from actors.events import Outcome, ProtectionDescribed, ProtectionKind
+from actors.events import Outcome, ProtectionDescribed
 from actors.job import WAITING, Job, Life
 from actors.messages import CancelCopy, JobOver, StateSaved
-from actors.plan import Plan, State, furthest
-from actors.protection.rules import begun
+from actors.protection import Rules
+from actors.protection.plan import Plan, State, furthest
+from actors.protection.protection import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles, message
@@ -23,6 +25,12 @@ from actors.runtime import handles, message
 @message
 class FirstCopyEnded:
     """Message from the decider to a vectorised job: the first of the job's copies has ended."""
+
+
+@cache
+def _rules(copies: int, cloning: bool) -> Rules:
+    """Return the rules of vectorised jobs, made once: there may be a million jobs, all alike."""
+    return Rules(copies=copies, cloning=cloning)
 
 
 @define(eq=False)
@@ -42,9 +50,8 @@ class VectorisedJob(Job):
     def describe(self, cause: int) -> int:
         super().describe(cause)
         # Only speeds change on these platforms: no state is ever lost, and cloning is free.
-        nothing = (ProtectionKind.NONE, None, 0, 0, False)
-        fields = (self.name, *nothing, self.copies, self.cloning, 0)
-        self.record(cause, ProtectionDescribed, *fields)
+        rules = _rules(self.copies, self.cloning)
+        self.record(cause, ProtectionDescribed, self.name, *rules.described())
         return cause
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))
@@ -75,8 +82,7 @@ class PreemptibleJob(JobOfRuns):
         copy runs."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
-        cloned = evolve(protection.rules, cloning=True)
-        return begun(protection.plan(copy), cloned, protection.saved, begins)
+        return begun(protection.plan(copy), protection.saved, begins)
 
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
