@@ -1,1 +1,2 @@
-"""The world: actors that exchange messages over virtual time and record what happens."""
+"""Implements the simulated world: actors that exchange messages over virtual time and record what
+happens."""

@@ -29,11 +29,9 @@ from actors.messages import (
     RunProgress,
     StartCopy,
 )
-from actors.plan import Plan, State, furthest
-from actors.protection import Protection
-from actors.protection.rules import alike
-from actors.run import Run
-from actors.run_account import IDLE
+from actors.protection import Protection, Rules
+from actors.protection.plan import Plan, State, furthest
+from actors.run import IDLE, Run, Stimulus
 from actors.runtime import NOTHING, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -43,50 +41,38 @@ LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
+PLAIN = Rules().refinements()
+"""Values of CheckpointingDescribed without which that event is not logged."""
 
 
 @define(eq=False)
 class JobOfCopies(Job):
-    """A job that runs as up to r copies at once: it places them, starts their runs, ends them."""
+    """A job that runs as up to r copies at once (P5): it places copies, starts their runs and ends
+    them."""
 
     protection: Protection = field(kw_only=True)
     errors: SilentErrors = field(kw_only=True)
     needs: Needs | None = field(kw_only=True, default=None)
-    """What members fetch; None: there is no master."""
+    """Messages that each member fetches; None: there is no master."""
     reports: bool = field(kw_only=True, default=False)
-    """Whether the scheduler is told how far its runs are."""
+    """Whether the job reports its runs' progress to the scheduler."""
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (volatile13)."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
-    """By number, in the order in which they were placed."""
+    """Maps the number of each copy to it, in the order in which copies were placed."""
     next_run: int = field(init=False, default=0)
     former: dict[int, tuple[Copy[Run], int]] = field(init=False, factory=dict)
-    """Under `reuse`: members of runs that ended at this instant -> their copy, number of that
-    event."""
+    """Under `reuse`, maps members of runs that ended at this instant to their copy and the number
+    of that event."""
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
         rules = self.protection.rules
-        self.record(
-            cause,
-            ProtectionDescribed,
-            self.name,
-            rules.kind,
-            alike(rules.period),
-            alike(rules.cost),
-            alike(rules.recovery),
-            rules.verified,
-            rules.copies,
-            rules.cloning,
-            rules.delay,
-        )
-        more = (
-            *(rules.on_notice, rules.blocking, rules.slowdown),
-            *(rules.images_every or None, rules.image_cost, rules.replace_after),
-        )
-        if more != (False, True, 0, None, 0, None):
-            self.record(cause, CheckpointingDescribed, self.name, *more)
+        self.record(cause, ProtectionDescribed, self.name, *rules.described())
+        refinements = rules.refinements()
+        if refinements != PLAIN:
+            self.record(cause, CheckpointingDescribed, self.name, *refinements)
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -96,19 +82,20 @@ class JobOfCopies(Job):
     # --- what its kind says -------------------------------------------------------------------
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Units of data, by member."""
+        """Return the units of data of each member."""
         return (1,) * message.processors
 
     def work(self, copy: Copy[Run]) -> float:
-        """The whole work of a run on these members, in time at speed 1."""
+        """Return the whole work of a run on the copy's members, in time at speed 1."""
         return self.described.profile.time(len(copy.members))
 
     def resumed(self, copy: Copy[Run]) -> Plan:
-        """The next run on members that were kept."""
+        """Return the plan of the copy's next run on members that it kept."""
         return self.protection.resumed(copy)
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """A copy goes on otherwise than before: tell the scheduler, if it wants to know."""
+        """Report to the scheduler, if it wants progress reports, that a copy goes on otherwise than
+        before."""
         if self.reports and copy.number in self.copies:
             self.send(self.scheduler, self._progress(copy), cause)
 
@@ -123,19 +110,21 @@ class JobOfCopies(Job):
         return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """A checkpoint is complete."""
+        """Keep the state of a complete checkpoint."""
         self.protection.save(run.copy, state)
 
     @abstractmethod
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        """A verification has ended this run; the number of the last event of that."""
+        """End a run whose verification has decided its outcome; return the number of the last event
+        that follows."""
 
     def last_work(self) -> bool:
-        """Whether the run that completes now completes the job."""
+        """Return whether the run that completes now completes the job."""
         return True
 
     def complete_work(self, cause: int) -> int:
-        """Log what a completed run means to this kind of job."""
+        """Log what a completed run means to this kind of job; return the number of the last
+        event."""
         return cause
 
     # --- copies -------------------------------------------------------------------------------
@@ -157,12 +146,12 @@ class JobOfCopies(Job):
         self._start_run(copy, self.plan(copy), cause, message)
 
     def plan(self, copy: Copy[Run]) -> Plan:
-        """What the first run of a copy is to do."""
+        """Return the plan of a copy's first run."""
         return self.protection.placed(copy, self.furthest())
 
     def furthest(self) -> State | None:
-        """The state of the run under way that has most work done; of several equally far the one
-        with the lowest worker (WORLD.md, P5)."""
+        """Return the state of the run under way that has most work done; of several equally far,
+        that of the run with the lowest worker (WORLD.md, P5)."""
         if not self.copies:
             return None
         now = self.now
@@ -181,6 +170,7 @@ class JobOfCopies(Job):
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
+            saving=self.protection.saving(plan),
             finds_error=self._error_check(copy),
             logs_exposure=self.errors.drawn,
             saved=self.saved,
@@ -193,10 +183,10 @@ class JobOfCopies(Job):
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
         if self.needs is None:
-            cause = run.advance(cause)
+            cause = run.react(Stimulus.OVER, cause)
         else:
             cause = run.stage_in(cause)
-            copy.stage_in(self, self.needs, plan.image, cause)
+            copy.stage_in(self, self.needs, plan.fetches, cause)
         self.report_progress(copy, cause)
 
     def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:
@@ -206,7 +196,8 @@ class JobOfCopies(Job):
         return partial(self.errors.finds_error, density=self.described.profile.work / area)
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Log what a run that starts means to this kind of job."""
+        """Log what a run that starts means to this kind of job; return the number of the last
+        event."""
         return cause
 
     def _recovered(self, run: Run) -> None:
@@ -232,7 +223,7 @@ class JobOfCopies(Job):
     def _drop(
         self, copy: Copy[Run], outcome: Outcome, cause: int, gone: bool = False, early: bool = False
     ) -> int:
-        """End the copy, and give its members back; the number of its end."""
+        """End the copy and release its members; return the number of the event that ends it."""
         if copy.run is not None:
             end = copy.run.end(outcome, cause)
         else:
@@ -253,7 +244,8 @@ class JobOfCopies(Job):
     # --- how they end -------------------------------------------------------------------------
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:
-        """This copy was first: the others end at this instant; the number of its end."""
+        """Complete the work by this copy, as it was first: the others end at this instant. Return
+        the number of the event that ends its run."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None

@@ -1,4 +1,4 @@
-"""A copy: the workers that one chain of a job's runs holds, and what they are doing."""
+"""A copy is the workers that one chain of a job's runs holds, and what they are doing."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
-    from actors.plan import State
+    from actors.protection.plan import State
     from actors.runtime import Actor
 
 UP = WorkerState.UP
 
 
 class Numbered(Protocol):
-    """A run, as far as its members are told of it."""
+    """A run as its copy's members know it: by its number."""
 
     number: int
 
@@ -30,52 +30,56 @@ R = TypeVar("R", bound=Numbered)
 
 @define(eq=False)
 class Copy(Generic[R]):
-    """Members held for one run at a time; under buddies, for the next one too."""
+    """Holds members for one run at a time and, under buddies, for the next one too."""
 
     number: int
-    """Unique in the system: by it the scheduler knows who holds a worker."""
+    """Number of the copy, unique in the system: by it the scheduler knows which copy holds a
+    worker."""
     members: tuple[int, ...]
-    """Worker numbers; ascending, but that a replacement has the place of the one that it
-    replaces."""
+    """Numbers of the workers, ascending, except that a replacement has the place of the worker that
+    it replaces."""
     text: str
     units: tuple[int, ...]
-    """By member: units of data, tasks of an iterative job."""
+    """Units of data of each member: tasks of an iterative job."""
     speeds: dict[int, float] | None = None
-    """By member; None: all 1, for ever."""
+    """Speed of each member; None: all are 1 throughout."""
     addresses: Mapping[int, Actor] | None = None
-    """Of the members, where there is a master to feed them."""
+    """Addresses of the members, where there is a master that they fetch from."""
     absent: set[int] = field(init=False, factory=set)
     """Members that are not UP."""
     run: R | None = field(init=False, default=None)
-    """The one under way; None while its members are only kept."""
+    """The run under way; None while members are only kept."""
     last: int = field(init=False, default=-1)
     """Number of its last run."""
     saved: State | None = field(init=False, default=None)
-    """What buddies have saved."""
+    """The last checkpoint that buddies keep."""
     holders: int = field(init=False)
-    """Members among which that, or the input, is spread."""
+    """Number of members among which that checkpoint, or the input, is spread."""
     cause: int = field(init=False, default=-1)
-    """Number of the event that its next run has waited for last."""
+    """Number of the last event that its next run has waited for."""
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
     unheard: dict[int, float] = field(init=False, factory=dict)
-    """Members that have gone DOWN, though its job does not know yet (WORLD.md, F1) -> when."""
+    """Maps members that have gone DOWN without their job's knowledge (WORLD.md, F1) to the time of
+    that."""
     fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
-    """Members that have not been UP since they went DOWN -> when that was, and its seq."""
+    """Maps members that have not been UP since they went DOWN to the time and the event number of
+    that."""
     groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
-    """Members that keep each other's checkpoints, once that was asked for."""
+    """Rings of members that keep each other's checkpoints, once they were asked for."""
     taken: int = field(init=False, default=0)
-    """Complete checkpoints."""
+    """Number of complete checkpoints, over all runs of the copy."""
     stored: State | None = field(init=False, default=None)
-    """The last one that is at the master too (WORLD.md, P9)."""
+    """The last checkpoint that is at the master too (WORLD.md, P9)."""
     fetches: bool = field(init=False, default=False)
-    """Whether its next run begins from that, which its members then fetch."""
+    """Whether its next run begins from that checkpoint, which its members then fetch."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
 
     def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
-        """Take these members, each with one unit of data; returns those that left."""
+        """Take the message's members in place of the present ones, each with one unit of data;
+        return those that left."""
         held = members(message.numbers)
         left = tuple(sorted(set(self.members).difference(held)))
         self.members, self.text, self.units = held, message.text, (1,) * len(held)
@@ -90,7 +94,8 @@ class Copy(Generic[R]):
         return left
 
     def replace(self, message: ReplaceMember) -> None:
-        """Another worker takes a member's place, which stays one that went DOWN."""
+        """Give a member's place to another worker. For its buddy the place stays one that went DOWN
+        until a recovery is over (P10)."""
         worker, other = message.worker, message.replacement
         place = self.members.index(worker)
         self.members = (*self.members[:place], other, *self.members[place + 1 :])
@@ -110,16 +115,16 @@ class Copy(Generic[R]):
             self.addresses = {**self.addresses, other: message.addresses[0]}
 
     def speed(self) -> float:
-        """The slowest member's (R1)."""
+        """Return the speed of the slowest member (R1)."""
         return 1 if self.speeds is None else min(self.speeds.values())
 
     def name(self, worker: int) -> str:
-        """What a report calls a member."""
+        """Return the name by which a report calls a member."""
         known = (self.addresses or {}).get(worker)
         return f"worker {worker}" if known is None else known.name
 
     def move(self, worker: int, state: WorkerState) -> None:
-        """A member changed state."""
+        """Note that a member has changed state."""
         if state is UP:
             self.absent.discard(worker)
             self.fallen.pop(worker, None)
@@ -143,11 +148,11 @@ class Copy(Generic[R]):
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
-        """The run has ended: its members stop fetching for it."""
+        """Have all members stop fetching for a run that has ended; `keep`: they stay held."""
         self.dismiss(actor, self.members, cause, keep)
 
     def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
-        """The same for some of the members."""
+        """Have some of the members stop fetching for their run; `keep`: they stay held."""
         if self.addresses is not None:
             for worker in workers:
                 actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

@@ -32,7 +32,7 @@ class BadDecision(ValueError):
 
 
 def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
-    """What `policy` answers. Raises BadDecision where a policy of the user's raises."""
+    """Return what `policy` answers. Raises BadDecision where a policy of the user's raises."""
     try:
         return policy(*arguments)
     except KeyboardInterrupt:
@@ -42,7 +42,7 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
 
 
 def items(policy: object, answered: object) -> list[object] | None:
-    """What `answered` lists; None where it cannot be listed.
+    """Return the items of an answer; None where it cannot be listed.
 
     Raises BadDecision where it is a generator of the user's that raises, or that does not end.
     """
@@ -65,7 +65,7 @@ def items(policy: object, answered: object) -> list[object] | None:
 
 
 def blame(policy: object, error: BaseException) -> NoReturn:
-    """Report that `policy` raised `error`; to be called where it is caught.
+    """Report that `policy` raised `error`; call this where it is caught.
 
     Raises BadDecision, with the place in the user's file, or `error` again if `policy` is ours.
     """
@@ -76,29 +76,31 @@ def blame(policy: object, error: BaseException) -> NoReturn:
 
 
 def refusal(policy: object, answered: str, problem: str, view: str) -> BadDecision:
-    """What to raise where an answer cannot be carried out; `problem` says what could be."""
+    """Return the error to raise where an answer cannot be carried out; `problem` says what could
+    be."""
     text = f"answered {short(answered)}: {problem}; it saw {short(view)}"
     return BadDecision(f"policy {name_of(policy)} {text}")
 
 
 def ours(policy: object) -> bool:
-    """Whether `policy` is one of the papers', not the user's."""
+    """Return whether `policy` is one of the papers', not the user's."""
     return _module(policy).partition(".")[0] == "policies"
 
 
 def finite(number: object) -> bool:
-    """Whether it is a number, and neither infinite nor NaN."""
+    """Return whether the object is a number, and neither infinite nor NaN."""
     return isinstance(number, Real) and isfinite(number)
 
 
 def short(text: str) -> str:
-    """On one line, and not too long."""
+    """Return the text on one line of at most LONGEST characters."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
 
 
 def name_of(policy: object) -> str:
-    """As a scenario names it: `package.module:Name`; what a paper's policy says of itself."""
+    """Return the name of a policy as a scenario has it, `package.module:Name`; for a paper's
+    policy, what it says of itself."""
     owner = _owner(policy)
     kind = owner if isinstance(owner, FunctionType) else type(owner)
     if ours(owner):
@@ -111,7 +113,8 @@ def name_of(policy: object) -> str:
 
 
 def _owner(policy: object) -> object:
-    """The object that a bound method belongs to, the function that a partial one calls."""
+    """Return the object that a bound method belongs to, or the function that a partial one
+    calls."""
     while isinstance(policy, MethodType | partial):
         policy = policy.__self__ if isinstance(policy, MethodType) else policy.func
     return policy
@@ -122,8 +125,8 @@ def _module(policy: object) -> str:
 
 
 def _place(policy: object, error: BaseException) -> str:
-    """Where the policy raised: the last line of its own file that was being run; where none was,
-    as with too many arguments, where the policy is defined."""
+    """Return the place where the policy raised: the last line of its own file that was being run.
+    Where none was, as with too many arguments, it is where the policy is defined."""
     file = getattr(sys.modules.get(_module(policy)), "__file__", None)
     frames = extract_tb(error.__traceback__)[1:]
     lines = [frame.lineno for frame in frames if frame.filename == file]

@@ -1,5 +1,5 @@
-"""What a scheduler carries out: starts, resizes, promises and cancels copies of jobs; what causes a
-start."""
+"""The part of a scheduler that carries decisions out: it starts, resizes, promises and cancels
+copies of jobs, and finds the cause of each start."""
 
 from __future__ import annotations
 
@@ -25,39 +25,41 @@ from actors.runtime import NOTHING, Actor
 
 @define(eq=False)
 class CauseTracker:
-    """Jobs that have asked for workers at this instant, and workers freed at it, with the seq of
-    those events.
+    """Keeps the jobs that have asked for workers at this instant and the workers freed at it, with
+    the numbers of those events.
 
-    The cause of a start is the shelf or batch that it starts in; else what its job wants workers
-    since, if that is of this instant; else what freed some of them.
+    The cause of a start is the shelf or batch that it starts in; else the event since which its job
+    wants workers, if that is of this instant; else the event that freed some of them.
     """
 
     wants: dict[int, int] = field(init=False, factory=dict)
-    """By job index."""
+    """Maps the index of each job that has asked for workers to the number of that event."""
     freed: list[tuple[int, Intervals]] = field(init=False, factory=list)
     opened: int = field(init=False, default=NOTHING)
-    """The shelf or batch that was opened at this instant, if one was."""
+    """Number of the event that opened a shelf or batch at this instant, if one did."""
     _at: float = field(init=False, default=-1)
 
     def want(self, now: float, index: int, seq: int) -> None:
-        """A job was submitted, or has come to the end of a run."""
+        """Note that a job was submitted, or has come to the end of a run."""
         self._renew(now)
         self.wants[index] = seq
 
     def free(self, now: float, numbers: Intervals, seq: int) -> None:
-        """Workers are free now, or UP."""
+        """Note that workers are free now, or UP."""
         self._renew(now)
         self.freed.append((seq, numbers))
 
     def called(self, now: float, otherwise: int) -> int:
-        """The shelf or batch opened at this instant, else the last event that freed workers."""
+        """Return the event that opened a shelf or batch at this instant, else the last one that
+        freed workers."""
         self._renew(now)
         if self.opened != NOTHING:
             return self.opened
         return self.freed[-1][0] if self.freed else otherwise
 
     def why(self, now: float, index: int, numbers: Intervals) -> int:
-        """The cause of a start of this job on these workers, or NOTHING of the kind."""
+        """Return the cause of a start of this job on these workers; NOTHING if no event of this
+        instant is one."""
         self._renew(now)
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
@@ -65,7 +67,7 @@ class CauseTracker:
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
     def freed_last(self, now: float, worker: int, otherwise: int) -> int:
-        """The event of this instant that freed this worker last, or brought it back UP;
+        """Return the event of this instant that freed this worker last, or brought it back UP;
         `otherwise` where it was free before."""
         self._renew(now)
         one = ((worker, worker),)
@@ -84,7 +86,7 @@ RESUME = Resume()
 
 @define(eq=False)
 class Dispatcher(Actor):
-    """Knows who holds which workers, and sends jobs what has been decided for them."""
+    """Knows which copy holds which workers, and sends jobs what has been decided for them."""
 
     pool: Pool
     workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
@@ -92,18 +94,19 @@ class Dispatcher(Actor):
     linked: bool = field(kw_only=True, default=False)
     """Whether there is a master, so that jobs have to address their members."""
     actors: dict[int, Actor] = field(init=False, factory=dict)
-    """By index: addresses of the jobs that have been submitted and are not gone."""
+    """Addresses, by index, of the jobs that have been submitted and are not gone."""
     held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
-    """By copy: the job's index, how many workers, which ones."""
+    """Maps each copy to its job's index, the number of its workers, and which they are."""
     promised: dict[int, int] = field(init=False, factory=dict)
-    """Worker -> the copy that computes on it to its end, though it is free or already held by
-    another copy."""
+    """Maps a worker to the copy that computes on it to its end, though it is free or already held
+    by another copy."""
     tracker: CauseTracker | None = field(init=False, default=None)
-    """None: no sink records runs, so that causes are not needed."""
+    """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
     unheard: dict[int, int] = field(init=False, factory=dict)
-    """Workers that have gone DOWN, which nobody knows yet (WORLD.md, F1) -> seq of that."""
+    """Maps workers that have gone DOWN undetected (WORLD.md, F1) to the number of that event."""
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Members that are to be replaced -> their copy, seq of their going DOWN."""
+    """Maps members that are to be replaced to their copy and the number of the event by which they
+    went DOWN."""
     _copies: count[int] = field(init=False, factory=count)
 
     def start_some(
@@ -114,9 +117,9 @@ class Dispatcher(Actor):
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
     ) -> tuple[int, Intervals]:
-        """Start one more copy of job `index` on so many free workers; returns the copy and its
-        workers. `otherwise` tells its cause where it has not just come to want them, and all were
-        free; else it is the decision's `cause`."""
+        """Start one more copy of job `index` on `processors` free workers; return the copy and its
+        workers. `otherwise` gives the cause where no event of this instant is one; without it, it
+        is the decision's `cause`."""
         copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
@@ -156,7 +159,7 @@ class Dispatcher(Actor):
         return copy
 
     def _about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
-        """Speeds and addresses of these workers, as far as a job has to know them."""
+        """Return the speeds and addresses of these workers, as far as a job has to know them."""
         speeds, address = self.pool.speeds, self.workers
         known = tuple(map(speeds.__getitem__, workers)) if speeds else ()
         return known, tuple(map(address, workers)) if address and self.linked else ()
@@ -175,7 +178,7 @@ class Dispatcher(Actor):
         return cause if otherwise is None else otherwise()
 
     def resize(self, copy: int, processors: int, cause: int) -> None:
-        """Resize this copy to so many workers."""
+        """Resize this copy to `processors` workers."""
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
@@ -184,7 +187,7 @@ class Dispatcher(Actor):
         self.send(self.actors[index], message, cause)
 
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
-        """Send the job that holds it a message about this member of a copy; whether one does."""
+        """Send the job that holds a worker a message about it; return whether a job holds it."""
         copy = self.pool.holder(worker)
         job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
         if job is not None:
@@ -192,9 +195,10 @@ class Dispatcher(Actor):
         return job is not None
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
-        """Give those copies other workers, as far as there are any, the lowest member first
-        (WORLD.md, P10); yields each of them with all its members. Their jobs start runs only then:
-        of one job's runs the copy that was placed earlier has the lower number (R4)."""
+        """Replace the members that are to be replaced as far as there are free workers, the lowest
+        member first (WORLD.md, P10); yield each copy with all its members. Jobs start runs only
+        after all replacements: of one job's runs the copy that was placed earlier has the lower
+        number (R4)."""
         served: dict[int, int] = {}
         for worker, (copy, cause) in sorted(self.replaceable.items()):
             held = self.pool.holder(worker) == copy
@@ -229,7 +233,8 @@ class Dispatcher(Actor):
         self.send(self.actors[index], PromiseCopy(copy), cause)
 
     def _present(self, numbers: Intervals) -> str:
-        """Those on which no former copy still computes to its end, as logs write them."""
+        """Return, as logs write them, the workers on which no former copy still computes to its
+        end."""
         if not self.promised:
             return text(numbers)
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))

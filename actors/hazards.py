@@ -1,4 +1,4 @@
-"""Hazards: silent errors of runs, faults of workers (WORLD.md, W1 and R3), and their owners."""
+"""Hazards are silent errors of runs, faults of workers (WORLD.md, W1 and R3), and their owners."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class SilentErrors:
     """
 
     listed: Iterator[int] = field(factory=lambda: iter(()))
-    """1 for each verification that finds an error, else 0."""
+    """Results of verifications in order: 1 where one finds an error, else 0."""
     rate: float = 0
-    """lambda: errors per worker and unit of computing time."""
+    """Errors per worker and unit of computing time, lambda."""
     per_work: float = 0
-    """lambda: errors per unit of the job's work on one worker."""
+    """Errors per unit of the job's work on one worker, lambda."""
     stream: Callable[[], Generator] | None = None
     """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
     _rng: Generator | None = field(init=False, default=None)
@@ -124,7 +124,7 @@ def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> O
 
 @message
 class FaultDue:
-    """A hazard to itself: this worker, or node, fails now."""
+    """A hazard tells itself that this worker, or node, fails now."""
 
     struck: int
     fault: Fail
@@ -161,7 +161,7 @@ class Hazard(Actor):
             self.fail_worker(worker, message.fault, cause)
 
     def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
-        """It fails now."""
+        """Make this worker fail now."""
         self.send(self.worker(worker), fault, cause)
 
 
@@ -179,7 +179,7 @@ Change = tuple[float, WorkerState]
 
 STATES = (WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN)
 OTHERS = ((1, 2), (0, 2), (0, 1))
-"""By state: the two that can follow."""
+"""Indices, by state, of the two states that can follow."""
 
 FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
 """Random numbers drawn at once: few at first, because most of 100,000 workers need few."""
@@ -188,11 +188,11 @@ FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
 def markov_changes(
     chain: MarkovChain, rng: Generator, first: WorkerState = WorkerState.UP
 ) -> Iterator[Change]:
-    """A realisation of the chain from slot 0 in state `first` (volatile13, section V.A): (slot, new
-    state).
+    """Yield a realisation of the chain from slot 0 in state `first` (volatile13, section V.A) as
+    (slot, new state).
 
-    Sojourns are drawn whole, geometric with the state's probability to stay; slots in which
-    nothing changes cost nothing. Ends where a state is never left.
+    Sojourns are drawn whole, geometric with the state's probability to stay; slots in which nothing
+    changes cost nothing. It ends where a state is never left.
     """
     draws = _uniforms(rng)
     rows = chain.rows
@@ -210,7 +210,8 @@ def _uniforms(rng: Generator) -> Iterator[float]:
 
 
 def _sojourn(stay: float, draw: float) -> int:
-    """Slots in a state: P(more than k) = stay^k, by inversion of 1 - draw, which is never 0."""
+    """Return the slots in a state: P(more than k) = stay^k, by inversion of 1 - draw, which is
+    never 0."""
     return 1 + int(log(1.0 - draw) / log(stay)) if stay else 1
 
 

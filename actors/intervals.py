@@ -14,11 +14,11 @@ from attrs import define, field
 
 V = TypeVar("V")
 Intervals = tuple[tuple[int, int], ...]
-"""Disjoint, ascending, ends included."""
+"""(first, last) of disjoint, ascending intervals, ends included."""
 
 
 def text(intervals: Intervals) -> str:
-    """As logs write them: `0-3 5`."""
+    """Return intervals as logs write them: `0-3 5`."""
     return " ".join([str(a) if a == b else f"{a}-{b}" for a, b in intervals])
 
 
@@ -26,39 +26,39 @@ def text(intervals: Intervals) -> str:
 # a microsecond per interval.
 @lru_cache(maxsize=2_048)
 def spans_in(text: str) -> Intervals:
-    """Intervals as logs write them."""
+    """Return the intervals that a log writes as this text."""
     parts = (part.partition("-") for part in text.split())
     return tuple((int(first), int(last if dash else first)) for first, dash, last in parts)
 
 
 def numbers_in(text: str) -> tuple[int, ...]:
-    """Every number of intervals as logs write them."""
+    """Return every number of the intervals that a log writes as this text."""
     return members(spans_in(text))
 
 
 def within(text: str, number: int) -> bool:
-    """Whether it is one of intervals as logs write them."""
+    """Return whether the number is in the intervals that a log writes as this text."""
     return any(first <= number <= last for first, last in spans_in(text))
 
 
 @lru_cache(maxsize=2_048)
 def count_in(text: str) -> int:
-    """How many numbers there are in intervals as logs write them."""
+    """Return how many numbers are in the intervals that a log writes as this text."""
     return _size(spans_in(text))
 
 
 def joined(ours: str, theirs: str) -> str:
-    """Two sets as logs write them that have no number in common, as one."""
+    """Return the union of two sets without a common number; all are as logs write them."""
     return text(tuple(sorted((*spans_in(ours), *spans_in(theirs)))))
 
 
 def members(intervals: Intervals) -> tuple[int, ...]:
-    """Every number, ascending."""
+    """Return every number of the intervals, ascending."""
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
 
 
 def intervals_of(numbers: Iterable[int]) -> Intervals:
-    """Ascending numbers as intervals."""
+    """Return the intervals of ascending numbers."""
     spans: list[tuple[int, int]] = []
     first = last = -2
     for number in numbers:
@@ -73,7 +73,8 @@ def intervals_of(numbers: Iterable[int]) -> Intervals:
 
 
 def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
-    """Which numbers have each value, as logs write them; `values` by number, hashable."""
+    """Return each value with the numbers that have it, as logs write them; `values`: by number,
+    hashable."""
     having: defaultdict[V, list[int]] = defaultdict(list)
     for number, value in enumerate(values):
         having[value].append(number)
@@ -81,13 +82,14 @@ def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
 
 
 def spread(groups: Iterable[tuple[str, V]], count: int) -> tuple[V, ...]:
-    """What `grouped` has grouped. Raises LookupError where a number below `count` is in none."""
+    """Return the values by number, as `grouped` took them. Raises LookupError where a number below
+    `count` is in no group."""
     found = {number: value for numbers, value in groups for number in numbers_in(numbers)}
     return tuple(found[number] for number in range(count))
 
 
 def meet(ours: Intervals, theirs: Intervals) -> bool:
-    """Whether they have a number in common."""
+    """Return whether two sets of intervals have a number in common."""
     for a, b in ours:
         for c, d in theirs:
             if a <= d and c <= b:
@@ -101,14 +103,14 @@ def _size(intervals: Intervals) -> int:
 
 @define
 class Numbers:
-    """Numbers of the free processors: ascending, disjoint, non-touching intervals.
+    """Keeps the numbers of the free processors as ascending, disjoint, non-touching intervals.
 
     `procset` offers the same sets; an allocation and its release take it 25 microseconds on a pool
     of 20 intervals and this class 2.
     """
 
     processors: int
-    """P."""
+    """Number of processors, P."""
     _starts: list[int] = field(init=False)
     _ends: list[int] = field(init=False)
 
@@ -130,7 +132,7 @@ class Numbers:
         return self._fewest(count)
 
     def lowest(self, count: int) -> Intervals:
-        """Take the `count` lowest of them. The caller knows that there are enough."""
+        """Take the `count` lowest free numbers. The caller knows that there are enough."""
         starts, ends = self._starts, self._ends
         whole, left = 0, count
         while (size := ends[whole] - starts[whole] + 1) < left:
@@ -147,16 +149,16 @@ class Numbers:
         return taken
 
     def remove(self, numbers: Intervals) -> None:
-        """Take these, which are free."""
+        """Take these numbers, which are free."""
         self._carve(numbers)
 
     def release(self, taken: Intervals) -> None:
-        """These are free again."""
+        """Make these numbers free again."""
         for first, last in taken:
             self._merge(first, last)
 
     def intervals(self) -> Intervals:
-        """The free processors."""
+        """Return the numbers of the free processors."""
         return tuple(zip(self._starts, self._ends, strict=True))
 
     def _fewest(self, count: int) -> Intervals:
@@ -179,7 +181,7 @@ class Numbers:
         return tuple(sorted(taken))
 
     def has(self, wanted: Sequence[tuple[int, int]]) -> bool:
-        """Whether all of these are free."""
+        """Return whether all of these numbers are free."""
         for first, last in wanted:
             i = bisect_right(self._starts, first) - 1
             if i < 0 or self._ends[i] < last:

@@ -21,32 +21,34 @@ class IterativeJob(JobOfRuns):
     forgotten."""
 
     tasks: int = field(kw_only=True)
-    """m, tasks per iteration."""
+    """Number of tasks per iteration, m."""
     iterations: int = field(kw_only=True)
     task_times: Sequence[float] = field(kw_only=True)
-    """w_q: time units per task, by worker."""
+    """Time units per task, w_q, of each worker."""
     iteration: int = field(init=False, default=0)
 
     def describe(self, cause: int) -> int:
-        """Its first iteration begins."""
+        """Log the tasks and the beginning of the first iteration; return the number of the last
+        event."""
         super().describe(cause)
         times = grouped(self.task_times) if self.system.journal.wants(TasksDescribed) else ()
         self.record(cause, TasksDescribed, self.name, self.tasks, self.iterations, times)
         return self.record(cause, IterationStarted, self.name, self.iteration)
 
     def logged_work(self) -> float:
-        """0: it depends on the workers."""
+        """Return 0: the work depends on the workers."""
         return 0
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Its tasks: as the decider dealt them, or one by one round the members."""
+        """Return the tasks of each member: as the decider dealt them, or one by one round the
+        members."""
         if message.tasks:
             return message.tasks
         whole, rest = divmod(self.tasks, message.processors)
         return tuple(whole + (k < rest) for k in range(message.processors))
 
     def work(self, copy: Copy[Run]) -> float:
-        """W = max x_q w_q."""
+        """Return W = max x_q w_q, over members q (R1)."""
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 

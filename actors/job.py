@@ -1,5 +1,5 @@
-"""A job, from its release to its end, where it comes from, and the simplest kind: each attempt one
-timer (rigid21, section 3.2; moldable21)."""
+"""A job from its release to its end, the source that brings jobs into the world, and the simplest
+kind of job, each of whose attempts is one timer (rigid21, section 3.2; moldable21)."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Life(enum.IntEnum):
 
     PLANNED = 0
     WAITING = 1
-    """In the queue: it holds no workers."""
+    """The job is in the queue and holds no workers."""
     RUNNING = 2
-    """It holds workers."""
+    """The job holds workers."""
     COMPLETED = 3
     KILLED = 4
 
@@ -45,7 +45,7 @@ ARRIVE = Arrive()
 
 @define(eq=False)
 class Job(Actor):
-    """What every job has: a release time, a place in the queue, an end."""
+    """A job has a release time, a place in the queue, and an end."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -80,7 +80,8 @@ class Job(Actor):
         self.send(self.scheduler, Submit(self, job), cause)
 
     def describe(self, cause: int) -> int:
-        """Tell the log what its laws are measured against; the cause of what follows."""
+        """Log what an audit measures the job against; return the number of the event that causes
+        what follows."""
         described = self.described
         self.record(
             cause,
@@ -91,20 +92,20 @@ class Job(Actor):
         return cause
 
     def logged_work(self) -> float:
-        """Its work, where that does not depend on its workers."""
+        """Return the job's work, where it does not depend on the workers."""
         return self.described.profile.work
 
     def logged_failures(self) -> int | None:
-        """f_j, where it is known beforehand."""
+        """Return the number of its runs that fail, f_j, where it is known beforehand."""
         return None
 
     def complete(self, cause: int) -> int:
-        """All its work is done."""
+        """Complete the job, as all its work is done; return the number of that event."""
         self.become(DONE)
         return self.record(cause, JobCompleted, self.name)
 
     def die(self, cause: int) -> None:
-        """It has outlived the user's estimate."""
+        """Kill the job, as it has outlived its user's estimate."""
         self.become(KILLED)
         self.record(cause, JobKilled, self.name)
 
@@ -117,7 +118,7 @@ class Job(Actor):
         gone: bool = False,
         since: int = NOTHING,
     ) -> None:
-        """Tell the scheduler that this copy has ended and its workers are free."""
+        """Report to the scheduler that a copy has ended and its workers are free."""
         over = CopyOver(self.index, copy, outcome, waits, gone, since)
         self.send(self.scheduler, over, cause)
 
@@ -127,7 +128,7 @@ class Job(Actor):
 
 @message
 class AttemptOver:
-    """A job to itself: the attempt and its verification have run their time."""
+    """A job tells itself that the time of its attempt and its verification is over."""
 
 
 OVER = AttemptOver()
@@ -142,15 +143,16 @@ class JobOfAttempts(Job):
     whole simulation 12.6 % longer (a prototype's figure)."""
 
     failures: int = 0
-    """f_j: attempts that fail before one succeeds."""
+    """Number of attempts that fail before one succeeds, f_j."""
     attempt: int = field(init=False, default=-1)
     sound: int = field(init=False)
-    """The attempt that will succeed if it is not lost: f_j, and one more for each that was."""
+    """Number of the attempt that will succeed if it is not lost: f_j, plus one for each attempt
+    lost."""
     over: Timer = field(init=False, repr=False)
-    """Of the attempt that is going on."""
+    """Timer of the attempt that is under way."""
     copy: int = field(init=False, default=-1)
     time: float = field(init=False, default=0)
-    """t(p) of the attempt that is going on."""
+    """Time t(p) of the attempt that is under way."""
     begun: float = field(init=False, default=0)
 
     def started(self) -> None:
@@ -198,7 +200,7 @@ class JobOfAttempts(Job):
 
     @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
     def too_late(self, message: MemberStateChanged, cause: int) -> None:
-        """Another member of the same attempt went DOWN at the same instant."""
+        """Ignore that another member of the same attempt went DOWN at the same instant."""
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def reach_limit(self, message: LimitReached, cause: int) -> None:
@@ -213,7 +215,7 @@ class JobOfAttempts(Job):
 
 @define(eq=False)
 class Source(Actor):
-    """Brings each job into the world when it arrives."""
+    """Brings each job into the world when it is submitted."""
 
     jobs: Iterator[tuple[float, Job]]
     """(time of submission, job), by time; of equal times the lower index first."""

@@ -20,7 +20,7 @@ from actors.runtime import Actor, Phase, Stalled, System, handles
 
 @frozen
 class TimeIsUp:
-    """To itself."""
+    """A limit tells itself that its time has come."""
 
 
 @define(eq=False)
@@ -67,9 +67,9 @@ class ProgressLimit:
 
     system: System
     events: int
-    """How many events may pass."""
+    """Number of events that may pass without progress."""
     advice: tuple[str, ...]
-    """Who decides, and what its user can do about it, for the error."""
+    """Words for the error: who decides, and what a user can do about it."""
     look_at: int = field(init=False)
     """Length of the journal at which to look next."""
     _since: int = field(init=False, default=0)

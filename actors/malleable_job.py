@@ -1,4 +1,4 @@
-"""A malleable job: it is redistributed among other numbers of workers as it runs (malleable17)."""
+"""A malleable job is redistributed among other numbers of workers as it runs (malleable17)."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from actors.events import (
     Stage,
 )
 from actors.messages import MembersArrived, ProgressReport, PromiseCopy, ResizeCopy, StartCopy
-from actors.plan import Plan, State
 from actors.progress import remaining
+from actors.protection.plan import Plan, State
 from actors.run import Run
 from actors.runs import JobOfRuns
 from actors.runtime import handles
@@ -27,24 +27,25 @@ from policies.maths.cosched import Costs, round_count
 
 COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
 SILENT = frozenset((Stage.STAGING_IN, Stage.SAVING))
-"""Stages that end when messages have passed, at a time not known beforehand."""
+"""Stages that end when messages have passed, at a time that is not known beforehand."""
 
 
 @define(eq=False)
 class MalleableJob(JobOfRuns):
-    """Its size changes while it runs (malleable17, section 3.3).
+    """A job whose number of workers changes while it runs (malleable17, section 3.3).
 
-    A resize ends the run and starts the next at once from its running state, saved or not: members
-    that came fetch program and data, where there is a master; then data moves between the workers
-    (RC); under buddies a checkpoint among the new members closes it, with its verification where
-    one precedes checkpoints. Elsewhere, and where no checkpoints are taken, nothing that is saved
-    lies with the members: nothing has to be closed. What waits for its members to be UP again is
-    resized before its next run, which recovers among those who hold what is saved, then moves.
+    A resize ends the run and starts the next at once from its running state, saved or not. New
+    members fetch program and data, where there is a master; then data moves between the workers
+    (RC); under buddies a checkpoint among the new members closes the redistribution, with its
+    verification where one precedes checkpoints. Under other protections, and where no checkpoints
+    are taken, members hold nothing that is saved, and nothing has to be closed. A copy that waits
+    for its members to be UP again is resized before its next run, which recovers among the workers
+    that hold what is saved, then moves.
     """
 
     costs: Costs = field(kw_only=True, repr=False)
     application: ApplicationDescribed = field(kw_only=True, repr=False)
-    """The parameters that `costs` was computed from."""
+    """The parameters from which `costs` was computed."""
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
@@ -52,11 +53,11 @@ class MalleableJob(JobOfRuns):
         return cause
 
     def work(self, copy: Copy[Run]) -> float:
-        """t_ij, promised members included (malleable17, section 5)."""
+        """Return t_ij, promised members included (malleable17, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Whether this run moves data."""
+        """Log a redistribution if this run moves data; return the number of the last event."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
             before, after = copy.holders, len(copy.members)
@@ -102,7 +103,8 @@ class MalleableJob(JobOfRuns):
         copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy[Run]) -> Plan:
-        """A redistribution that was interrupted, or decided since, comes after the recovery."""
+        """Return the plan of the next run. A redistribution that was interrupted, or decided since,
+        comes after its recovery."""
         plan = super().resumed(copy)
         return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
 
@@ -110,7 +112,7 @@ class MalleableJob(JobOfRuns):
         cost = self.costs.redistribution(copy.holders, len(copy.members))
         before = (*plan.before, (MOVING, cost))
         closes = self.protection.keeps and plan.period < math.inf
-        if closes and plan.verified and plan.begins is not None:
+        if closes and plan.rules.verified and plan.begins is not None:
             # The verification before it completes the job where no work is left (P7).
             closes = remaining(1, plan.begins.fraction) > 0
         return evolve(plan, before=before, closes=closes)
@@ -132,7 +134,7 @@ class MalleableJob(JobOfRuns):
     # --- where it stands ----------------------------------------------------------------------
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """The scheduler is told where it stands."""
+        """Report to the scheduler how far a copy is."""
         if copy.number not in self.copies:
             return
         run = copy.run
@@ -140,9 +142,10 @@ class MalleableJob(JobOfRuns):
         self.send(self.scheduler, report, cause)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Where periods are not all alike, the next one is told of."""
+        """Keep a complete checkpoint; where periods are not all alike, report when the next one
+        begins."""
         super().saved(run, state, cause)
-        if run.plan.verified or run.copy.speeds is not None:
+        if run.plan.rules.verified or run.copy.speeds is not None:
             report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 

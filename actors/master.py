@@ -1,4 +1,4 @@
-"""The master: at most n_com messages pass at once (bounded multi-port; WORLD.md, L1)."""
+"""The master lets at most n_com messages pass at once (bounded multi-port; WORLD.md, L1)."""
 
 from __future__ import annotations
 
@@ -26,18 +26,19 @@ SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
 
 @define(eq=False)
 class Request:
-    """One worker that wants a channel, as it said itself (satisfies policies.interface.Waiting)."""
+    """One worker's request for a channel, as the worker sent it (satisfies
+    policies.interface.Waiting)."""
 
     worker: Actor = field(repr=False)
     index: int
     begun: bool
     lacked: float
-    """Time of communication that it lacked in all when it said so, or was served last."""
+    """Time of communication that it lacked in all when it asked, or was served last."""
     cause: int = field(repr=False)
-    """Number of the event for which it wants one."""
+    """Number of the event for which it wants a channel."""
     master: Master = field(repr=False)
     since: float | None = None
-    """When its channel was granted; None: it has none."""
+    """Time at which its channel was granted; None: it has none."""
 
     @property
     def serving(self) -> bool:
@@ -54,7 +55,7 @@ class Request:
         return max(self.lacked - (self.master.now - self.since), 0)
 
     def suspend(self) -> None:
-        """Its channel is taken away; what has passed is kept."""
+        """Take its channel away, and keep what has passed of its message."""
         self.lacked, self.begun, self.since = self.left, True, None
 
 
@@ -63,21 +64,22 @@ class Master(Actor):
     """Deals its channels out anew whenever demand changes, after the scheduler's decision."""
 
     channels: int
-    """n_com."""
+    """Number of channels, n_com."""
     order: ServiceOrder
     requests: dict[int, Request] = field(init=False, factory=dict)
-    """By worker."""
+    """Requests by worker."""
     _lost: set[int] = field(init=False, factory=set)
-    """Workers whose messages are lost and keep their channels: no order of service sees them."""
+    """Workers whose messages are lost and keep their channels (F1); no order of service sees
+    them."""
     _asks: dict[int, int] = field(init=False, factory=dict)
-    """By worker that asked at this instant: seq of why."""
+    """Maps each worker that sent a request at this instant to the event that caused it."""
     _freed: int = field(init=False, default=NOTHING)
-    """seq of what freed a channel at this instant."""
+    """Number of the event that freed a channel at this instant."""
     _due: bool = field(init=False, default=False)
     _slot: float = field(init=False, default=0)
-    """When the next slot begins, as far as that was asked for."""
+    """Time at which the next slot begins, if the order of service asks in every slot."""
     _chosen: Sequence[Request] = field(init=False, default=())
-    """Who gets channels that others are about to yield."""
+    """Requests that get the channels that other workers are about to yield."""
     _yielding: set[int] = field(init=False, factory=set)
 
     @handles(AskForChannel)
@@ -150,7 +152,8 @@ class Master(Actor):
             self._grant(gaining, self._freed)
 
     def _claim(self, chosen: Sequence[Request], gaining: Sequence[Request]) -> int:
-        """Why others lose their channels: one of those that are served asks now, or has waited."""
+        """Return the event for which other workers lose their channels: a request of this instant
+        that is served, else one that has waited."""
         served = {request.index for request in chosen}
         asked = (cause for index, cause in self._asks.items() if index in served)
         return next(asked, gaining[0].cause if gaining else self.system.origin)
@@ -171,8 +174,8 @@ class Master(Actor):
 def choose(
     order: ServiceOrder, waiting: Sequence[Request], channels: int, now: float
 ) -> Sequence[Request]:
-    """Those that are served from now on. Raises BadDecision, naming the order and what it saw,
-    unless it answers with at most `channels` of those that wait, each once."""
+    """Return the requests that are served from now on. Raises BadDecision, naming the order and
+    what it saw, unless it answers with at most `channels` of the waiting requests, each once."""
     answered = answer(order, waiting, channels, now)
     chosen = items(order, answered)
     problem = None

@@ -1,4 +1,4 @@
-"""What a worker's memory holds: programs, data, an image, a part of one message (WORLD.md, W2)."""
+"""A worker's memory holds programs, data, an image, and a part of one message (WORLD.md, W2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMA
 
 
 INPUT = (PROGRAM, DATA)
-"""Messages whose part that has passed counts for an enrolment."""
+"""Kinds of messages of which the part that has passed counts for an enrolment."""
 
 
 def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
-    """Time of communication that a run of `units` units still lacks on a worker that holds `data`
-    of them: n_q of volatile13, section V. Where something is lacked, `passed` is what has passed
-    already of the next message."""
+    """Return the time of communication that a run of `units` units still lacks on a worker that
+    holds `data` of them: n_q of volatile13, section V. Where something is lacked, `passed` is the
+    time for which the next message has passed already."""
     left: float = 0 if programmed else needs.program
     if units > data:
         left += (units - data) * needs.data
@@ -27,21 +27,21 @@ def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: 
 
 @define(eq=False)
 class Memory:
-    """Complete messages, and what has passed of the one that is not."""
+    """Holds complete messages, and the part that has passed of the incomplete one."""
 
     programs: set[str] = field(factory=set)
     """Labels of the complete programs."""
     data: int = 0
-    """Complete units of data of the run that it is a member of."""
+    """Number of complete units of data of the run that the worker is a member of."""
     image: bool = False
-    """The saved state that the run continues from is complete."""
+    """Whether the saved state that the run continues from is complete."""
     kind: TransferKind | None = None
-    """Of the incomplete message, if a part of one has passed or is passing."""
+    """Kind of the incomplete message, if a part of one has passed or is passing."""
     part: Progress = field(factory=lambda: Progress(0))
-    """That message, where there is one; its rate is 1 while it passes."""
+    """Progress of the incomplete message, where there is one; its rate is 1 while it passes."""
 
     def lacks(self, needs: Needs, units: int, image: bool) -> TransferKind | None:
-        """The message to fetch next; None: nothing is missing."""
+        """Return the kind of the message to fetch next; None: nothing is missing."""
         if needs.program and needs.label not in self.programs:
             return PROGRAM
         if needs.data and self.data < units:
@@ -51,12 +51,13 @@ class Memory:
         return None
 
     def missing(self, needs: Needs, units: int, now: float) -> float:
-        """See `time_missing`."""
+        """Return the time of communication that a run still lacks at `now` (`time_missing`)."""
         passed = self.part.at(now) if self.kind in INPUT else 0
         return time_missing(needs, units, needs.label in self.programs, self.data, passed)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
-        """A channel serves this message, or the rest of it, from `now` on; what is left of it."""
+        """Let this message, or the rest of it, pass from `now` on; return the time that it still
+        takes."""
         if self.kind is not kind:
             self.kind, self.part = kind, Progress(size, 0, 1, now)
             return size
@@ -64,7 +65,7 @@ class Memory:
         return self.part.left(now)
 
     def complete(self, label: str) -> TransferKind | None:
-        """The message has passed whole."""
+        """Keep the message that has passed whole; return its kind."""
         kind = self.kind
         if kind is PROGRAM:
             self.programs.add(label)
@@ -80,11 +81,11 @@ class Memory:
         self.kind = None
 
     def leave(self) -> None:
-        """Keep complete programs only: what leaving a run leaves."""
+        """Keep complete programs only, as the worker leaves its run."""
         self.drop()
         self.data, self.image = 0, False
 
     def forget(self) -> None:
-        """Keep nothing: what DOWN leaves."""
+        """Keep nothing, as the worker goes DOWN."""
         self.leave()
         self.programs.clear()

@@ -1,4 +1,5 @@
-"""Messages to jobs and to the scheduler: requests imperative, facts past tense."""
+"""Messages to jobs and to the scheduler. Requests are imperative, facts past tense; a message's
+first words say who sends it to whom."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from policies.interface.queue import BatchJob
 
 @message
 class Arrive:
-    """A job to itself: the release time has come."""
+    """A job tells itself that its release time has come."""
 
 
 @message
@@ -26,15 +27,15 @@ class StartCopy:
     """Number of the copy, unique in the system."""
     processors: int
     numbers: Intervals
-    """The workers; () where only their number matters."""
+    """Numbers of the workers; () where only how many they are matters."""
     text: str
-    """The same, as logs write it."""
+    """Numbers of the workers, as logs write them."""
     speeds: Sequence[float] = ()
-    """By member; (): all 1, for ever."""
+    """Speed of each member; (): all are 1 throughout."""
     addresses: Sequence[Actor] = ()
-    """By member, where there is a master to fetch from; else ()."""
+    """Address of each member, where there is a master to fetch from; else ()."""
     tasks: tuple[int, ...] = ()
-    """By member: tasks of an iteration, where the decider deals them."""
+    """Tasks of each member in an iteration, where the decider deals them."""
     reason: str | None = None
     """The decider's reason, if it gives one."""
 
@@ -53,7 +54,8 @@ class ResizeCopy:
     copy: int
     numbers: Intervals
     text: str
-    """Those that it can use already, as logs write them; the others are still promised to it."""
+    """Workers that the copy can use already, as logs write them; the others are still promised to
+    it."""
     speeds: Sequence[float] = ()
     addresses: Sequence[Actor] = ()
 
@@ -71,9 +73,9 @@ class MembersArrived:
 
     copy: int
     joined: str
-    """Who, as logs write them."""
+    """Numbers of the workers that have arrived, as logs write them."""
     text: str
-    """All that are there now."""
+    """Numbers of all workers that the copy can use now."""
 
 
 @message
@@ -86,7 +88,7 @@ class ReplaceMember:
     text: str
     """All members from now on, as logs write them."""
     speeds: Sequence[float] = ()
-    """The replacement's, as in StartCopy."""
+    """Speed of the replacement, as in StartCopy."""
     addresses: Sequence[Actor] = ()
 
 
@@ -105,7 +107,7 @@ class FormerMembersWait:
 
 @message
 class CapReached:
-    """To the scheduler: the makespan is at its cap; cancel what runs, and decide no more."""
+    """Cap to scheduler: the makespan is at its cap; cancel what runs, and decide no more."""
 
 
 @message
@@ -116,7 +118,7 @@ class MemberStateChanged:
     worker: int
     state: WorkerState
     hidden: bool = False
-    """Whether you do not know yet that it is DOWN."""
+    """Whether the job must not know yet that the worker is DOWN (F1)."""
 
 
 @message
@@ -155,23 +157,24 @@ class MemberReady:
 
 @message
 class Resume:
-    """A job to itself, or scheduler to job once it has replaced members: all members of a copy that
-    it kept may be UP."""
+    """A job tells itself, or the scheduler tells it once members are replaced, that all members of
+    a copy that it kept may be UP."""
 
 
 @message
 class ReplacementDue:
-    """A job to itself: this member of a copy has been away for long enough to be replaced (P10)."""
+    """A job tells itself that this member of a copy has been away for long enough to be replaced
+    (P10)."""
 
     copy: int
     worker: int
     since: float
-    """When it went DOWN."""
+    """Time at which the member went DOWN."""
 
 
 @message
 class LimitReached:
-    """A job to itself: this run has used up the user's estimate, and the scenario kills such
+    """A job tells itself that this run has used up the user's estimate, and the scenario kills such
     jobs."""
 
     run: int
@@ -193,7 +196,7 @@ class CopyOver:
     """Job to scheduler: the workers of this copy are yours again."""
 
     index: int
-    """The job's."""
+    """Index of the job."""
     copy: int
     outcome: Outcome
     waits: bool
@@ -201,7 +204,7 @@ class CopyOver:
     gone: bool = False
     """Whether the job is completed, or was killed."""
     since: int = -1
-    """seq of what the job wants workers since; -1: the end of this copy."""
+    """Number of the event since which the job wants workers; -1: the end of this copy."""
 
 
 @message
@@ -210,15 +213,15 @@ class ProgressReport:
     computing on."""
 
     index: int
-    """The job's."""
+    """Index of the job."""
     copy: int
     start: float | None
-    """When the present part of its run ends or, while it computes, began; inf: not known; None: its
-    next run begins once all its members are UP."""
+    """Time at which the present part of its run ends or, while it computes, began; inf: it is not
+    known; None: its next run begins once all its members are UP."""
     parts: tuple[float, ...]
     """Times of the parts between `start` and computing."""
     left: float
-    """alpha: the fraction of the work that is left then."""
+    """Fraction of the work that is left at that time, alpha."""
     speed: float
     """Work per unit of time."""
     moving: bool
@@ -230,36 +233,36 @@ class RunProgress:
     """Job to scheduler: how far a copy's run is, whenever that changes but by computing on."""
 
     index: int
-    """The job's."""
+    """Index of the job."""
     copy: int
     stage: Stage | None
-    """None: its members are kept, and wait to be UP."""
+    """Stage of the run; None: there is none, as its members are kept and wait to be UP."""
     work: float
-    """All the work of the run."""
+    """Whole work of the run."""
     base: float
     """Work done when its present stage began."""
     done: float
-    """Work of the stage done until `since`: less than `work - base`."""
+    """Work done in this stage until `since`: less than `work - base`."""
     rate: float
     """Work per unit of time since then; 0 outside of computing."""
     since: float
     started: int
     """Number of the event with which the run started."""
     saved: float = 0
-    """Work from which the job's next run begins, its members not kept."""
+    """Work done in the state from which the job's next run begins if its members are not kept."""
 
     def at(self, now: float) -> float:
-        """Work done until `now`."""
+        """Return the work done until `now`."""
         return self.base + (self.done + self.rate * (now - self.since))
 
 
 @message
 class StateSaved:
-    """Job to scheduler: how far the furthest state is that no run under way has."""
+    """Job to scheduler: this is how far the furthest state is that no run under way has."""
 
     index: int
     done: float | None
-    """Work done in it; None: there is none."""
+    """Work done in that state; None: there is no such state."""
 
 
 @message
@@ -280,4 +283,4 @@ class JobOver:
 
 @message
 class Decide:
-    """Scheduler to itself: all else of this instant has been handled."""
+    """The scheduler tells itself to decide, as all else of this instant has been handled."""

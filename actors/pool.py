@@ -13,53 +13,56 @@ from actors.intervals import Intervals, Numbers, intervals_of, members
 from policies.availability import WorkerState
 
 Take = Callable[[Numbers, int, Intervals, int], Intervals]
-"""Takes so many of the free numbers; the last arguments are what the job had a moment ago, and the
+"""Takes a number of the free numbers; the last arguments are what the job had a moment ago, and the
 job's index."""
 
 UP = WorkerState.UP
 
 
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """The lowest numbers (WORLD.md, D2)."""
+    """Take the lowest free numbers (WORLD.md, D2)."""
     return numbers.lowest(count)
 
 
 def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Those that the job had a moment ago, or the fewest gaps: where workers are alike, numbers are
-    only names, and it is intervals that cost (of a run of 50,000 jobs with its log, up to a
-    tenth)."""
+    """Take the numbers that the job had a moment ago, or the fewest gaps. Where workers are alike,
+    numbers are only names, and intervals cost time (up to a tenth of a run of 50,000 jobs with its
+    log)."""
     return numbers.take(count, former)
 
 
 @define(eq=False)
 class Pool:
-    """Workers 0 .. P-1, all UP and free at first.
+    """Keeps which of the workers 0 .. P-1, all UP and free at first, are UP and free, and which
+    copy holds each.
 
     Identical workers to which nothing happens are only counted; with `numbered` runs hold workers
     by number, because a log or a hazard needs to know which.
     """
 
     size: int
-    """P."""
+    """Number of workers, P, without spares."""
     numbered: bool
     changing: bool = False
     """Whether workers change state or speed; the copy that holds each worker is then recorded."""
     take: Take = lowest
     spares: int = 0
-    """Workers from P on that are nobody's: they replace members that are away (WORLD.md, P10)."""
+    """Number of workers from P on that start no job: they replace members that are away (WORLD.md,
+    P10)."""
     named: bool = False
     """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not
     kept: they would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
-    """Workers that are UP and not held by any copy."""
+    """Number of workers that are UP and that no copy holds."""
     numbers: Numbers | None = field(init=False, default=None)
-    """The free ones."""
+    """Numbers of the free workers; None: they are only counted."""
     away: dict[int, float] = field(init=False, factory=dict)
-    """Worker that is not UP -> when it is expected back; inf: not known."""
+    """Maps each worker that is not UP to the time at which it is expected back; inf: it is not
+    known."""
     speeds: list[float] = field(init=False, factory=list)
-    """By worker, where they differ from 1."""
+    """Speed of each worker; empty: all are 1."""
     _holders: list[int] = field(init=False, factory=list)
-    """Worker -> the copy that holds it, or -1."""
+    """Number, by worker, of the copy that holds it, or -1."""
 
     def __attrs_post_init__(self) -> None:
         self.free = self.size
@@ -71,7 +74,7 @@ class Pool:
     # --- copies take workers, and give them back ----------------------------------------------
 
     def allocate(self, copy: int, count: int, former: Intervals = (), index: int = 0) -> Intervals:
-        """`count` free workers, which `copy` of job `index` holds from now on."""
+        """Allocate `count` free workers to `copy` of job `index`; return them."""
         assert self.numbers is not None
         self.free -= count
         taken = self.take(self.numbers, count, former, index)
@@ -80,7 +83,8 @@ class Pool:
         return taken
 
     def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
-        """These free workers, ascending. Raises ValueError where one is not free."""
+        """Allocate these free workers, ascending, to `copy`. Raises ValueError where one is not
+        free."""
         taken = intervals_of(numbers)
         if not self._all_free(taken, numbers):
             raise ValueError(f"not all of {list(numbers)} are free")
@@ -98,9 +102,9 @@ class Pool:
         return all(holders[n] < 0 and n not in away for n in numbers)
 
     def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
-        """Give `copy` of job `index` `count` workers in place of those that it holds: it gets more
-        of the free ones, or gives back its highest. Those that are not UP, and spares, it gives
-        back last: nobody else could use them."""
+        """Resize `copy` of job `index` to `count` workers and return them: it gets more of the free
+        ones, or releases its highest. Workers that are not UP, and spares, it releases last: no
+        other copy could use them."""
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
@@ -112,21 +116,21 @@ class Pool:
         return intervals_of(sorted((*had, *members(gained))))
 
     def returned(self, held: Intervals, count: int) -> int:
-        """How many others can use of `count` workers that a copy gives back."""
+        """Return how many of `count` workers that a copy releases others can use."""
         return sum(map(self._usable, self._spare(members(held), count)))
 
     def _usable(self, worker: int) -> bool:
-        """Whether others can use it, once it is held no longer."""
+        """Return whether other copies can use the worker, once it is held no longer."""
         return worker not in self.away and worker < self.size
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
-        """Workers to release, ascending."""
+        """Return the workers to release, ascending."""
         if self.away or self.spares:
             had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:
-        """These workers are held no longer; those that are UP are free."""
+        """Release these workers; those that are UP are free."""
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:
@@ -145,11 +149,12 @@ class Pool:
     # --- workers change -----------------------------------------------------------------------
 
     def holder(self, worker: int) -> int:
-        """The copy that holds this worker; -1: none."""
+        """Return the copy that holds this worker; -1: none does."""
         return self._holders[worker]
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """The worker is in this state now."""
+        """Note that the worker is in this state now; `until`: when it is expected back, if
+        known."""
         if state is UP:
             self._return(worker)
             return
@@ -168,21 +173,22 @@ class Pool:
                 self.numbers.release(((worker, worker),))
 
     def change_speed(self, worker: int, speed: float) -> None:
-        """The worker's speed from now on."""
+        """Note the worker's speed from now on."""
         if not self.speeds:
             self.speeds = [1.0] * (self.size + self.spares)
         self.speeds[worker] = speed
 
     def absent(self) -> list[tuple[int, float]]:
-        """Workers that no copy holds and that are not UP, with when each is expected back."""
+        """Return the workers that no copy holds and that are not UP, each with the time at which it
+        is expected back."""
         away, size = self.away.items(), self.size
         return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
 
     # --- spares -------------------------------------------------------------------------------
 
     def replacement(self, promised: Collection[int]) -> int | None:
-        """The lowest spare that is UP and free, else the lowest other worker that is; of those
-        promised others compute to their ends."""
+        """Return the lowest spare that is UP and free, else the lowest other worker that is, else
+        None. On workers that are promised other copies still compute to their ends."""
         size = self.size
         for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
             free = self._holders[worker] < 0 and worker not in promised
@@ -191,7 +197,7 @@ class Pool:
         return None
 
     def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
-        """`copy` holds `other`, which is free, in place of `worker`, which is not UP; returns all
+        """Let `copy` hold `other`, which is free, in place of `worker`, which is not UP; return all
         that it holds."""
         if other < self.size:
             self.assign(copy, (other,))

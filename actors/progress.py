@@ -1,23 +1,23 @@
-"""Exact progress: work done so far and the rate since when; nothing is stepped."""
+"""Exact progress: the work done so far and the rate at which it goes on; nothing is stepped."""
 
 from __future__ import annotations
 
 from attrs import define
 
 NEGLIGIBLE = 1e-12
-"""Less than this part of a whole is nothing (WORLD.md, One instant): sums of decimals differ from
-what they are on paper."""
+"""Share of a whole below which a remainder is nothing (WORLD.md, One instant): sums of decimals
+differ from what they are on paper."""
 
 
 def remaining(work: float, done: float) -> float:
-    """What is left of `work`, never negative."""
+    """Return what is left of `work`, never negative."""
     left = work - done
     return left if left > NEGLIGIBLE * work else 0
 
 
 @define
 class Progress:
-    """The account of one run's work.
+    """Keeps the account of some work.
 
     Work and rate are in whatever units the job counts in (slots, seconds at unit speed, a
     fraction), per unit of time. A change of rate settles the account; the owner moves its timer to
@@ -25,20 +25,20 @@ class Progress:
     """
 
     work: float
-    """All the work to do."""
+    """Whole work to do."""
     done: float = 0
     """Work done until `since`."""
     rate: float = 0
     """Work per unit of time since then."""
     since: float = 0
-    """When the account was settled last."""
+    """Time at which the account was settled last."""
 
     def at(self, now: float) -> float:
-        """Work done until `now`."""
+        """Return the work done until `now`."""
         return self.done + self.rate * (now - self.since) if self.rate else self.done
 
     def left(self, now: float) -> float:
-        """Work still to do at `now`, never negative."""
+        """Return the work still to do at `now`, never negative."""
         return remaining(self.work, self.at(now))
 
     def change(self, now: float, rate: float) -> None:
@@ -48,7 +48,7 @@ class Progress:
         self.rate = rate
 
     def end(self) -> float | None:
-        """When the work will be done at the present rate; None: never."""
+        """Return when the work will be done at the present rate; None: never."""
         if not self.rate:
             return None
         left = remaining(self.work, self.done)

@@ -1,288 +1,420 @@
-"""A run: one execution of (part of) a job's work on the members that it holds (WORLD.md, R)."""
+"""A run is one execution of (part of) a job's work on the members that it holds (WORLD.md, R).
+
+A run is a table of states: `Run.answers` maps (step, stimulus) to the method that answers. How a
+run takes checkpoints is its protection's answer (`actors/protection/saving.py`).
+"""
 
 from __future__ import annotations
 
+import enum
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from attrs import define, field
 
+from actors.copy import Copy
 from actors.events import (
-    CheckpointStarted,
-    CheckpointStored,
-    CheckpointTaken,
     Outcome,
+    RateChanged,
     RunEnded,
     RunStarted,
     Stage,
     StageStarted,
     VerificationEnded,
 )
-from actors.plan import State
 from actors.progress import NEGLIGIBLE, Progress, remaining
-from actors.run_account import (
-    CHECKPOINTING,
-    COMPUTING,
-    IDLE,
-    RECOVERING,
-    SAVING,
-    STAGING_IN,
-    VERIFYING,
-    WAITING,
-    BackgroundCheckpoint,
-    CheckpointDue,
-    RunAccount,
-)
-from actors.runtime import NOTHING, Phase
+from actors.protection.plan import Plan, State
+from actors.protection.saving import Answer, Level, Saving
+from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
+
+
+@message
+class PartDue:
+    """A job tells itself that a part of this copy's run has ended."""
+
+    copy: int
+    run: int
+
+
+class Step(enum.IntEnum):
+    """A step of a run. Several steps may be one `Stage` in the log: a run goes on from each of them
+    in another way.
+
+    The order counts: a run computes from COMPUTING on. Steps are integers, because other enums hash
+    in Python code, once for each look into the table.
+    """
+
+    STAGING_IN = 0
+    """Members fetch what they lack (L2)."""
+    PREPARING = 1
+    """A part of `Plan.before` passes: recovery, a clone's delay, a redistribution."""
+    CLOSING_VERIFICATION = 2
+    """A verification precedes the checkpoint that closes a redistribution."""
+    CLOSING_CHECKPOINT = 3
+    """A checkpoint closes a redistribution (malleable17, section 3.3.2)."""
+    CLOSING_STORE = 4
+    """The checkpoint that closes a redistribution goes to the master too (P9)."""
+    COMPUTING = 5
+    OVERDUE = 6
+    """The run computes, and another checkpoint falls due as soon as the one beside it is complete
+    (P8)."""
+    VERIFICATION = 7
+    """A verification precedes a checkpoint (P4)."""
+    CHECKPOINT = 8
+    """The run stands still while a checkpoint is taken."""
+    STORE = 9
+    """The run stands still while a complete checkpoint goes to the master too (P9)."""
+    LAST_VERIFICATION = 10
+    """All work is done; a verification decides whether it is sound (R3)."""
+    ENDED = 11
+
+
+class Stimulus(enum.IntEnum):
+    """A thing that happens to a run. Changes of members' state and speed are none, as every step
+    answers them alike (`Run.review`)."""
+
+    OVER = 0
+    """The time of the present part has passed."""
+    READY = 1
+    """The last member has reported that it holds what it needs, or has sent its image."""
+    NOTICE = 2
+    """A member's owner announces that it takes the member DOWN (O1)."""
+    SAVED = 3
+    """The time of a checkpoint beside the work has passed (P8)."""
+
+
+# Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
+STAGING_IN, PREPARING, CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[:5]
+COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[5:]
+OVER, READY, NOTICE, SAVED = Stimulus
+PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
+COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
+CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
+AT_SPEED = COMPUTES, VERIFIES
+"""Stages that advance at the members' speed; others take their time whatever it is (R1)."""
+WAITING = Stage.STAGING_IN, SENDS
+"""Stages that end when every member has reported, at a time not known beforehand."""
+STEPS = {
+    (False, Level.FIRST): CLOSING_CHECKPOINT,
+    (False, Level.SECOND): CLOSING_STORE,
+    (True, Level.FIRST): CHECKPOINT,
+    (True, Level.SECOND): STORE,
+}
+"""Maps (whether the run has begun to compute, level of a checkpoint) to the step that takes it."""
+IDLE = Progress(0)
+"""The progress of a part that does not advance; it is never changed."""
 
 
 @define(eq=False, repr=False)
-class Run(RunAccount):
-    """One run, from part to part of its plan. Its job reports its members' changes to it, and is
-    called through `over` when it ends."""
+class Run:
+    """One run of a job, from step to step of its plan.
 
+    Its job reports its members' changes to it, and is called through `over` when a verification
+    ends it. Methods take the number of the event that causes what they do, and return the number of
+    the last event that follows from it.
+    """
+
+    actor: Actor
+    """The run's job, whose timers and journal it uses."""
+    number: int
+    copy: Copy[Any]
+    """The members that it holds."""
+    work: float
+    """Whole work of the run, in time at speed 1."""
+    plan: Plan
+    saving: Saving
+    """The part of its protection that takes its checkpoints."""
     finds_error: Callable[[float], bool]
     """Whether a verification finds an error, by exposure."""
     logs_exposure: bool
     """Whether the log has each verification's exposure: errors are drawn by it."""
     saved: Callable[[Run, State, int], None]
-    """What to do with a complete checkpoint."""
+    """Called with each complete checkpoint, and the number of its event."""
     recovered: Callable[[Run], None]
     """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
+    """Called when a verification has ended the run; returns the number of the last event."""
+    step: Step = field(init=False, default=STAGING_IN)
+    stage: Stage = field(init=False, default=Stage.STAGING_IN)
+    """The present step in the log's words."""
+    part: Progress = field(init=False, default=IDLE)
+    """Progress within the present step."""
+    base: float = field(init=False)
+    """Work done when the present part began."""
+    exposed: float = field(init=False, default=0)
+    """Workers x computing time since the last verified point (R3)."""
     missing: set[int] = field(init=False, factory=set)
-    """Members that lack a message (staging in), or have not sent theirs (saving)."""
+    """Members that have not reported: they lack a message, or have not sent theirs."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event with which it started."""
-    _storing: bool = field(init=False, default=False)
-    """The images of a checkpoint that buddies have are being sent (P9)."""
-    _overdue: bool = field(init=False, default=False)
-    """A checkpoint is due once that one is complete."""
+    due: float = field(init=False, default=math.inf)
+    """When the present part ends, where that is known."""
+    cause: int = field(init=False, default=NOTHING)
+    """Number of the event since which the timer is set."""
+    _timer: Timer | None = field(init=False, default=None)
+    _passed: int = field(init=False, default=0)
+    """Parts of `plan.before` that are over or under way."""
     _reach: float = field(init=False, default=0)
     """Work done when the present computing ends. Not summed up then: base + (work - base) need not
     be work, and a checkpoint would be taken with nothing left."""
 
+    def __attrs_post_init__(self) -> None:
+        begins = self.plan.begins
+        self.base = begins.of(self.work) if begins else 0
+        self.exposed = begins.exposed if begins else 0
+
+    # --- what others ask ----------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has ended, with whatever outcome."""
+        return self.step is ENDED
+
+    @property
+    def computes(self) -> bool:
+        """Whether the run has begun to compute."""
+        return self.step >= COMPUTING
+
+    @property
+    def phase(self) -> Phase:
+        """The phase of an instant in which its part ends: last verifications come after all other
+        parts."""
+        return RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
+
+    def done(self, now: float) -> float:
+        """Return the work done until `now`."""
+        return self.base + self.part.at(now) if self.stage is COMPUTES else self.base
+
+    def state(self, now: float) -> State:
+        """Return the state at `now`, which a checkpoint saves and another copy can clone."""
+        return State(self.number, self.done(now), self.work, self._exposure(now))
+
+    def ahead(self) -> tuple[float, ...]:
+        """Return the times of the parts between the present one and computing."""
+        if self.computes or self.stage is CHECKPOINTS:
+            return ()
+        return self.plan.ahead(self._passed)[self.step is CLOSING_VERIFICATION :]
+
     # --- from start to end --------------------------------------------------------------------
 
     def begin(self, cause: int, keeps: int | None) -> int:
-        """The run holds its members from now on."""
+        """Log that the run holds its members from now on; `keeps`: the run that held them before
+        it."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
         copy, numbers = self.copy, (self.work, self.base, source, saved, keeps)
-        self.started = self._record(cause, RunStarted, copy.text, *numbers)
+        self.started = self.record(cause, RunStarted, copy.text, *numbers)
         return self.started
 
     def stage_in(self, cause: int) -> int:
-        """Wait for all members to hold what they need."""
+        """Wait until all members hold what they need."""
         self.missing = set(self.copy.members)
-        return self._enter(STAGING_IN, math.inf, cause)[1]
+        return self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)[1]
 
     def member_ready(self, worker: int, cause: int) -> int:
-        """This member holds all that it needs, or has sent its image."""
+        """Note that a member holds all that it needs, or has sent its image. One that was RECLAIMED
+        meanwhile reports again, which changes nothing."""
+        if worker not in self.missing:
+            return cause
         self.missing.discard(worker)
-        if self.missing or self.ended:
-            return cause
-        if self.stage in WAITING:
-            return self.advance(cause)
-        if self.background is not None and self.background.part is None:
-            return self.pass_background(cause)
-        return cause
-
-    def hear_notice(self, cause: int) -> int:
-        """The owner of a member takes it DOWN: a checkpoint is due, if there is anything to save
-        (WORLD.md, O1)."""
-        now = self.actor.now
-        if not self.plan.on_notice or self.stage is not COMPUTING or self.copy.unheard:
-            return cause
-        return self._fall_due(cause) if self.part.at(now) > 0 else cause
-
-    def _fall_due(self, cause: int) -> int:
-        """A checkpoint is due in the midst of computing."""
-        if self.background is not None:
-            self._overdue = True
-            return cause
-        now = self.actor.now
-        self._settle_exposure()
-        self._stop()
-        self.base, self.part = self.done(now), IDLE
-        over, cause = self._secure(cause)
-        return self.advance(cause) if over else cause
-
-    def advance(self, cause: int) -> int:
-        """Go over to the next part; those of length 0 are passed at once. Returns the number of the
-        last event, of which this is the way for all that follows it."""
-        over = True
-        while over and not self.ended:
-            over, cause = self._next(cause)
-        return cause
+        return cause if self.missing else self.react(READY, cause)
 
     def pass_part(self, cause: int) -> int:
-        """The present part's time is over."""
+        """Go on, as the present part's time is over."""
         self._stop()
-        if self.stage is COMPUTING:
-            self._settle_exposure()
-        return self.advance(cause)
+        return self.react(OVER, cause)
+
+    def react(self, stimulus: Stimulus, cause: int) -> int:
+        """Answer a stimulus as the table says, then pass all parts of length 0 at once. Raises
+        UnexpectedMessage where the table has no answer."""
+        over, answers = True, self.answers
+        while over:
+            answer = answers.get((self.step, stimulus))
+            if answer is None:
+                run = f"run {self.number} of {self.actor.name} in {self.step.name}"
+                raise UnexpectedMessage(f"{run} does not expect {stimulus.name}")
+            over, cause = answer(self, cause)
+            stimulus = OVER
+        return cause
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
-        """End the run with this outcome."""
+        """End the run with this outcome; `kept`: its members are held for the job's next run."""
         self._stop()
-        if self.background is not None:
-            self.background.stop(self.actor)
-            self.background = None
-        self.ended = True
+        self.saving.drop(self)
+        self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
         self.part = IDLE
-        return self._record(cause, RunEnded, outcome, self.base, kept)
+        return self.record(cause, RunEnded, outcome, self.base, kept)
 
     def hand_over(self, cause: int) -> tuple[State, int]:
-        """End it for a run on other members, which keeps all its work, saved or not. The part of a
-        checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
+        """End the run for one on other members, which keeps all its work, saved or not. The part of
+        a checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
         now = self.actor.now
-        if self.stage is CHECKPOINTING and self.computes:
+        if self.stage is CHECKPOINTS:
             self.base = min(self.base + self.part.at(now), self.work)
         state = self.state(now)
         return state, self.end(Outcome.CANCELLED, cause)
 
-    # --- its parts ----------------------------------------------------------------------------
+    # --- answers: a method for each row of the table ------------------------------------------
 
-    def _next(self, cause: int) -> tuple[bool, int]:
-        """Begin the part after the present one; whether it is over already."""
-        plan, stage = self.plan, self.stage
-        if stage is COMPUTING:
-            self.base = self._reach
-            self.part = IDLE
-            return self._after_computing(cause)
-        if stage is VERIFYING:
-            return self._verified(cause)
-        if stage in (SAVING, CHECKPOINTING):
-            return self._saved(cause)
-        if stage is RECOVERING:
+    def _prepare(self, cause: int) -> Answer:
+        """Begin the next part that comes before computing, or compute."""
+        if self.stage is RECOVERS:
             self.recovered(self)
-        if self._left < len(plan.before):
-            part, length = plan.before[self._left]
-            self._left += 1
-            return self._enter(part, length, cause)
-        return self._secure(cause) if plan.closes else self._compute(cause)
+        plan = self.plan
+        if self._passed < len(plan.before):
+            stage, length = plan.before[self._passed]
+            self._passed += 1
+            return self._enter(PREPARING, stage, length, cause)
+        return self._secure(cause) if plan.closes else self.compute(cause)
 
-    def _compute(self, cause: int) -> tuple[bool, int]:
-        self.computes = True
-        left = remaining(self.work, self.base)
-        period = math.inf if self._overdue else self.plan.period
-        last = left - period <= NEGLIGIBLE * self.work
-        self._reach = self.work if last else self.base + period
-        return self._enter(COMPUTING, left if last else period, cause)
-
-    def _after_computing(self, cause: int) -> tuple[bool, int]:
+    def _computed(self, cause: int) -> Answer:
+        """A period of work, or all of it, is done."""
+        self._settle_exposure()
+        self.base, self.part = self._reach, IDLE
         if self.base >= self.work:
-            # Always as a timer: the last verifications of an instant come after all other parts.
-            self.phase = Phase.RUNS_END
-            return self._enter(VERIFYING, self.plan.verification, cause, at_once=False)
+            return self._enter(LAST_VERIFICATION, VERIFIES, self.plan.rules.verification, cause)
         return self._secure(cause)
 
-    def _secure(self, cause: int) -> tuple[bool, int]:
-        """Save the present state, after a verification where one precedes checkpoints."""
-        if self.background is not None:
-            self._overdue = True
-            return self._compute(cause)
-        if self.plan.verified:
-            return self._enter(VERIFYING, self.plan.verification, cause)
-        return self._checkpoint(cause)
+    def _verified(self, cause: int) -> Answer:
+        """A verification that precedes a checkpoint has ended."""
+        if self._found_error(cause):
+            return False, self.over(self, Outcome.FAILED, cause)
+        return self.saving.begin(self, cause)
 
-    def _verified(self, cause: int) -> tuple[bool, int]:
+    def _verified_last(self, cause: int) -> Answer:
+        """The last verification has ended, and with it the run."""
+        outcome = Outcome.FAILED if self._found_error(cause) else Outcome.COMPLETED
+        return False, self.over(self, outcome, cause)
+
+    def _saved(self, cause: int) -> Answer:
+        """A checkpoint for which the run stood still is complete."""
+        return self.saving.complete(self, Level.FIRST, cause)
+
+    def _stored(self, cause: int) -> Answer:
+        """Such a checkpoint has arrived at the master too."""
+        return self.saving.complete(self, Level.SECOND, cause)
+
+    def _saved_beside(self, cause: int) -> Answer:
+        """A checkpoint beside the work is complete, and the work that it slowed down goes on at
+        full rate (P8)."""
+        cause = self.saving.complete_beside(self, cause)
+        return False, cause if self.saving.under_way else self.review(cause)
+
+    def _saved_late(self, cause: int) -> Answer:
+        """A checkpoint beside the work is complete, and another one has fallen due meanwhile, which
+        saves the work done now (P8)."""
+        cause = self.saving.complete_beside(self, cause)
+        if self.saving.under_way:
+            return False, cause  # its images go to the master first (P9)
+        self.step = COMPUTING
+        if remaining(self.work, self.done(self.actor.now)):
+            return self._fall_due(cause)
+        return False, self.review(cause)
+
+    def _noticed(self, cause: int) -> Answer:
+        """A member will go DOWN: a checkpoint is due if its protection heeds notices, and there is
+        anything to save (O1)."""
+        if self.saving.heeds_notice(self):
+            return self._fall_due(cause)
+        return False, cause
+
+    def _ignored(self, cause: int) -> Answer:
+        """A notice in any other part does nothing, and is not kept for later (O1)."""
+        return False, cause
+
+    answers: ClassVar[Mapping[tuple[Step, Stimulus], Callable[[Run, int], Answer]]] = {
+        (STAGING_IN, OVER): _prepare,
+        (STAGING_IN, READY): _prepare,
+        (PREPARING, OVER): _prepare,
+        (CLOSING_VERIFICATION, OVER): _verified,
+        (CLOSING_CHECKPOINT, OVER): _saved,
+        (CLOSING_STORE, OVER): _stored,
+        (CLOSING_STORE, READY): _stored,
+        (COMPUTING, OVER): _computed,
+        (COMPUTING, READY): _saved_beside,
+        (COMPUTING, SAVED): _saved_beside,
+        (COMPUTING, NOTICE): _noticed,
+        (OVERDUE, OVER): _computed,
+        (OVERDUE, READY): _saved_late,
+        (OVERDUE, SAVED): _saved_late,
+        (VERIFICATION, OVER): _verified,
+        (CHECKPOINT, OVER): _saved,
+        (CHECKPOINT, READY): _saved,
+        (STORE, OVER): _stored,
+        (STORE, READY): _stored,
+        (LAST_VERIFICATION, OVER): _verified_last,
+        (LAST_VERIFICATION, READY): _saved_beside,
+        (LAST_VERIFICATION, SAVED): _saved_beside,
+        **dict.fromkeys([(it, NOTICE) for it in Step if it not in (COMPUTING, ENDED)], _ignored),
+    }
+    """Maps each stimulus that a step expects to the method that answers it; any other is an
+    error."""
+
+    # --- what answers are made of; protections call those without an underscore ----------------
+
+    def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
+        """Log an event of this run."""
+        return self.actor.record(cause, kind, self.actor.name, self.number, *values)
+
+    def compute(self, cause: int, step: Step = COMPUTING) -> Answer:
+        """Compute for a period, or to the end if no more than that is left. While a checkpoint is
+        overdue no other falls due by its period."""
+        left = remaining(self.work, self.base)
+        period = math.inf if step is OVERDUE else self.plan.period
+        # No checkpoint is begun when no work would be left after it (P7).
+        last = left - period <= NEGLIGIBLE * self.work
+        self._reach = self.work if last else self.base + period
+        return self._enter(step, COMPUTES, left if last else period, cause)
+
+    def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
+        """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""
+        step = STEPS[self.step >= COMPUTING, level]
+        if cost is not None:
+            return self._enter(step, CHECKPOINTS, cost, cause)
+        _, cause = self._enter(step, SENDS, math.inf, cause)
+        self.send_images(cause)
+        return False, cause
+
+    def send_images(self, cause: int) -> None:
+        """Have all members send their images, and wait for their reports."""
+        self.missing = set(self.copy.members)
+        self.copy.send_images(self.actor, cause)
+
+    def _fall_due(self, cause: int) -> Answer:
+        """A checkpoint is due in the midst of computing."""
+        if self.saving.under_way:
+            self.step = OVERDUE
+            return False, cause
+        self._settle_exposure()
+        self._stop()
+        self.base, self.part = self.done(self.actor.now), IDLE
+        return self._secure(cause)
+
+    def _secure(self, cause: int) -> Answer:
+        """Save the present state, after a verification where one precedes checkpoints."""
+        if self.saving.under_way:
+            return self.compute(cause, OVERDUE)
+        rules = self.plan.rules
+        if rules.verified:
+            step = VERIFICATION if self.computes else CLOSING_VERIFICATION
+            return self._enter(step, VERIFIES, rules.verification, cause)
+        return self.saving.begin(self, cause)
+
+    def _found_error(self, cause: int) -> bool:
         found = self.finds_error(self.exposed)
         if self.logs_exposure:
-            self._record(cause, VerificationEnded, self.exposed, found)
-        if found:
-            return False, self.over(self, Outcome.FAILED, cause)
-        self.exposed = 0
-        if self.base >= self.work:
-            return False, self.over(self, Outcome.COMPLETED, cause)
-        return self._checkpoint(cause)
+            self.record(cause, VerificationEnded, self.exposed, found)
+        if not found:
+            self.exposed = 0
+        return found
 
-    def _checkpoint(self, cause: int) -> tuple[bool, int]:
-        if not self.plan.blocking:
-            cause = self._begin_background(cause)
-            return self._compute(cause)
-        return self._take(self.plan.cost, cause)
-
-    def _take(self, cost: float | None, cause: int) -> tuple[bool, int]:
-        """Have the members spend this time or, if None, send their images."""
-        if cost is not None:
-            return self._enter(CHECKPOINTING, cost, cause)
-        self.missing = set(self.copy.members)
-        _, cause = self._enter(SAVING, math.inf, cause)
-        self.copy.send_images(self.actor, cause)
-        return not self.missing, cause
-
-    def _saved(self, cause: int) -> tuple[bool, int]:
-        """A checkpoint that blocks is complete, with buddies or on shared storage."""
-        state = State(self.number, self.base, self.work, self.exposed)
-        cause = self._log_saved(state, self._storing, cause)
-        self._storing = self._stores_next(self._storing)
-        return self._take(self.plan.store_cost, cause) if self._storing else self._compute(cause)
-
-    def _log_saved(self, state: State, stored: bool, cause: int) -> int:
-        copy = self.copy
-        if stored:
-            copy.stored = state
-            return self._record(cause, CheckpointStored, state.done)
-        copy.taken += 1
-        cause = self._record(cause, CheckpointTaken, state.done)
-        self.saved(self, state, cause)
-        return cause
-
-    def _stores_next(self, stored: bool) -> bool:
-        """Whether the checkpoint that is complete is to be sent to the master too."""
-        every = self.plan.stores
-        return not stored and every > 0 and self.copy.taken % every == 0
-
-    # --- a checkpoint that does not block it --------------------------------------------------
-
-    def _begin_background(self, cause: int) -> int:
-        state = State(self.number, self.base, self.work, self.exposed)
-        cause = self._record(cause, CheckpointStarted, self.base)
-        return self._pass_beside(state, self.plan.cost, False, cause)
-
-    def _pass_beside(self, state: State, cost: float | None, stores: bool, cause: int) -> int:
-        due = CheckpointDue(self.copy.number, self.number)
-        self.background = background = BackgroundCheckpoint(state, due, stores)
-        if cost is None:
-            self.missing = set(self.copy.members)
-            self.copy.send_images(self.actor, cause)
-        elif cost:
-            background.begin(self.actor, cost, not self.copy.absent, cause)
-        else:
-            return self._complete_background(cause)
-        return cause
-
-    def pass_background(self, cause: int) -> int:
-        """The checkpoint beside its part is complete: what it slowed down goes on."""
-        cause = self._complete_background(cause)
-        if self.background is not None:
-            return cause
-        overdue, self._overdue = self._overdue, False
-        left = remaining(self.work, self.done(self.actor.now))
-        if overdue and left and self.stage is COMPUTING:
-            return self._fall_due(cause)
-        return self.review(cause)
-
-    def _complete_background(self, cause: int) -> int:
-        background = self.background
-        assert background is not None
-        background.stop(self.actor)
-        self.background = None
-        cause = self._log_saved(background.state, background.stores, cause)
-        if self._stores_next(background.stores):
-            cause = self._record(cause, CheckpointStarted, background.state.done)
-            return self._pass_beside(background.state, self.plan.store_cost, True, cause)
-        return cause
-
-    def _enter(
-        self, stage: Stage, length: float, cause: int, at_once: bool = True
-    ) -> tuple[bool, int]:
-        """Begin a part of this length; whether it is over already."""
-        self.stage = stage
-        if at_once and length <= 0:
+    def _enter(self, step: Step, stage: Stage, length: float, cause: int) -> Answer:
+        """Begin a part of this length. The last verification is a timer even if it takes no time:
+        those of an instant come after all other parts."""
+        self.step, self.stage = step, stage
+        if length <= 0 and step is not LAST_VERIFICATION:
             self.part = IDLE
             return True, cause
         rate = 0.0
@@ -291,7 +423,57 @@ class Run(RunAccount):
         else:
             rate = self._rate()
             self.part = Progress(length, 0, rate, self.actor.now)
-        if length and not (self._overdue and stage is COMPUTING):
-            cause = self._record(cause, StageStarted, stage, rate, self.base)
+        if length and step is not OVERDUE:  # the log has it that the run computes on
+            cause = self.record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
         return False, cause
+
+    # --- its rate and its timer ---------------------------------------------------------------
+
+    def review(self, cause: int) -> int:
+        """Go on at the rate that follows from the members' states and speeds: a change settles the
+        account and moves the timer."""
+        self.saving.members_changed(self, cause)
+        if self.stage in WAITING:
+            return cause
+        rate = self._rate()
+        if rate == self.part.rate:
+            return cause
+        now = self.actor.now
+        if self.stage is COMPUTES:
+            self._settle_exposure()
+        self._stop()
+        self.part.change(now, rate)
+        cause = self.record(cause, RateChanged, rate, self.done(now))
+        self._aim(cause)
+        return cause
+
+    def _rate(self) -> float:
+        """Work advances at the slowest member's speed, all else at rate 1 (R1)."""
+        copy = self.copy
+        if copy.absent:
+            return 0
+        return copy.speed() * self.saving.pace if self.stage in AT_SPEED else 1
+
+    def _exposure(self, now: float) -> float:
+        if self.stage is not COMPUTES or not self.part.rate:
+            return self.exposed
+        return self.exposed + len(self.copy.members) * (now - self.part.since)
+
+    def _settle_exposure(self) -> None:
+        self.exposed = self._exposure(self.actor.now)
+
+    def _aim(self, cause: int) -> None:
+        part = self.part
+        end = part.end() if part.work else part.since
+        if end is None or end == math.inf or part is IDLE:
+            return
+        self.due, self.cause = end, cause
+        due = PartDue(self.copy.number, self.number)
+        phase = RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
+        self._timer = self.actor.at(end, due, cause, phase)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self.actor.cancel(self._timer)
+            self._timer, self.due = None, math.inf

@@ -1,4 +1,4 @@
-"""Jobs whose runs are affected by their members' changes of state and speed (WORLD.md, R)."""
+"""Jobs whose runs depend on their members' changes of state and speed (WORLD.md, R)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,17 @@ from actors.messages import (
     ReplacementWanted,
     Resume,
 )
-from actors.run import Run
-from actors.run_account import CheckpointDue, HearNotices, PartDue
-from actors.runtime import NOTHING, Phase, handles
+from actors.protection.saving import CheckpointDue
+from actors.run import NOTICE, SAVED, PartDue, Run
+from actors.runtime import NOTHING, Phase, handles, message
 from policies.availability import WorkerState
+
+
+@message
+class HearNotices:
+    """A job tells itself to act on all notices of this instant, each of which makes a checkpoint
+    due."""
+
 
 FAILED, LOST, DOWN = Outcome.FAILED, Outcome.LOST, WorkerState.DOWN
 RESUME, HEAR_NOTICES = Resume(), HearNotices()
@@ -40,7 +47,7 @@ class JobOfRuns(JobOfCopies):
 
     _resuming: bool = field(init=False, default=False)
     _notices: list[tuple[int, int]] = field(init=False, factory=list)
-    """Copy and seq of each notice that its owners have given at this instant."""
+    """Copy, and number of the event, of each notice that owners have given at this instant."""
 
     # --- its members --------------------------------------------------------------------------
 
@@ -81,13 +88,13 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearNotices)
     def hear_notices(self, _: HearNotices, __: int) -> None:
-        """All of this instant, by run number."""
+        """Report all notices of this instant to the runs, by run number."""
         notices, self._notices = self._notices, []
         found = ((self.copies[copy].run, cause) for copy, cause in notices if copy in self.copies)
         heard = [(run, cause) for run, cause in found if run is not None]
         for run, cause in sorted(heard, key=lambda it: it[0].number):
             if not run.ended:
-                self.report_progress(run.copy, run.hear_notice(cause))
+                self.report_progress(run.copy, run.react(NOTICE, cause))
 
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
@@ -115,7 +122,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(ReplacementDue)
     def ask_replacement(self, message: ReplacementDue, _: int) -> None:
-        """It is asked for once the member's fault is known, and time is up."""
+        """Ask for a replacement once the member's fault is known and it has been away for
+        `replace_after` (P10)."""
         copy, worker = self.copies.get(message.copy), message.worker
         after = self.protection.rules.replace_after
         if copy is None or after is None:
@@ -135,20 +143,20 @@ class JobOfRuns(JobOfCopies):
 
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
-        """All its checkpoints beside runs' parts that are complete at this instant, by run."""
+        """Complete all checkpoints beside runs' work that end at this instant, by run number."""
         due_by = self.due_by
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
-            background = run.background
-            if background is not None and background.end is not None and background.end <= due_by:
-                self.report_progress(run.copy, run.pass_background(background.cause))
+            beside = run.saving.under_way
+            if beside is not None and beside.end is not None and beside.end <= due_by:
+                self.report_progress(run.copy, run.react(SAVED, beside.cause))
 
     @handles(
         *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:
-        """The copy ended at the same instant."""
+        """Ignore a message to a copy that ended at the same instant."""
 
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
@@ -172,7 +180,8 @@ class JobOfRuns(JobOfCopies):
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
     def _end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
-        """The run is lost or has failed: its copy waits for the next one, or is over."""
+        """End a run that is lost or has failed; its copy waits for the next run, or is over. Return
+        the number of that event."""
         if not self.protection.keeps:
             return self._drop(copy, outcome, cause, early=True)
         assert copy.run is not None
@@ -198,7 +207,7 @@ class JobOfRuns(JobOfCopies):
 
     @handles(PartDue)
     def pass_parts(self, message: PartDue, cause: int) -> None:
-        """All its runs' parts that end at this instant, by run number."""
+        """Pass all runs' parts that end at this instant, by run number."""
         first = self.copies[message.copy].run
         assert first is not None
         if len(self.copies) == 1:

@@ -1,4 +1,5 @@
-"""The scheduler hears of ends and changes, decides once an instant, and carries decisions out."""
+"""The scheduler is notified of ends and changes, decides once an instant, and carries decisions
+out."""
 
 from __future__ import annotations
 
@@ -48,8 +49,8 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 class Decider:
-    """What differs between schedulers: it keeps its books, asks its policies, and answers by
-    calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
+    """The part that differs between schedulers: a decider keeps its state, asks its policies, and
+    answers by calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
 
     `cause` is everywhere the number of the event that leads to the call.
     """
@@ -61,52 +62,55 @@ class Decider:
 
     @property
     def wants_progress(self) -> bool:
-        """Whether jobs are to report how far their runs are; known once it is attached."""
+        """Whether jobs are to report how far their runs are; known once the decider is attached."""
         return False
 
     def attach(self, scheduler: Scheduler) -> None:
-        """Called once, before anything else."""
+        """Take the scheduler whose decider this is; called once, before anything else."""
 
     def submitted(self, job: BatchJob, cause: int) -> None:
-        """A job asks to be scheduled."""
+        """Note that a job asks to be scheduled."""
 
     def over(self, message: CopyOver, cause: int) -> None:
-        """A copy has ended; the pool has its workers back already."""
+        """Note that a copy has ended; the pool has its workers back already."""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        """A worker changed state, and the pool knows; whether that calls for a decision."""
+        """Note that a worker has changed state, as the pool knows already; return whether that
+        calls for a decision."""
         return False
 
     def programmed(self, worker: int, label: str, cause: int) -> bool:
-        """A worker holds this program now; whether that calls for a decision."""
+        """Note that a worker holds this program now; return whether that calls for a decision."""
         return False
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        """A member of a copy was replaced: it has these now."""
+        """Note that a member of a copy was replaced; `numbers`: all its members now."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
-        """A malleable job reports its progress."""
+        """Note how far a malleable job is."""
 
     def progressed(self, message: RunProgress) -> None:
-        """A job that reports tells how far a run is."""
+        """Note how far a run is, of a job that reports."""
 
     def saved(self, message: StateSaved) -> None:
-        """A job that reports tells of a saved state."""
+        """Note the furthest saved state of a job that reports."""
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
-        """A worker changed speed, and the pool knows."""
+        """Note that a worker has changed speed, as the pool knows already."""
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Whether a fault of this worker changes nothing in its model; the log says so then."""
+        """Return whether a fault of this worker changes nothing in the decider's model; it logs
+        that then."""
         return False
 
     def woken(self, cause: int) -> int | None:
-        """What a wake-up call leads to a decision for; None: it does not count, as the decision
-        that asked for it has been replaced, or the instant has been decided on."""
+        """Return the cause of the decision to which a wake-up call leads; None: the call does not
+        count, as the decision that asked for it has been replaced, or the instant has been decided
+        on."""
         return None
 
     def decide(self, cause: int) -> None:
-        """All of this instant is known."""
+        """Decide, as all of this instant is known."""
 
     def stalled(self) -> str:
         """Return which policy leaves its jobs waiting, in words; empty where none does."""
@@ -124,22 +128,22 @@ class Scheduler(Dispatcher):
     decider: Decider
     jobs: int
     described: dict[int, BatchJob] = field(init=False, factory=dict)
-    """By index: what these jobs are."""
+    """Descriptions of the unfinished jobs, by index."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
-    """Label of a program -> the workers that hold it."""
+    """Maps the label of a program to the workers that hold it."""
     holdings: dict[int, HoldingsChanged] = field(init=False, factory=dict)
-    """What workers that report told last of what they hold."""
+    """The last report of each worker on what it holds."""
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
     runs: int = field(init=False, default=0)
-    """Copies that are over."""
+    """Number of copies that are over."""
     deciding: bool = field(init=False, default=False)
     unsettled: list[Actor] = field(init=False, factory=list)
     """Jobs that wait to learn which of their former members were enrolled again."""
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that calls for a decision at this instant."""
     limit: ProgressLimit | None = field(init=False, default=None)
-    """Ends a run without progress; None: the run ends by itself."""
+    """The limit that ends a run without progress; None: the run ends by itself."""
     look_at: float = field(init=False, default=inf)
     """Length of the journal at which the limit looks next."""
 
@@ -291,7 +295,7 @@ class Scheduler(Dispatcher):
         self.later(DECIDE, cause, DECISION)
 
     def limit_events(self, limit: ProgressLimit) -> None:
-        """End the run with an error where so many events pass without progress."""
+        """End the run with an error where the limit's number of events pass without progress."""
         self.limit, self.look_at = limit, limit.look_at
 
     def _look_for_progress(self) -> None:

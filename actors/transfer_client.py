@@ -1,4 +1,4 @@
-"""A worker as a member of runs: the messages that it fetches and sends, one at a time."""
+"""A worker as a member of runs fetches and sends messages, one at a time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TRANSFER_DUE = TransferDue()
 class TransferClient(Actor):
     """Fetches what its run needs and sends its image, through the master (WORLD.md, L).
 
-    What takes its state away is a worker's business: it calls `moved`.
+    Changes of its state are `Worker`'s business, which calls `moved`.
     """
 
     transitions: ClassVar[Mapping[WorkerState, frozenset[WorkerState]]] = {
@@ -57,24 +57,25 @@ class TransferClient(Actor):
     scheduler: Actor
     master: Actor | None = None
     reports: bool = False
-    """Whether the scheduler is told what it holds, whenever that changes."""
+    """Whether it reports to the scheduler what it holds, whenever that changes."""
     memory: Memory = field(init=False, factory=Memory)
     request: StageIn | None = field(init=False, default=None)
-    """The run that it is a member of, where there is a master."""
+    """The request of the run that it is a member of, where there is a master."""
     saving: bool = field(init=False, default=False)
-    """It has an image to send."""
+    """Whether it has an image to send."""
     _transfer: Timer | None = field(init=False, default=None)
-    """The end of the message that is passing."""
+    """Timer of the end of the message that is passing."""
     _wanted_since: tuple[float, int] = field(init=False, default=(-1, NOTHING))
-    """Since when, and since which event, it has wanted the message that it wants."""
+    """Time, and number of the event, since which it has wanted its present message."""
     _asking: bool = field(init=False, default=False)
-    """The master knows that it wants a channel."""
+    """Whether the master knows that it wants a channel."""
     _orphaned: bool = field(init=False, default=False)
-    """It holds a channel for a message that is lost, until its run ends."""
+    """Whether it holds a channel for a message that is lost, until its run ends (F1)."""
 
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
-        """Its state has changed; called only where there is a master. Where its run's job does not
-        know yet, a message that passes is lost, but keeps its channel (WORLD.md, F1)."""
+        """Suspend, resume or lose its messages as its state has changed; called only where there is
+        a master. `hidden`: its run's job does not know yet, and a message that passes is lost but
+        keeps its channel (WORLD.md, F1)."""
         if state is DOWN:
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.
@@ -103,8 +104,8 @@ class TransferClient(Actor):
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
-        """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the
-        part that has passed of a message with program or data."""
+        """Keep its data, and the part that has passed of a message with program or data, as it is
+        enrolled again at the instant at which it left (volatile13)."""
         memory = self.memory
         self.saving = memory.image = False
         if request.job is not former.job:
@@ -144,7 +145,7 @@ class TransferClient(Actor):
             self._report(cause)
 
     def _report(self, cause: int) -> None:
-        """Tell the scheduler what it holds, while no message passes."""
+        """Report to the scheduler what it holds, while no message passes."""
         if self.reports:
             job = None if self.request is None else self.request.job.name
             passed = self.memory.part.done if self.memory.kind in INPUT else 0

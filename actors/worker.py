@@ -1,4 +1,4 @@
-"""A worker: UP, RECLAIMED or DOWN, with a speed, and a memory that the master fills."""
+"""A worker is UP, RECLAIMED or DOWN, and has a speed and a memory that the master fills."""
 
 from __future__ import annotations
 
@@ -28,25 +28,26 @@ Change = tuple[float, WorkerState]
 
 
 def always_up() -> Iterator[Change]:
-    """The availability of a worker that is never reclaimed."""
+    """Return the availability of a worker that is UP throughout."""
     return iter(((0, UP),))
 
 
 @define(eq=False)
 class Worker(TransferClient):
-    """A processor that computes while UP, waits while RECLAIMED, forgets when DOWN (volatile13,
+    """A processor that computes while UP, waits while RECLAIMED, and forgets when DOWN (volatile13,
     section III.B).
 
-    Its owner's states, its faults and its speed add up (WORLD.md, W1); what a change means to the
-    run that holds it, the scheduler tells that run.
+    Its owner's states, its faults and its speed add up (WORLD.md, W1). The scheduler reports its
+    changes to the job that holds it.
     """
 
     owner: Iterator[Change] = field(factory=always_up)
-    """(time, state), times increasing, the first at the start of the run."""
+    """(time, state) of the owner's changes, times increasing, the first at the start of the run."""
     speeds: Iterator[tuple[float, float]] | None = None
-    """(time, speed), likewise; None: always 1."""
+    """(time, speed) of its changes of speed, likewise; None: it is always 1."""
     notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
-    """(when its owner says so, when it takes it DOWN), by the former; None: it does not."""
+    """(time of the notice, time at which the owner takes it DOWN), by the former; None: the owner
+    does not take it DOWN."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _next: Change | None = field(init=False, default=None)
@@ -54,12 +55,12 @@ class Worker(TransferClient):
     _until: float = field(init=False, default=-1)
     """End of the last fault's downtime."""
     _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
-    """When its last DOWN ends, if that was logged, and the seq of that event."""
+    """Time at which its last DOWN ends, and number of the event with which that began."""
     _failing: Fail | None = field(init=False, default=None)
     """A fault that strikes at this instant."""
     _hidden: tuple[float, int] | None = field(init=False, default=None)
-    """Until when at the latest a job that holds it does not know of its fault, and the seq of its
-    going DOWN (WORLD.md, F1)."""
+    """Latest time until which a job that holds it does not know of its fault, and number of the
+    event with which it went DOWN (WORLD.md, F1)."""
     _speed: float = field(init=False, default=1)
 
     def started(self) -> None:
@@ -147,7 +148,7 @@ class Worker(TransferClient):
             self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
 
     def _hide(self, latest: float, fall: int) -> None:
-        """Have its job hear of its fault at this time at the latest."""
+        """Have the fault detected at this time at the latest (F1)."""
         self._hidden = latest, fall
         self.at(latest, TURN, self.system.origin, STATES_CHANGE)
 
@@ -158,7 +159,7 @@ class Worker(TransferClient):
         hidden: bool = False,
         detection: float | None = None,
     ) -> int:
-        """Its state from now on; the number of that event."""
+        """Change its state; return the number of that event."""
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
         cause = fall if was is DOWN and loop.now <= over <= due_by else self.system.origin
@@ -174,7 +175,7 @@ class Worker(TransferClient):
         self._speed_up(self._speed, cause)
 
     def _speed_up(self, speed: float, cause: int) -> None:
-        """This is its speed from now on; wait for the next one."""
+        """Change its speed, and wait for the next change."""
         following = next(self.speeds, None) if self.speeds is not None else None
         if following is not None:
             time, self._speed = following
@@ -186,7 +187,8 @@ class Worker(TransferClient):
 
 @define(eq=False)
 class WorkerRegistry:
-    """The workers of a platform, by number: calling it makes the actor of one that has none yet."""
+    """Keeps the workers of a platform by number. Calling it returns one of them, whose actor it
+    makes if there is none yet."""
 
     system: System
     make: Callable[[int], Worker]

@@ -1,4 +1,5 @@
-"""Messages of workers and of the master: requests imperative, facts past tense."""
+"""Messages of workers and of the master. Requests are imperative, facts past tense; a message's
+first words say who sends it to whom."""
 
 from __future__ import annotations
 
@@ -14,12 +15,12 @@ from policies.availability import WorkerState
 
 @message
 class Turn:
-    """A worker to itself: its owner's next change, or the end of a downtime, is due."""
+    """A worker tells itself that its owner's next change, or the end of a downtime, is due."""
 
 
 @message
 class SpeedDue:
-    """A worker to itself: its speed's next change is due."""
+    """A worker tells itself that the next change of its speed is due."""
 
 
 @message
@@ -27,31 +28,31 @@ class Fail:
     """Hazard to worker: you fail now, unless you are DOWN already."""
 
     downtime: float = 0
-    """How long that keeps it DOWN."""
+    """Time for which the fault keeps the worker DOWN."""
     detection: float = 0
-    """After which time its run's job hears of it, at the latest."""
+    """Time after which the fault is detected, at the latest (F1)."""
     logs_detection: bool = False
-    """Whether the log has that time, as other kinds of faults have another."""
+    """Whether the log has the detection time, as other kinds of faults have another."""
 
 
 @message
 class NoticeDue:
-    """A worker to itself: so long before its owner's next change the owner announces it."""
+    """A worker tells itself that its owner announces the next change."""
 
     time: float | None
-    """When it takes the worker DOWN; None: it does not."""
+    """Time at which the owner takes the worker DOWN; None: it does not."""
 
 
 @frozen
 class Needs:
-    """What each member of a job's runs fetches from the master, in time units of a channel; what
-    has size 0 is held from the start (WORLD.md, L2)."""
+    """Sizes of the messages that each member of a job's runs fetches from the master, in time units
+    of a channel. A message of size 0 is held from the start (WORLD.md, L2)."""
 
     label: str
-    """What the program is known by."""
+    """Name of the program: jobs with one label share it."""
     program: float = 0
     data: float = 0
-    """Of each unit, a message each."""
+    """Size of each unit of data, which is a message of its own."""
     image: float = 0
 
 
@@ -64,7 +65,7 @@ class StageIn:
     run: int
     needs: Needs
     units: int
-    """Of data."""
+    """Number of units of data."""
     image: bool
     """Whether the run continues from an image that the master has."""
 
@@ -79,9 +80,9 @@ class LeaveRun:
     """Job to worker: the run has ended; what has passed of an incomplete message is lost."""
 
     copy: int
-    """Whose run that was: the worker may be another copy's by now."""
+    """The copy whose run has ended: another copy may hold the worker by now."""
     keep: bool
-    """Whether you stay the job's, with the data that you hold."""
+    """Whether the job still holds the worker, with the data in its memory."""
 
 
 @message
@@ -96,7 +97,7 @@ class Preempted:
 
 @message
 class TransferDue:
-    """Worker to itself: the message has passed whole."""
+    """A worker tells itself that the message has passed whole."""
 
 
 # --- to the scheduler --------------------------------------------------------------------------
@@ -109,7 +110,7 @@ class StateChanged:
     index: int
     state: WorkerState
     until: float | None
-    """When it will be UP again, where that is known."""
+    """Time at which it will be UP again, where that is known."""
     hidden: bool = False
     """Whether a job that holds me does not know yet that I am DOWN."""
 
@@ -193,12 +194,13 @@ class NeedNoChannel:
 
 @message
 class Serve:
-    """Master to itself: deal out the channels, once, for the time that begins now."""
+    """The master tells itself to deal out the channels, once, for the time that begins now."""
 
 
 @message
 class SlotBegan:
-    """Master or scheduler to itself: its policy wants to be asked in every slot."""
+    """The master or the scheduler tells itself to ask its policy, which wants to be asked in every
+    slot."""
 
 
 @message
@@ -208,14 +210,14 @@ class HoldingsChanged:
 
     index: int
     job: str | None
-    """Name of the job whose run it is a member of."""
+    """Name of the job that holds the worker; None: no job does."""
     data: int
-    """Complete units of data."""
+    """Number of complete units of data."""
     passed: float
     """Time for which the incomplete message of the program or of data had passed by `since`."""
     since: float | None = None
-    """It goes on passing since then; None: it does not pass."""
+    """Time since which that message passes; None: it does not."""
     until: float = inf
-    """When it will have passed whole."""
+    """Time at which the message will have passed whole."""
     unit: bool = False
-    """Whether it is then one more unit of data, not the program."""
+    """Whether the message is one more unit of data, not the program."""

@@ -1,1 +1,2 @@
-"""Decisions: pure policies over read-only views, and the maths that they believe in."""
+"""Holds the decisions: pure policies over read-only views, and the mathematics that they believe
+in."""

@@ -1,9 +1,10 @@
-"""Policies for redundant copies: redundancy17's two algorithms, and what they are compared with.
+"""Implements policies for redundant copies: redundancy17's two algorithms, and the policies that
+they are compared with.
 
 By remaining work (section IV) ties go to the earlier arrival, then to the lower id: the order in
 which jobs are listed. By arrival (section V) the newest job is the last listed: of equal arrivals
-the one with the higher id. redundancy17's Algorithm 2 sorts by a_1 >= a_2 >= ... and calls n(t)
-the most recent: the printed order is inverted.
+the one with the higher id. redundancy17's Algorithm 2 sorts by a_1 >= a_2 >= ... and calls n(t) the
+most recent: the printed order is inverted.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from policies.interface.copies import ActiveJobs, CopyAllocation, Counts, Redund
 
 
 def shortest_first(jobs: ActiveJobs) -> Counts:
-    """Positions by remaining work, ties by position; at most M of them."""
+    """Return the positions of at most M jobs by remaining work, ties by position."""
     return jobs.remaining.argsort(kind="stable")[: jobs.servers]
 
 
 def spare_to_smallest(servers: int, jobs: int) -> Counts:
-    """r_j of redundancy17, Algorithm 1, for n jobs by remaining work: floor(M/n) each, the spare
-    machines all to the first; the first M jobs have one each where n >= M."""
+    """Return r_j of redundancy17, Algorithm 1, for n jobs by remaining work: floor(M/n) copies
+    each, and all spare machines for the first job. Where n >= M the first M jobs have one copy
+    each."""
     each = max(servers // jobs, 1)
     copies = np.full(min(jobs, servers), each)
     if jobs < servers:
@@ -36,8 +38,8 @@ def spare_to_smallest(servers: int, jobs: int) -> Counts:
 
 
 def spare_spread(servers: int, jobs: int) -> Counts:
-    """As `spare_to_smallest`, the spare machines one each to the smallest jobs (not in
-    redundancy17)."""
+    """Return floor(M/n) copies each, with the spare machines one each to the smallest jobs (a
+    variant that is not in redundancy17)."""
     served = min(jobs, servers)
     copies = np.full(served, servers // served)
     copies[: servers % served] += 1
@@ -46,9 +48,10 @@ def spare_spread(servers: int, jobs: int) -> Counts:
 
 @frozen
 class SrptR:
-    """SRPT+R (redundancy17, Algorithm 1): all spare machines to the job with the least work left.
+    """SRPT+R (redundancy17, Algorithm 1) gives all spare machines to the job with the least
+    remaining work.
 
-    Without cloning each copy keeps its own progress, which tells how much of the gain is due to
+    Without cloning each copy keeps its own progress, which shows how much of the gain is due to
     cloning the furthest state.
     """
 
@@ -73,10 +76,10 @@ class SrptREven:
 
 @frozen
 class Srpt:
-    """SRPT without redundancy: one machine each to the M jobs with the least work left.
+    """SRPT without redundancy gives one machine each to the M jobs with the least remaining work.
 
-    `stay`: a job that goes on keeps its server; otherwise, as under SRPT+R, every checkpoint
-    places all jobs afresh.
+    With `stay` a job that continues keeps its server; otherwise, as under SRPT+R, every decision
+    epoch places all jobs afresh.
     """
 
     stay: bool = False
@@ -88,7 +91,7 @@ class Srpt:
 
 @frozen
 class Fcfs:
-    """The M oldest jobs, one machine each, kept until the job ends."""
+    """FCFS gives the M oldest jobs one machine each, until the job ends."""
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         order = np.arange(min(len(jobs), jobs.servers))
@@ -99,7 +102,8 @@ HALF = Fraction(1, 2)
 
 
 def exact_fraction(value: Fraction | float | str) -> Fraction:
-    """The decimal that was written: 0.29 is 29/100, so that 0.29 x 100 floors to 29, not 28.
+    """Convert the decimal as it was written: 0.29 becomes 29/100, so that 0.29 x 100 floors to 29,
+    not 28.
 
     Raises ValueError where `value` is not a number.
     """
@@ -107,20 +111,21 @@ def exact_fraction(value: Fraction | float | str) -> Fraction:
 
 
 def between_0_and_1(instance: object, attribute: object, beta: Fraction) -> None:
-    """attrs validator; ValueError where beta is not in (0, 1) (redundancy17, section V.A)."""
+    """Check beta, as an attrs validator. Raises ValueError where beta is not in (0, 1)
+    (redundancy17, section V.A)."""
     if not 0 < beta < 1:
         problem = f"LAPS shares among a part beta of the jobs, which {beta} is not"
         raise ValueError(f"{problem}; accepted: a beta in (0, 1).")
 
 
 def newest_first(jobs: ActiveJobs, served: int) -> Counts:
-    """Positions of the `served` newest jobs, the newest first."""
+    """Return the positions of the `served` newest jobs, the newest first."""
     return np.arange(len(jobs) - 1, len(jobs) - 1 - served, -1)
 
 
 def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
-    """One machine to each of the `served` newest jobs; where there are at least as many jobs as
-    machines, all machines' service is divided evenly among them."""
+    """Give one machine to each of the `served` newest jobs. Where there are at least as many jobs
+    as machines, all machines' service is divided evenly among them."""
     order = newest_first(jobs, served)
     ones = np.ones_like(order)
     if served < jobs.servers:
@@ -129,11 +134,11 @@ def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
 
 
 def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
-    """r_j of redundancy17, Algorithm 2, the newest job first, and z + 1, the copies that share a
-    server.
+    """Return r_j of redundancy17, Algorithm 2, the newest job first, and z + 1, the number of
+    copies that share a server.
 
-    With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1
-    jobs on exactly (z + 1) M slots. Where beta n = M the newest has M copies at share 1/2.
+    With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1 jobs
+    on exactly (z + 1) M slots. Where beta n = M the newest job has M copies at share 1/2.
     """
     shared, alpha = divmod(floor(beta * jobs), servers)
     each = 1 if shared else servers // (alpha + 1)
@@ -144,8 +149,8 @@ def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
 
 @frozen
 class LapsR:
-    """LAPS+R(beta) (redundancy17, Algorithm 2); `redundant = False`: its jobs and shares, one copy
-    each."""
+    """LAPS+R(beta) (redundancy17, Algorithm 2) serves the newest jobs with redundant copies; with
+    `redundant = False` it gives the same jobs and shares, but one copy each."""
 
     beta: Fraction = field(default=HALF, converter=exact_fraction, validator=between_0_and_1)
     redundant: bool = True
@@ -170,7 +175,7 @@ class Laps:
 
 @frozen
 class ProcessorSharing:
-    """All jobs share the machines evenly, none more than one machine."""
+    """All jobs share the machines evenly (processor sharing), none with more than one machine."""
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         return shared_evenly(jobs, len(jobs))
@@ -194,7 +199,7 @@ NAMES = (*FIXED, *(f"{name}(beta)" for name in SHARING))
 
 
 def named(name: str) -> RedundancyPolicy:
-    """The policy of that name: `SRPT+R`, `LAPS+R(0.29)`, `LAPS(2/3)`...
+    """Return the policy called `name`, such as `SRPT+R`, `LAPS+R(0.29)` or `LAPS(2/3)`.
 
     Without parentheses beta is 1/2. Raises ValueError for other names, and for a beta that is not
     in (0, 1).

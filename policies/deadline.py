@@ -1,6 +1,7 @@
-"""Spot or on-demand, with a deadline (Wu et al. 2024).
+"""Implements policies that choose between spot and on-demand workers for jobs with a deadline (Wu
+et al. 2024).
 
-Checkpoints are taken to be frequent: what a run computed since the last one is left out.
+The policies assume frequent checkpoints: they ignore what a run has computed since its last one.
 """
 
 from __future__ import annotations
@@ -8,34 +9,45 @@ from __future__ import annotations
 from policies.interface.deadline import DueJob, KindPolicy
 
 ON_DEMAND = "on-demand"
-"""The kind that can be had whenever it is wanted; all others are spot."""
+"""Name of the kind of worker that is always available; all other kinds are spot."""
 NEGLIGIBLE = 1e-9
-"""Of a deadline: sums of decimals differ by less."""
+"""Relative tolerance, as a part of the deadline, for comparing times: rounding of decimal sums
+stays below it."""
 
 
 def on_demand(job: DueJob) -> str:
-    """On demand from the start to the end."""
+    """Keep the job on on-demand workers from start to end."""
     return ON_DEMAND
 
 
 def spot(job: DueJob) -> str:
-    """Spot only, however late: its present kind, else the cheapest that can be had."""
+    """Keep the job on spot workers, however late it becomes: on its present kind if that is
+    available, else on the cheapest available kind."""
     kinds = [offer.kind for offer in job.offers if offer.kind != ON_DEMAND]
     return job.kind if job.kind in kinds else next(iter(kinds), "")
 
 
 def greedy(job: DueJob) -> str:
-    """Spot where it can be had, none elsewhere; on demand once the work left and two changeovers
-    take longer than until the deadline, or would when it is asked again."""
+    """Use spot workers while they are available, and switch to on demand when the deadline requires
+    it.
+
+    It does so once the remaining work and two changeovers take longer than the time to the
+    deadline, or would do so at the next call. Without spot workers the job waits until then.
+    """
+    # The job can wait as long as a changeover to on demand still fits after one more changeover, or
+    # after the time until the next call if that is longer.
     spare = job.deadline - job.elapsed - (job.work - job.saved) - job.changeover
     due = max(job.changeover, job.every) - spare > NEGLIGIBLE * job.deadline
     return ON_DEMAND if due else spot(job)
 
 
 def uniform_progress(job: DueJob) -> str:
-    """As greedy, but on demand wherever there is no spot and the job is behind a straight line from
-    its submission to its deadline; back to spot once it is ahead of where that line is two
-    changeovers later."""
+    """Act as `greedy`, but also go on demand wherever there is no spot worker and the job is behind
+    a straight line from its submission to its deadline.
+
+    The job returns to spot workers once it is ahead of the point that the line reaches two
+    changeovers later.
+    """
     kind = greedy(job)
     ahead = job.saved / job.work * job.deadline - job.elapsed + NEGLIGIBLE * job.deadline
     if job.kind == ON_DEMAND:

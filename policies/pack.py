@@ -1,6 +1,6 @@
-"""Policies for malleable applications that share a platform (malleable17): sharing the processors
-out before the start (sections 4 and 5), and redistributing them when applications end or fail
-(section 5)."""
+"""Implements policies for malleable applications that share a platform (malleable17): they share
+the processors out before the start (sections 4 and 5) and redistribute them when applications end
+or fail (section 5)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from policies.interface.pack import (
 
 @define(eq=False)
 class Share:
-    """One application's tentative size, and when it would end with it."""
+    """One application's tentative size, with the time at which it would end."""
 
     candidate: CandidateView
     size: int
@@ -35,16 +35,17 @@ class Share:
         self.finish = self.candidate.finish(self.size)
 
     def move(self, size: int) -> None:
-        """Give it `size` processors instead."""
+        """Give the application `size` processors instead."""
         self.size = size
         self.finish = self.candidate.finish(size)
 
 
 def give_pair(share: Share, available: int, pair: int, look: LookAhead) -> bool:
-    """Give one more pair if the application is improvable with up to `available` processors.
+    """Give the application one more pair if it is improvable with up to `available` processors, and
+    return whether it was given.
 
-    Improvable: with some of them, or with the next pair alone (`look`), it would end strictly
-    earlier.
+    An application is improvable if it would end strictly earlier with some of them, or with the
+    next pair alone (`look`).
     """
     size = share.size + pair
     most = min(share.size + available, share.candidate.largest)
@@ -68,12 +69,14 @@ def grow(shares: Sequence[Share], available: int, pair: int, look: LookAhead) ->
     """Give pairs to the longest application as long as it is improvable (malleable17,
     Opt-NoRedistrib).
 
-    Ties go to the lowest index. Stops at the first longest one that is not improvable.
+    Ties go to the lowest index. It stops at the first longest application that is not improvable.
     """
     queue = sorted((*_rank(share), at) for at, share in enumerate(shares))
     while queue:
         *_, at = queue.pop()
         longest = shares[at]
+        # The loop keeps the longest application until another becomes longer, which saves sorting
+        # it in again after every pair.
         behind = queue[-1][:2] if queue else (-inf, 0)
         while _rank(longest) > behind:
             if not give_pair(longest, available, pair, look):
@@ -87,7 +90,7 @@ def _rank(share: Share) -> tuple[float, int]:
 
 
 def changes(shares: Iterable[Share]) -> tuple[Resize, ...]:
-    """The sizes that differ from what the applications hold now."""
+    """Return the sizes that differ from what the applications hold now."""
     return tuple(
         Resize(share.candidate.index, share.size)
         for share in shares
@@ -101,8 +104,8 @@ def _smallest(view: AllocationView) -> list[Share]:
 
 @frozen
 class OptNoRedistrib:
-    """Optimal without redistribution: a pair each, then pairs to the longest (malleable17,
-    Theorem 1)."""
+    """Allocates optimally for a schedule without redistribution: one pair each, then further pairs
+    to the longest application (malleable17, Theorem 1)."""
 
     def __call__(self, view: AllocationView) -> Sequence[int]:
         shares = _smallest(view)
@@ -113,8 +116,8 @@ class OptNoRedistrib:
 
 @frozen
 class GreedySpeedupProfile:
-    """A pair each, then pairs to the applications that they cost the least extra work (malleable17,
-    section 4).
+    """Allocates one pair each, then further pairs to the applications whose work they increase
+    least (malleable17, section 4).
 
     The ratio of the works j t^R_j after and before the pair decides; ties go to the lowest index. A
     pair that would not make its application end earlier is not given.
@@ -133,7 +136,8 @@ class GreedySpeedupProfile:
 
 
 def _ratio(share: Share, pair: int) -> float:
-    """Of the works after and before one more pair; inf where it would not end earlier."""
+    """Return the ratio of the works after and before one more pair; inf where it would not end
+    earlier."""
     size = share.size + pair
     if size > share.candidate.largest:
         return inf
@@ -142,7 +146,7 @@ def _ratio(share: Share, pair: int) -> float:
 
 
 CATALOGUE = {
-    "none": "nobody is ever redistributed",
+    "none": "no application is ever resized",
     "EndLocal": "at ends only: idle processors to the longest application",
     "EndGreedy": "at ends only: the whole schedule afresh",
     "IteratedGreedy-EndGreedy": "the whole schedule afresh at every fault and end",
@@ -150,7 +154,7 @@ CATALOGUE = {
     "ShortestApplicationsFirst-EndGreedy": "from the shortest at faults, afresh at ends",
     "ShortestApplicationsFirst-EndLocal": "from the shortest at faults, idle processors at ends",
 }
-"""Redistribution policies by the paper's names, each in a line."""
+"""Maps the paper's names of redistribution policies to a line about each."""
 
 ALLOCATIONS: dict[str, AllocationPolicy] = {
     "Opt-NoRedistrib": OptNoRedistrib(),
@@ -159,7 +163,8 @@ ALLOCATIONS: dict[str, AllocationPolicy] = {
 
 
 def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
-    """The redistribution policy called `name`. Raises ValueError for one not in `CATALOGUE`."""
+    """Return the redistribution policy called `name`. Raises ValueError for a name not in
+    `CATALOGUE`."""
     if name not in CATALOGUE:
         raise ValueError(f"{name!r} is no redistribution policy; accepted: {', '.join(CATALOGUE)}.")
     parts: dict[str, RedistributionPolicy] = {
@@ -174,7 +179,8 @@ def named(name: str, look: LookAhead = LookAhead.ANY) -> RedistributionPolicy:
 
 
 def named_allocation(name: str) -> AllocationPolicy:
-    """The allocation policy called `name`. Raises ValueError for one not in `ALLOCATIONS`."""
+    """Return the allocation policy called `name`. Raises ValueError for a name not in
+    `ALLOCATIONS`."""
     if name not in ALLOCATIONS:
         known = ", ".join(ALLOCATIONS)
         raise ValueError(f"{name!r} is no allocation policy; accepted: {known}.")
@@ -182,14 +188,14 @@ def named_allocation(name: str) -> AllocationPolicy:
 
 
 def acts_at_faults(policy: RedistributionPolicy) -> bool:
-    """Whether it redistributes at faults, as far as it says."""
+    """Whether the policy redistributes at faults; a policy without the attribute `acts_at_faults`
+    counts as one that does."""
     return bool(getattr(policy, "acts_at_faults", True))
 
 
 @frozen
 class NoRedistribution:
-    """No application is resized: the reference that all figures of malleable17 are normalised
-    by."""
+    """Resizes no application: the reference by which all figures of malleable17 are normalised."""
 
     acts_at_faults: ClassVar[bool] = False
 
@@ -199,7 +205,7 @@ class NoRedistribution:
 
 @frozen
 class EndLocal:
-    """Idle processors go, pair by pair, to the longest application."""
+    """Gives idle processors, pair by pair, to the longest application."""
 
     look: LookAhead = LookAhead.ANY
 
@@ -213,10 +219,10 @@ class EndLocal:
 
 @frozen
 class Greedy:
-    """EndGreedy at an end, IteratedGreedy at a fault: the whole schedule afresh.
+    """Makes the whole schedule afresh: EndGreedy at an end, IteratedGreedy at a fault.
 
-    Every candidate starts at one pair, as in Opt-NoRedistrib; a size that comes out unchanged
-    costs nothing and keeps its t^U.
+    Every candidate starts at one pair, as in Opt-NoRedistrib; a size that comes out unchanged costs
+    nothing and keeps its t^U.
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:
@@ -229,7 +235,7 @@ class Greedy:
 
 @frozen
 class ShortestApplicationsFirst:
-    """Idle pairs to the faulty application, then pairs of those that end first."""
+    """Gives idle pairs to the faulty application, then pairs of the applications that end first."""
 
     look: LookAhead = LookAhead.ANY
 
@@ -244,7 +250,8 @@ class ShortestApplicationsFirst:
         return changes(shares)
 
     def _take(self, faulty: Share, shares: Sequence[Share], pair: int) -> bool:
-        """Move the fewest pairs that help from the first donor that can; False: there is none."""
+        """Move the fewest pairs that help from the first donor that can give them; return False if
+        there is none."""
         donors = (s for s in shares if s is not faulty and s.size > pair)
         for donor in sorted(donors, key=lambda s: (s.finish, s.candidate.index)):
             for moved in self._amounts(faulty, donor, pair):
@@ -255,7 +262,7 @@ class ShortestApplicationsFirst:
         return False
 
     def _amounts(self, faulty: Share, donor: Share, pair: int) -> Iterator[int]:
-        """What `donor` can give and still keep a pair."""
+        """Return the numbers of processors that `donor` can give and still keep a pair."""
         most = min(donor.size - pair, faulty.candidate.largest - faulty.size)
         if self.look is LookAhead.NEXT_PAIR:
             most = min(most, pair)
@@ -263,7 +270,8 @@ class ShortestApplicationsFirst:
 
     @staticmethod
     def _helps(faulty: Share, donor: Share, moved: int) -> bool:
-        """The faulty one ends earlier, and the donor earlier than the faulty one does now."""
+        """Whether the faulty application would end earlier, and the donor earlier than the faulty
+        one does now."""
         late = faulty.finish
         return (
             faulty.candidate.finish(faulty.size + moved) < late
@@ -273,10 +281,10 @@ class ShortestApplicationsFirst:
 
 @frozen
 class Combined:
-    """One heuristic for ends and one for faults: the skeleton of malleable17, section 5.
+    """Combines one heuristic for ends and one for faults: the skeleton of malleable17, section 5.
 
-    At a fault nothing is tried unless the faulty application is the longest: the makespan expected
-    before is still the best one.
+    At a fault nothing is tried unless the faulty application is the longest: otherwise the makespan
+    expected before is still the best one.
     """
 
     at_end: RedistributionPolicy
@@ -284,7 +292,7 @@ class Combined:
 
     @property
     def acts_at_faults(self) -> bool:
-        """Its heuristic for faults does."""
+        """Whether the heuristic for faults redistributes."""
         return acts_at_faults(self.at_fault)
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]:

@@ -1,4 +1,4 @@
-"""Orders in which a master serves workers that wait for program or data."""
+"""Implements the orders in which a master serves workers that wait for their program or data."""
 
 from __future__ import annotations
 
@@ -11,21 +11,27 @@ from policies.interface.service import Waiting
 
 @frozen
 class StartedFirst:
-    """Messages in progress first, suspended ones before those not begun, the lowest index first of
-    each: the default reading of volatile13, and WORLD.md, L3."""
+    """Serves messages in progress first, then suspended ones, then those not begun; within each
+    group the worker with the lowest index comes first. This is the default reading of
+    volatile13."""
 
     every_slot = False
 
     def __call__(self, waiting: Sequence[Waiting], channels: int, now: float) -> Sequence[Waiting]:
+        # False sorts before True: workers that hold a channel first, then those with a part
+        # received.
         order = sorted(waiting, key=lambda it: (not it.serving, not it.started, it.index))
         return order[:channels]
 
 
 @frozen
 class LongestFirst:
-    """The worker that lacks the most slots of communication first, ties to the lowest index; every
-    slot. What differs after nine digits is a tie: sums of decimals differ from what they are on
-    paper."""
+    """Serves first the worker that still needs the most slots of communication, ties to the lowest
+    index; the choice is repeated in every slot.
+
+    Times that agree in nine digits are a tie, because sums of decimals differ in floating point
+    from their values on paper.
+    """
 
     every_slot = True
 
@@ -35,10 +41,11 @@ class LongestFirst:
 
 @frozen
 class Timetable:
-    """An explicit list of workers for each slot (volatile13, Figure 1); none after its end."""
+    """Serves an explicit list of workers in each slot (volatile13, Figure 1), and no worker after
+    the list's end."""
 
     slots: tuple[tuple[int, ...], ...]
-    """slots[t]: indices of the workers to serve in slot t, the first first."""
+    """Indices of the workers to serve in slot t, slots[t], the first of them first."""
 
     every_slot = True
 

@@ -1,4 +1,5 @@
-"""Questions: scenarios, workloads, papers' tables, metrics, traces and the command line."""
+"""The applications of the simulator: scenarios, workloads, papers' tables, metrics, traces and the
+command line."""
 
 import sys
 from importlib.util import find_spec, module_from_spec
@@ -6,8 +7,12 @@ from pathlib import Path
 
 
 def _find_ours(*packages: str) -> None:
-    """A file or folder of the user's, beside a notebook say, may be called as a package of ours and
-    come before it: what lies in ours is then found as if it lay in theirs, which stays as it is."""
+    """Let Python find Holdfast's packages where a user's file or folder of the same name comes
+    first.
+
+    A folder beside a notebook, say, may be called `actors`: the user's package stays as it is, and
+    the modules of Holdfast's package are found as if they lay in it.
+    """
     here = Path(__file__).parents[1]
     for name in packages:
         spec = None if name in sys.modules else find_spec(name)
@@ -15,7 +20,8 @@ def _find_ours(*packages: str) -> None:
         path, ours = list(getattr(package, "__path__", ())), str(here / name)
         if ours not in path:
             package.__path__ = [ours, *path]
-        if spec and spec.loader:  # theirs may ask for ours while it is imported
+        # The user's package may import Holdfast's modules while it is itself imported.
+        if spec and spec.loader:
             sys.modules[name] = package
             spec.loader.exec_module(package)
 

@@ -20,26 +20,27 @@ SCALES = {"y": YEAR, "w": 604800.0, "d": 86400.0, "h": 3600.0, "min": 60.0, "s":
 """Seconds in each unit that a time can name."""
 NUMBER = r"[0-9]+(\.[0-9]+)?"
 TIME = re.compile("".join(("^(?=.)", *(f"({NUMBER} *{unit} *)?" for unit in SCALES), "$")))
-"""The larger units first, each at most once."""
+"""Pattern of a time with units: the larger units first, each at most once."""
 PART = re.compile(r"([0-9.]+) *([a-z]+)")
 UNITS = ", ".join(SCALES)
 TEXTS = f"a text such as `90 s`, `7d`, `2 h 30 min` (units: {UNITS})"
-"""The times that a file may have as texts."""
+"""Description of the times that a scenario file may have as texts."""
 FORMS = "a number, or such as `90 s`, `7d`, `2 h 30 min`, `3 d 10:46:40`"
 CLOCK = re.compile(r"(?:([\d,]+)\s*d\s*)?(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?")
-"""`68 d 10:46:40.5`, `10:46`."""
+"""Pattern of a time on a clock: `68 d 10:46:40.5`, `10:46`."""
 
 
 class Seconds(float):
-    """A time whose text names its units: of slots it says nothing."""
+    """A time in seconds whose text named its units, so that it cannot be a number of slots."""
 
 
 class Date(float):
-    """Seconds since 1970, which a text has given as a date."""
+    """Seconds since 1970, from a text that is a date."""
 
 
 def date_or_seconds(text: str) -> float:
-    """The `Date` that `text` says, in Universal Time where it names no other, or as `seconds` does.
+    """Read a `Date`, in Universal Time where the text names no other zone, or a time as `seconds`
+    does.
 
     Raises ValueError for any other text.
     """
@@ -51,14 +52,15 @@ def date_or_seconds(text: str) -> float:
 
 
 def units_sum(text: str) -> float:
-    """Seconds of a text that `TIME` matches."""
+    """Return the seconds of a text that `TIME` matches."""
     return fsum(float(number) * SCALES[unit] for number, unit in PART.findall(text))
 
 
 def seconds(text: str) -> float:
-    """The time that `text` says: `Seconds`, or a plain number of whatever unit is meant.
+    """Read a time: `Seconds` if the text names units, otherwise a plain number in the caller's
+    unit.
 
-    Raises ValueError for any other text, and where it is not finite.
+    Raises ValueError for any other text, and for a time that is not finite.
     """
     word = text.strip()
     clock, plain = CLOCK.fullmatch(word), word.replace(",", "")
@@ -75,8 +77,11 @@ def seconds(text: str) -> float:
 
 
 def in_unit(time: T, option: str, unit: Callable[[], str]) -> T:
-    """An option's time as a plain number. Raises InputError where it names its units and `unit`,
-    which is asked for only then, is slots, whatever they last."""
+    """Return an option's time as a plain number.
+
+    `unit` is called only where the time names its units. Raises InputError where that unit is then
+    a slot, whose length is unknown.
+    """
     if not isinstance(time, Seconds):
         return time
     if unit() == "slot":

@@ -1,5 +1,5 @@
-"""The one error that a user of scenarios, logs and the command line meets; and how users are told,
-whatever names are in it."""
+"""The error that users of scenarios, logs and the command line meet, and safe output of texts that
+files bring."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from typing import Any
 from attrs import evolve, frozen
 
 COMMAND_LINE = "command line"
-FAILED, MISUSED, UNJUDGED, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
-"""Exit codes."""
+FAILED, MISUSED, UNJUDGED, INTERRUPTED = 1, 2, 3, 130
+"""Exit codes of the commands."""
 
 
 class AuditFailed(Exception):
-    """The audit itself failed, which says nothing of the log; the command line prints it and exits
-    with code 3."""
+    """Raised where the audit itself fails, which means nothing for the log; the command line prints
+    the error and exits with code 3."""
 
 
 @frozen
 class InputError(Exception):
-    """What a user gave cannot be used.
+    """Raised where something that a user gave cannot be used.
 
-    One line says where it stands, which key and value are meant, and what would be accepted;
-    the command line prints it and exits with code 2.
+    One line names the place, the key and the value, and what would be accepted; the command line
+    prints this line and exits with code 2.
     """
 
     source: str
-    """File, or `command line`."""
+    """Path of the file, or `command line`."""
     key: str
     """Dotted key or line number; empty where the whole file is meant."""
     problem: str
-    """What is wrong, the value included."""
+    """Description of the problem, with the value."""
     accepted: str = ""
     """What would be accepted instead."""
 
@@ -46,32 +46,35 @@ class InputError(Exception):
 
 
 def unfit(key: str, problem: str, accepted: str = "") -> InputError:
-    """The error of a scenario's own checks, which do not know where it came from: `naming` does."""
+    """Return the error of a check that does not know the scenario's file; `naming` adds the
+    file."""
     return InputError("scenario", key, problem, accepted)
 
 
 def visible(line: str) -> str:
-    """The line as a terminal may show it: what is no letter of it is escaped, so that a name that a
-    file brings cannot steer the terminal, or pass for a line of ours."""
+    """Return the line as a terminal may show it, with unprintable characters escaped.
+
+    A name from a file can then neither steer the terminal nor pass for a line of Holdfast's.
+    """
     if line.isprintable():
         return line
     return "".join(it if it.isprintable() else repr(it)[1:-1] for it in line)
 
 
 def show(*lines: object) -> None:
-    """Print the lines, each as one, however long, whatever names are in it."""
+    """Print each line as one line, with unprintable characters escaped."""
     for line in lines:
         print(visible(str(line)))
 
 
 def note(line: object) -> None:
-    """Tell on stderr, in one line, what is no answer."""
+    """Print one line on stderr: a message that is not part of the answer."""
     print(f"holdfast: {visible(str(line))}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def naming(file: Path | str) -> Iterator[None]:
-    """Name `file` in errors of the scenario's own checks, which do not know where it came from."""
+    """Name `file` in the errors of a scenario's own checks, which do not know their file."""
     try:
         yield
     except InputError as error:
@@ -80,8 +83,10 @@ def naming(file: Path | str) -> Iterator[None]:
 
 
 def imported(library: str, source: str, command: str) -> Any:
-    """A library that an extra brings. Raises InputError, naming the command that installs it, where
-    it is missing."""
+    """Import and return a library that comes with an extra.
+
+    Raises InputError, naming the command that installs the library, where it is missing.
+    """
     try:
         return import_module(library)
     except ImportError:

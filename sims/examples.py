@@ -1,5 +1,5 @@
-"""Files to begin from: the scenarios that come with the package, one with every key explained, a
-policy for each decision point, and an example of every combination of mechanisms."""
+"""Files to start from: the scenarios that come with the package, a scenario with every key
+explained, a policy for each decision point, and an example of every combination of mechanisms."""
 
 from __future__ import annotations
 
@@ -32,24 +32,31 @@ CELLS: Mapping[str, str] = MappingProxyType(
         "iterative": "iterative/owners/re-execution/master",
     }
 )
-"""What a kind of job is begun with: what its paper has."""
+"""Maps each kind of job to the cell of the matrix that its starting file is made from: the
+mechanisms of the kind's paper."""
 WIDTH = 100
 HAZARD = "hazard"
 
 
 def examples() -> dict[str, str]:
-    """Name -> what it shows, in a sentence."""
+    """Map the name of each example to one sentence on what it shows."""
     return {path.stem: _sentence(path) for path in sorted(FOLDER.glob("*.toml"))}
 
 
 def campaigns() -> dict[str, str]:
-    """The same of campaigns; other files of theirs are called `NAME-more`."""
+    """Map the name of each campaign to one sentence on what it shows.
+
+    Files that belong to a campaign are called `NAME-more` and are left out.
+    """
     paths = (it for it in sorted(CAMPAIGNS.glob("*.toml")) if "-" not in it.stem)
     return {path.stem: _sentence(path) for path in paths}
 
 
 def example(name: str) -> Path:
-    """Where the example is. Raises InputError where there is none of that name."""
+    """Return the path of an example.
+
+    Raises InputError for an unknown name.
+    """
     stem = name.removesuffix(".toml")
     for folder, known in ((FOLDER, examples()), (CAMPAIGNS, campaigns())):
         if stem in known:
@@ -58,13 +65,13 @@ def example(name: str) -> Path:
 
 
 def copy(name: str, folder: Path) -> list[Path]:
-    """Copy the example to `folder`, with the files that it names; returns the copies.
+    """Copy an example to `folder`, with the files that it names; return the paths of the copies.
 
-    Raises InputError where there is none of that name, and for a file that is there already.
+    Raises InputError for an unknown name, and for a different file of the same name in the folder.
     """
     sources = _with_files(example(name))
     copies = [folder / it.name for it in sources]
-    # What another example brought, and nobody changed, may stay.
+    # A copy that another example brought, unchanged, may stay.
     pairs = [(it, new) for it, new in zip(sources, copies, strict=True) if not _alike(it, new)]
     for _, new in pairs:
         if new.exists():
@@ -77,8 +84,8 @@ def copy(name: str, folder: Path) -> list[Path]:
 
 
 def _with_files(source: Path) -> list[Path]:
-    """A scenario and the files that it names; a campaign, what is called after it, and their
-    files."""
+    """Return a scenario and the files that it names, or a campaign with its further files and all
+    of theirs."""
     from sims.scenario.loader import files_of, load, parse, words
 
     if source.parent == FOLDER:
@@ -93,7 +100,7 @@ def _alike(source: Path, copy: Path) -> bool:
 
 
 def _sentence(path: Path) -> str:
-    """The first sentence of the comment at its top."""
+    """Return the first sentence of the comment at the top of a file."""
     lines = path.read_text(encoding="utf-8").splitlines()
     head = takewhile(lambda line: line.startswith("#"), lines)
     words = " ".join(line.removeprefix("#").strip() for line in head)
@@ -112,7 +119,11 @@ HEAD = """\
 
 
 def scenario_file(what: str, seed: int = 0) -> str:
-    """A file for a kind of job, or for a cell of `holdfast matrix`. Raises InputError."""
+    """Return a scenario file for a kind of job, or for a cell of `holdfast matrix`, with its keys
+    explained.
+
+    Raises InputError for an unknown kind or cell.
+    """
     from sims.scenario.jobs import KINDS
     from sims.scenario.keys import FILE, LINE
 
@@ -126,7 +137,10 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
 
 def policy_file(point: str) -> str:
-    """A file with a policy for a decision point, or with a hazard. Raises InputError."""
+    """Return a file with a policy for a decision point, or with a hazard.
+
+    Raises InputError for an unknown point.
+    """
     from sims.kit import Point
 
     known = [*(it.value for it in Point), HAZARD]
@@ -137,8 +151,11 @@ def policy_file(point: str) -> str:
 
 
 def _explained(file: dict[str, Any]) -> Iterator[str]:
-    """Its lines; where a table comes first, what each of its keys means, and the keys that are not
-    set."""
+    """Yield the lines of a file, with comments on its keys.
+
+    At the first table of each place, every key is explained, and the keys that the file does not
+    set are listed.
+    """
     from sims.scenario.keys import tables
     from sims.scenario.loader import sections, toml
 
@@ -154,7 +171,7 @@ def _explained(file: dict[str, Any]) -> Iterator[str]:
         yield from filter(None, [heading])
         for name, value in own.items():
             if name in about:
-                yield from _comment(_about(about[name]))
+                yield from _comment(_meaning(about[name]))
             yield f"{name} = {toml(value)}"
         for key in about.values():
             inner = f"{place}.{key.name}" if place else key.name
@@ -165,16 +182,17 @@ def _explained(file: dict[str, Any]) -> Iterator[str]:
 
 
 def _unset(key: Key, section: str) -> Iterator[str]:
-    """A key at its default; `section`: of what table it is the heading."""
+    """Yield the comment on a key that the file does not set; `section` is the table that the key
+    would begin."""
     if section or key.default is None:
-        told = f"[{section}]" if section else f"{key.name} (unset)"
-        yield from _comment(f"{told}: {_about(key)}")
+        head = f"[{section}]" if section else f"{key.name} (unset)"
+        yield from _comment(f"{head}: {_meaning(key)}")
     else:
-        yield from _comment(_about(key))
+        yield from _comment(_meaning(key))
         yield f"#{key.name} = {key.default}"
 
 
-def _about(key: Key) -> str:
+def _meaning(key: Key) -> str:
     choices = "; ".join(f"{value}: {meaning}" for value, meaning in key.choices)
     return " ".join(filter(None, (key.meaning, choices and f"({choices})")))
 
@@ -185,29 +203,32 @@ def _comment(about: str) -> list[str]:
 
 # --- the matrix ---------------------------------------------------------------------------------
 # Every cell of job x hazard x protection x communication is a small scenario that runs. A cell is
-# refused only where it has no physical meaning; none is because nobody built it. Its name is a part
-# of each axis, such as `rigid/faults/images/master`; `matrix.toml` has what each part adds to the
-# cell's scenario file.
+# refused only where it has no physical meaning, never because it is not implemented. Its name is a
+# part of each axis, such as `rigid/faults/images/master`; `matrix.toml` has what each part adds to
+# the cell's scenario file.
 
 WORKERS = 4
 LONGEST = 40
-"""Time units for which owners' states and speeds are listed."""
+"""Time units for which states of owners and speeds are listed."""
 ALL = "all"
-"""The hazard that is all others."""
+"""Name of the hazard that combines all others."""
 
 AXES: Mapping[str, dict[str, Any]] = MappingProxyType(
     tomllib.loads((HERE / "matrix.toml").read_text(encoding="utf-8"))
 )
-"""Name -> what it is `about`, and its `parts` by name."""
+"""Maps each axis of the matrix to its description, `about`, and to its `parts` by name."""
 
 
 def cells() -> Iterator[str]:
-    """The names of all, in the order of their axes."""
+    """Yield the names of all cells, in the order of their axes."""
     return map("/".join, product(*(axis["parts"] for axis in AXES.values())))
 
 
 def _parts(cell: str) -> list[dict[str, str]]:
-    """What its parts add. Raises ValueError for another name, with what its parts can be."""
+    """Return what each part of a cell's name adds to its scenario.
+
+    Raises ValueError, with what the parts can be, for another name.
+    """
     known = [axis["parts"] for axis in AXES.values()]
     try:
         return [parts[word] for parts, word in zip(known, cell.split("/"), strict=True)]
@@ -216,14 +237,19 @@ def _parts(cell: str) -> list[dict[str, str]]:
 
 
 def meanings(cell: str) -> Iterator[str]:
-    """What each part of its name means. Raises ValueError as `cell_file` does."""
+    """Yield the meaning of each part of a cell's name.
+
+    Raises ValueError as `cell_file` does.
+    """
     for word, part in zip(cell.split("/"), _parts(cell), strict=False):
         yield f"{word}: {part['about']}"
 
 
 def cell_file(cell: str, seed: int = 0) -> str:
-    """A cell's example, a scenario file; another for each seed. Raises ValueError for what is no
-    cell's name, with what its parts can be."""
+    """Return the scenario file of a cell, a different one for each seed.
+
+    Raises ValueError, with what its parts can be, for a name of no cell.
+    """
     from numpy.random import default_rng
 
     kind, hazard, guard, link = _parts(cell)
@@ -254,41 +280,47 @@ def _protection(kind: Mapping[str, str], guard: Mapping[str, str]) -> Iterator[s
 BLANKS = tuple(
     re.compile(rf"{begin}(?:(\d+)\.\.(\d+)|([a-z]+)){end}") for begin, end in ((r"\{", r"\}"), "<>")
 )
-"""Those of the second kind are filled last."""
+"""Patterns of blanks in a scenario, {...} and <...>; the second kind is filled last."""
 
 
 def _filled(text: str, rng: Generator) -> str:
-    """The text with what is drawn for its blanks."""
+    """Return the text with its blanks filled at random."""
 
     def drawn(found: re.Match[str]) -> str:
         low, high, name = found.groups()
-        return _drawn(name, rng) if name else str(_some(rng, int(low), int(high)))
+        return _drawn(name, rng) if name else str(_whole_number(rng, int(low), int(high)))
 
     for blank in BLANKS:
         text = blank.sub(drawn, text)
     return text
 
 
-def _some(rng: Generator, low: int, high: int) -> int:
-    """A whole number from `low` to `high`."""
+def _whole_number(rng: Generator, low: int, high: int) -> int:
+    """Draw a whole number from `low` to `high`, both included."""
     return int(rng.integers(low, high, endpoint=True))
 
 
 def _drawn(name: str, rng: Generator) -> str:
-    """What takes the place of a blank that has a name."""
+    """Draw the text for a blank that has a name."""
     match name:
         case "states":  # UP in the end, for a trace that has ended holds its last state
-            stays = (letter * _some(rng, 1, 6) for letter in rng.choice(list("uurd"), LONGEST // 4))
+            stays = (
+                letter * _whole_number(rng, 1, 6)
+                for letter in rng.choice(list("uurd"), LONGEST // 4)
+            )
             return "".join(stays) + "u"
         case "speeds":
             times = sorted(rng.choice(range(1, LONGEST), 3, replace=False).tolist())
             values = rng.choice([0, 0.5, 1, 2], 3).tolist()
             return str([[0, 1.0], *map(list, zip(times, values, strict=True)), [LONGEST, 1.0]])
         case "strikes":
-            strikes = ([_some(rng, 1, LONGEST), _some(rng, 0, WORKERS - 1)] for _ in range(5))
+            strikes = (
+                [_whole_number(rng, 1, LONGEST), _whole_number(rng, 0, WORKERS - 1)]
+                for _ in range(5)
+            )
             return str(sorted(strikes))
         case "times":
-            whole = _some(rng, 16, 40)
+            whole = _whole_number(rng, 16, 40)
             return str([round(whole / p + p / 2, 1) for p in range(1, WORKERS + 1)])
         case _:
             return str(bool(rng.integers(2))).lower()

@@ -1,5 +1,5 @@
-"""Logs on disk, read: from each line back to the record that the run journalled. Every field is of
-the type that its event's class says."""
+"""Reads logs from disk, each line back into the record that the run journalled, with each field of
+the type that its event's class declares."""
 
 from __future__ import annotations
 
@@ -22,29 +22,32 @@ from actors import events
 from actors.events import SCHEMA, ScenarioEnded, ScenarioStarted
 from actors.runtime import Event, Record
 from sims.errors import InputError
-from sims.readers.files import UNREADABLE, open_binary
+from sims.readers.files import LONGEST, UNREADABLE, open_binary
 
 OLDER = {"2": "Holdfast 0.1.0"}
-"""Who reads logs of former formats."""
+"""Maps the number of an older log format to the version that reads it."""
 
 
 class LogFile:
-    """A log on disk: iterate for its records.
+    """A log on disk, to iterate for its records.
 
-    A last line that an interruption cut short is left out, and `cut` is True once the end was
-    reached. Raises InputError for anything else that is not a log of a known version.
+    A last line that an interruption cut short is left out; `cut` is True once the end was reached.
+    Raises InputError for anything else that is not a log of a known version.
     """
 
     def __init__(self, path: Path, ordered: bool = True) -> None:
         self.path = path
         self.ordered = ordered
-        """Whether numbers, times and causes out of order are refused; the audit reports them, and
-        what no line of a log holds, which is raised as Misfit."""
+        """Whether numbers, times and causes out of order are refused.
+
+        The audit sets False, because it reports them itself; a line that no log can hold is then
+        raised as Misfit.
+        """
         self.cut = False
         self.read = 0
         """Number of the line that was decoded last, from 1."""
         self.last: Record | None = None
-        """What it holds."""
+        """Record of the line that was decoded last."""
 
     @property
     def ended(self) -> bool:
@@ -63,7 +66,8 @@ class LogFile:
             self.decoded(1, b"")
 
     def lines(self) -> Iterator[bytes]:
-        """The file's lines, unpacked, as they are; event n is line n, counting from 0."""
+        """Yield the file's lines, decompressed but not decoded; event n is line n, counted from
+        0."""
         try:
             with open_binary(self.path) as file:
                 yield from file
@@ -74,8 +78,11 @@ class LogFile:
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
 
     def decoded(self, number: int, line: bytes, after: float = -math.inf) -> Record | None:
-        """The record of line `number` (from 1), not before time `after`; None for a last line that
-        is cut. Raises InputError, also for b"": what there is of line 1 in an empty log."""
+        """Return the record of line `number` (from 1), or None for a last line that is cut.
+
+        `after` is the earliest accepted time. Raises InputError for a line that is no such record,
+        and for b"", which stands for line 1 of an empty log.
+        """
         try:
             parsed = orjson.loads(line)
             if number == 1:
@@ -94,6 +101,8 @@ class LogFile:
                 raise
             raise self._wrong(number, misfit.key, misfit.problem, misfit.accepted) from None
         cause = -1 if record.cause is None else record.cause
+        # One comparison for the usual case: cause before the event, number in order, time not
+        # before the last.
         if not 0 <= cause < record.seq == number - 1 or record.t < after:
             self._check_order(number, record, after)  # refuses, but for the first record
         self.read, self.last = number, record
@@ -101,9 +110,10 @@ class LogFile:
 
     @contextmanager
     def skimmed(self) -> Iterator[None]:
-        """For who decodes some lines only: what is refused is the first line that is wrong.
+        """Make readers that decode only some lines report the first wrong line of the log.
 
-        A missing line shows in the number of the next that is decoded, maybe a million later.
+        Without this, a missing line shows in the number of the next line that is decoded, perhaps a
+        million lines later.
         """
         try:
             yield
@@ -131,15 +141,15 @@ class LogFile:
     def _check_first(self, first: object) -> None:
         # Before it is decoded: another version may have other fields.
         if not isinstance(first, dict) or "event" not in first:
-            return  # whatever it is, decoding tells
+            return  # decoding raises the error
         if first["event"] != ScenarioStarted.__name__:
             problem = f"the first record is {first['event']}"
             raise self._wrong(1, "event", problem, ScenarioStarted.__name__)
         if "schema" not in first:
             raise self._wrong(1, "schema", "missing", str(SCHEMA))
         if first["schema"] != SCHEMA:
-            whose = OLDER.get(str(first["schema"]), "another version")
-            problem = f"{first['schema']} is {whose}'s format; run the scenario again"
+            version = OLDER.get(str(first["schema"]), "another version")
+            problem = f"{first['schema']} is {version}'s format; run the scenario again"
             raise self._wrong(1, "schema", problem, str(SCHEMA))
 
     def _empty(self) -> InputError:
@@ -151,17 +161,28 @@ class LogFile:
         return InputError(str(self.path), where, problem, accepted)
 
 
+def is_log(path: Path) -> bool:
+    """Whether the file begins as a log of Holdfast does, of whatever version."""
+    try:
+        with open_binary(path) as file:
+            first = orjson.loads(file.readline(LONGEST))
+    except (*UNREADABLE, ValueError):
+        return False
+    return isinstance(first, dict) and first.get("event") == ScenarioStarted.__name__
+
+
 # --- one line ---------------------------------------------------------------------------------
 
 VOCABULARY: dict[str, type[Event]] = {kind.__name__: kind for kind in events.VOCABULARY}
-"""Every event that a log may hold, by name: the closed vocabulary."""
+"""Maps the name of each event that a log may hold to its class: the vocabulary is closed."""
 
 FRAME: dict[str, Any] = {"seq": int, "t": float, "cause": int | None}
-"""What every line holds beside its event's own fields."""
+"""Fields that every line has in addition to its event's own."""
 
 WHOLE = core.int_schema(strict=True)
 NUMBER = core.union_schema([WHOLE, core.float_schema(strict=True)], mode="left_to_right")
-"""A whole number stays one, so that a line that is written again is the same."""
+"""Schema of numbers; a whole number stays whole, so that a line that is written again is the
+same."""
 PLAIN: dict[object, tuple[core.CoreSchema, str]] = {
     int: (WHOLE, "a whole number"),
     float: (NUMBER, "a number"),
@@ -169,22 +190,25 @@ PLAIN: dict[object, tuple[core.CoreSchema, str]] = {
     bool: (core.bool_schema(strict=True), "true or false"),
     NoneType: (core.none_schema(), "null"),
 }
-"""Type of a field -> how JSON's values are read, and what they may be."""
+"""Maps the type of a field to the schema that reads it from JSON, and to what is accepted."""
 
 
 @frozen
 class Misfit(Exception):
-    """A line holds something else than it should."""
+    """Raised where a line holds something else than it should."""
 
     key: str
     problem: str
-    """What is wrong, the value included."""
+    """Description of the problem, with the value."""
     accepted: str
 
 
 def decode(line: dict[str, Any], whole: bool = False) -> Record:
-    """The record that a parsed line holds; `whole`: with all its fields, even those that have a
-    default, and no others. Raises Misfit."""
+    """Return the record that a parsed line holds.
+
+    Under `whole` the line needs all its fields, also those that have a default, and no others.
+    Raises Misfit.
+    """
     try:
         reader = _reader(line["event"], whole)
     except (KeyError, TypeError):
@@ -201,12 +225,12 @@ def decode(line: dict[str, Any], whole: bool = False) -> Record:
 def _no_event(line: Any) -> Misfit:
     if not isinstance(line, dict):
         return Misfit("", f"no record of a log: {reprlib.repr(line)}", "an object a line")
-    told = f"{reprlib.repr(line['event'])} is not known" if "event" in line else "missing"
-    return Misfit("event", told, ", ".join(sorted(VOCABULARY)))
+    problem = f"{reprlib.repr(line['event'])} is not known" if "event" in line else "missing"
+    return Misfit("event", problem, ", ".join(sorted(VOCABULARY)))
 
 
 class _Reader:
-    """Reads the lines of one class of events; made once."""
+    """Reads the lines of one class of events; made once for each class."""
 
     def __init__(self, name: str, whole: bool) -> None:
         self.kind = VOCABULARY[name]
@@ -223,10 +247,10 @@ class _Reader:
         more: core.ExtraBehavior = "forbid" if whole else "ignore"
         table = core.typed_dict_schema(schemas, extra_behavior=more)
         self.read: Callable[[Any], dict[str, Any]] = SchemaValidator(table).validate_python
-        """The line's values. Raises ValidationError."""
+        """Return the line's values; raises ValidationError."""
 
     def misfit(self, line: dict[str, Any], error: ValidationError) -> Misfit:
-        """The first thing that is wrong; a field that is missing, or one too many, comes first."""
+        """Return the first mistake of the line; missing and unknown fields come first."""
         name, wrong = self.kind.__name__, [str(it["loc"][0]) for it in error.errors()]
         for key in wrong:
             if key not in line:
@@ -242,7 +266,7 @@ _reader = cache(_Reader)
 
 
 def _value(kind: Any) -> tuple[core.CoreSchema, str]:
-    """How a value of a type is read from JSON, and what is accepted."""
+    """Return the schema that reads a value of a type from JSON, and what is accepted."""
     if kind in PLAIN:
         return PLAIN[kind]
     members = get_args(kind)

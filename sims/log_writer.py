@@ -1,4 +1,4 @@
-"""Logs on disk, written: as JSON Lines, under a name that is one run's."""
+"""Writes logs to disk as JSON Lines, under a name that no other run uses."""
 
 from __future__ import annotations
 
@@ -16,58 +16,63 @@ from attrs import define, field
 
 from actors.runtime import JsonLines, Record
 from sims.errors import InputError
+from sims.log import is_log
 from sims.readers.files import ARCHIVES
-from sims.writing import HeldBack, pack, refusing, save
+from sims.writing import HeldBack, is_device, pack, refusing, save
 
 BATCH = 64
-"""Records that wait to be rendered, at most. Written 16 to 128 at a time a
-line costs 0.6 us less than one by one (of 3); more of them, and Python's garbage collector takes
-those that wait for long-lived: 2 us more."""
+"""Largest number of records that wait to be rendered.
+
+Written 16 to 128 at a time, a line costs 0.6 us less (of 3) than one by one; with more, Python's
+garbage collector takes the waiting records for long-lived, which costs 2 us.
+"""
 TICK = 0.45
-"""Seconds of the day after which what waits is saved; what began to wait in between, after twice
-that time."""
+"""Seconds between two saves of the records that wait; a record is saved after twice this time at
+most."""
 
 PACKED = (".gz", ".xz", ".zst")
-"""How a log can be packed."""
+"""Suffixes of the compressed formats in which a log can be written."""
 
 FOREIGN = frozenset(
     (".br", ".bz2", ".lz", ".lz4", ".lzma", ".lzo", ".rar", ".sz", ".tbz", ".tbz2", ".z", ".zstd")
 )
-"""Packings that would be looked for in a file called so, and are not written."""
+"""Suffixes of compressed formats that cannot be written, although a file's name may ask for
+them."""
 
 
 class LogWriter:
-    """Sink and context manager: writes records to `path`, compressed by suffix.
+    """Sink and context manager that writes records to `path`, compressed by suffix.
 
-    What fails, or is interrupted, before virtual time has advanced leaves an older log as it was
-    and no half of a new one.
-    A run that is killed loses at most 10,000 events, and none that is older than a second: a thread
-    saves what waits, and when it does so leaves no trace in the end. (While virtual time has not
-    advanced that holds where there is no older log.)
-    Raises InputError where the file cannot be written, in leaving too: what is raised within
-    stops the run.
+    A run that fails or is interrupted before virtual time has advanced leaves an older log as it
+    was and no part of a new one. A run that is killed loses at most 10,000 events, and none that is
+    older than a second: a thread saves waiting records, without any effect on the finished log.
+    (Before virtual time has advanced, this holds only where there is no older log.)
+
+    Raises InputError where the file cannot be written, also on leaving the context; an error raised
+    while writing stops the run.
     """
 
     def __init__(self, path: Path) -> None:
         check_packing(path)
+        check_replaceable(path)
         self._waiting: list[Record] = []
         self._since = 0.0
-        """When time has advanced: after this; inf: it has."""
+        """Time that a record must exceed for virtual time to have advanced; inf once it has."""
         self._file = Late(path)
         self._lines = JsonLines(cast(BinaryIO, self._file))
         self._failed: Exception | None = None
         self._interrupt = HeldBack()
-        self._lock, self._over = Lock(), Event()
+        self._lock, self._stopped = Lock(), Event()
         self._saver = Thread(target=self._save_in_time, daemon=True)
 
     @property
     def path(self) -> Path:
-        """Where it is written: beside what was asked for, while another run writes that."""
+        """Path of the log: another than the one asked for while another run writes that one."""
         return self._file.path
 
     @property
     def note(self) -> str | None:
-        """What its user has to know of other logs of this name."""
+        """Message for the user about other logs of this name; None: there are none."""
         late = self._file
         if late.path != late.asked:
             return f"another run is writing {late.asked}: this log is {late.path}"
@@ -76,7 +81,7 @@ class LogWriter:
     def __call__(self, record: Record) -> None:
         self._waiting.append(record)
         if record.t > self._since or (len(self._waiting) >= BATCH and self._file.file is not None):
-            # A packed log that is broken off inside a line cannot be read at all.
+            # Only between lines: a compressed log that ends within a line cannot be read at all.
             self._interrupt.busy = True
             with self._lock:
                 self._write()
@@ -85,7 +90,10 @@ class LogWriter:
             self._interrupt.settle()
 
     def _write(self) -> None:
-        """Write what waits, but for what comes meanwhile. Raises what went wrong, now or before."""
+        """Write the waiting records, but not those that arrive meanwhile.
+
+        Raises an error of this or of an earlier write.
+        """
         if self._failed is not None:
             raise self._failed
         records = self._waiting[:]
@@ -97,10 +105,10 @@ class LogWriter:
         del self._waiting[: len(records)]
 
     def _save_in_time(self) -> None:
-        while not self._over.wait(TICK):
+        while not self._stopped.wait(TICK):
             if self._file.file is None and self.path.exists():
                 continue
-            with self._lock, suppress(Exception):  # whoever writes next raises it
+            with self._lock, suppress(Exception):  # the next write of the run raises the error
                 self._write()
                 save(self._file.open())
 
@@ -112,7 +120,7 @@ class LogWriter:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._interrupt.busy = True
         try:
-            self._over.set()
+            self._stopped.set()
             self._saver.join()
             with refusing(self.path):
                 self._close(error)
@@ -134,20 +142,20 @@ class LogWriter:
 
 @define(eq=False)
 class Late:
-    """A file that takes an older one's place when it is first written."""
+    """A file that takes an older one's place at its first write, not before."""
 
     asked: Path
     path: Path = field(init=False)
-    """Where it lies: beside what was asked for, while another run writes that."""
+    """Path of the file: another than the one asked for while another run writes that one."""
     file: BinaryIO | None = None
     kept: Path | None = None
-    """Where an older log of this name now lies; one that says the same is not kept."""
+    """New path of an older log of this name; None: there was none, or it had the same contents."""
     unwanted: bool = False
-    """Whether it goes when it is closed."""
+    """Whether the file is removed when it is closed."""
     _made: bool = False
-    """Whether its folder was made for it."""
+    """Whether the folder was made for this file, so that it may be removed too."""
     _held: int | None = None
-    """While it is open, no other run takes the name."""
+    """Descriptor that keeps other runs from the name while it is open."""
 
     def __attrs_post_init__(self) -> None:
         self.path = self.asked
@@ -171,7 +179,7 @@ class Late:
         try:
             if self.file is not None:
                 self.file.close()
-                self.kept = _forget_twin(self.kept, self.path)
+                self.kept = _remove_if_equal(self.kept, self.path)
                 if self.unwanted:
                     self.path.unlink()
                     if self._made:
@@ -184,41 +192,47 @@ class Late:
 
 
 def _claim(path: Path) -> tuple[Path, Path | None, int]:
-    """A name for a new log: (its path, where an older log of this name now lies, a descriptor).
+    """Claim a name for a new log; return its path, the new path of an older log of that name, and a
+    descriptor.
 
-    The file is there, empty, and nobody else's while the descriptor is open: a log that another run
-    is writing stays where it is, and this one's name is NAME.1.jsonl, or the next number that is
-    free. That is an older log's new name, too. Raises OSError where it cannot be written.
+    The file exists, is empty, and belongs to this run while the descriptor is open. A log that
+    another run is writing stays where it is, and this one is called NAME.1.jsonl, or by the next
+    free number. An older log that is complete is renamed in the same way. Raises OSError where the
+    file cannot be written.
     """
     with _locked(path.parent):
         descriptor = os.open(path, os.O_RDONLY | os.O_CREAT, 0o666)
-        if not _lock(descriptor):
+        if not take(descriptor):
             os.close(descriptor)
-            path = _free(path)
-            return path, None, _created(path)
+            path = _free_name(path)
+            return path, None, _create(path)
         if os.fstat(descriptor).st_size == 0:
             return path, None, descriptor
         os.close(descriptor)
-        aside = _free(path)
-        os.close(_created(aside))
+        check_replaceable(path)
+        aside = _free_name(path)
+        os.close(_create(aside))
         path.replace(aside)
-        return path, aside, _created(path)
+        return path, aside, _create(path)
 
 
-def _free(path: Path) -> Path:
+def _free_name(path: Path) -> Path:
     stem, dot, suffixes = path.name.partition(".")
     names = (path.with_name(f"{stem}.{n}{dot}{suffixes}") for n in itertools.count(1))
     return next(it for it in names if not it.exists())
 
 
-def _created(path: Path) -> int:
+def _create(path: Path) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o666)
-    _lock(descriptor)
+    take(descriptor)
     return descriptor
 
 
-def _lock(descriptor: int, wait: bool = False) -> bool:
-    """Whether nobody else has it. Where files have no locks, who creates one has it."""
+def take(descriptor: int, wait: bool = False) -> bool:
+    """Lock an open file for this process; return whether it has the lock.
+
+    Where files have no locks the answer is always True: the process that creates a file owns it.
+    """
     try:
         import fcntl
 
@@ -232,25 +246,39 @@ def _lock(descriptor: int, wait: bool = False) -> bool:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Within, no other run claims a name in it."""
+    """Keep other runs from claiming a name in the folder within this context."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        _lock(descriptor, wait=True)
+        take(descriptor, wait=True)
         yield
     finally:
         os.close(descriptor)
 
 
-def _forget_twin(older: Path | None, newer: Path) -> Path | None:
-    """`older`, unless there is none or it says the same, byte for byte: then it goes."""
+def _remove_if_equal(older: Path | None, newer: Path) -> Path | None:
+    """Remove `older` if its contents equal those of `newer`; return it if it stays."""
     if older is None or not filecmp.cmp(older, newer, shallow=False):
         return older
     older.unlink()
     return None
 
 
+def check_replaceable(path: Path) -> None:
+    """Raise InputError where a new log would replace a file that is no log, or be written through a
+    link."""
+    if is_device(path):
+        return
+    if path.is_symlink():
+        target = os.path.realpath(path)
+        raise InputError(str(path), "", f"is a link to {target}", f"a new name, or {target} itself")
+    if path.exists() and path.stat().st_size > 0 and not is_log(path):
+        problem = "is there already, and is no log: it is not replaced"
+        raise InputError(str(path), "", problem, "a new name, or that of a log of `holdfast run`")
+
+
 def check_packing(path: Path) -> None:
-    """Raises InputError where a log called so would be written plain, and not be read so again."""
+    """Raise InputError for a suffix of a compressed format in which no log is written; the log
+    would be plain, and would not be read as such."""
     last = path.suffix.lower()
     misspelt = last in PACKED and path.suffix not in PACKED
     if misspelt or last in FOREIGN or ARCHIVES.intersection(path.suffixes):

@@ -1,4 +1,5 @@
-"""What command lines share: how one is called, errors on one line, and the kinds of values.
+"""Helpers for command lines: calling a command, errors on one line, and the kinds of values that
+options take.
 
 A kind is a function from an option's word to its value, for Typer's `parser`. Its error names the
 word and what is accepted; `call` adds the option.
@@ -6,6 +7,7 @@ word and what is accepted; `call` adds the option.
 
 from __future__ import annotations
 
+import errno
 import math
 import os
 import re
@@ -24,7 +26,6 @@ from sims.errors import (
     FAILED,
     INTERRUPTED,
     MISUSED,
-    TERMINATED,
     UNJUDGED,
     AuditFailed,
     InputError,
@@ -36,12 +37,14 @@ T = TypeVar("T")
 ACCEPTED = "; accepted: "
 MISSING = "the following arguments are required: "
 CHOICE = re.compile(r"Value error, (?P<word>.*) is not one of (?P<choices>.*)\.$")
-"""How Typer refuses a word that is none of an enum's."""
+"""Pattern of Typer's refusal of a word that an enum does not have."""
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+"""Error numbers of systems that have no more files, memory or processes."""
 COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<near>.*)\?)?$")
 
 
 def group(about: str = "") -> typer.Typer:
-    """A command line without commands so far."""
+    """Return a command line that has no commands yet."""
     names = {"help_option_names": ["-h", "--help"]}
     return typer.Typer(
         help=about, add_completion=False, rich_markup_mode=None, context_settings=names
@@ -49,18 +52,18 @@ def group(about: str = "") -> typer.Typer:
 
 
 def command_of(function: Callable[..., int | None], name: str) -> Any:
-    """The command that is declared by the function's signature and docstring."""
+    """Return the command that the function's signature and docstring declare."""
     alone = group()
     alone.command(name)(function)
     return get_command(alone)
 
 
 def call(command: Any, program: str, words: Sequence[str]) -> int:
-    """Run the command that the words are of; returns the exit code.
+    """Run the command for the words; return the exit code.
 
     Raises InputError for words that do not fit, naming the option, the value and what is accepted.
     """
-    # Typer's own `main` would end a command whose reader has left, or Ctrl-C, in its own way.
+    # Typer's own `main` would handle a closed pipe and Ctrl-C in its own way, unlike `guarded`.
     try:
         with command.make_context(program, list(words)) as context:
             return command.invoke(context) or 0
@@ -71,24 +74,23 @@ def call(command: Any, program: str, words: Sequence[str]) -> int:
 
 
 def run_script(run: Callable[..., None], program: str, words: Sequence[str] | None = None) -> int:
-    """Run what the function's signature and docstring declare; returns the exit code."""
+    """Run the command that a function's signature and docstring declare; return the exit code."""
     command, given = command_of(run, program), sys.argv[1:] if words is None else words
     return guarded(lambda: call(command, program, given))
 
 
 def guarded(body: Callable[[], int]) -> int:
-    """Run `body`; the exit code, and one line on stderr where it is not 0.
+    """Run `body` and return the exit code, and print one line on stderr where it is not 0.
 
-    What a user got wrong is 2, a run that failed 1, an audit that itself failed 3, Ctrl-C 130; a
-    reader who leaves is no error.
+    The code is 2 for a user's mistake, 1 for a run that failed, 3 for an audit that itself failed
+    and 130 for Ctrl-C; a reader who closes the pipe is no error.
     """
     try:
         return body()
     except KeyboardInterrupt as interrupt:
         more = str(interrupt) or "; what was logged so far is readable"
-        ended = isinstance(interrupt, Terminated)
-        note(f"{'terminated' if ended else 'interrupted'}{more}")
-        return TERMINATED if ended else INTERRUPTED
+        note(f"{'terminated' if isinstance(interrupt, Terminated) else 'interrupted'}{more}")
+        return interrupt.code if isinstance(interrupt, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0
     except MemoryError:
@@ -104,12 +106,17 @@ def guarded(body: Callable[[], int]) -> int:
 
 
 def _failed(error: Exception) -> int:
-    """Tell why a run ended early: the user's policy is input, the rest is our mistake."""
+    """Print why a run ended early, and return the exit code.
+
+    Errors of a user's policy count as mistakes of the input. Unexpected errors are raised again.
+    """
     from actors.decisions import BadDecision
     from actors.runtime import RuntimeFault
 
     if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
         note(InputError(str(error.filename), "", str(error.strerror)))
+    elif isinstance(error, OSError) and error.errno in SCARCE:
+        note(f"this takes more than the machine gives a process: {error.strerror}")
     elif isinstance(error, BadDecision):
         note(error)
     elif isinstance(error, RuntimeFault):
@@ -133,8 +140,8 @@ def _on_one_line(error: typer.TyperException, program: str) -> InputError:
 
 def _problem(error: typer.TyperException) -> str:
     if not isinstance(error, typer.BadParameter) or error.param is None:
-        told = error.format_message().rstrip(".")
-        return f"{MISSING}COMMAND" if told == "Missing command" else told
+        message = error.format_message().rstrip(".")
+        return f"{MISSING}COMMAND" if message == "Missing command" else message
     option = error.param
     names = "/".join(option.opts) if option.param_type_name == "option" else option.metavar
     if not error.message:
@@ -149,7 +156,10 @@ def _problem(error: typer.TyperException) -> str:
 
 
 def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
-    """The kind of what `parse` takes without a ValueError; a default is a value already."""
+    """Return the kind of the values that `parse` returns without a ValueError.
+
+    A default, which is a value already, passes unchanged.
+    """
 
     def value(word: Any) -> T:
         if not isinstance(word, str):
@@ -163,12 +173,12 @@ def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
 
 
 def refused(word: str, accepted: str) -> typer.BadParameter:
-    """What a kind raises."""
+    """Return the error that a kind raises for a word."""
     return typer.BadParameter(f"{word!r} is not accepted{ACCEPTED}{accepted}")
 
 
 def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Callable[[str], Any]:
-    """As `parse`, for finite numbers that fit."""
+    """Return `parse` restricted to finite numbers for which `fits` is true."""
 
     def number(word: str) -> float:
         found = parse(word)
@@ -180,12 +190,12 @@ def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Call
 
 
 def not_negative(number: float) -> bool:
-    """0 or above."""
+    """Return whether a number is 0 or above."""
     return number >= 0
 
 
 def positive(number: float) -> bool:
-    """Above 0."""
+    """Return whether a number is above 0."""
     return number > 0
 
 
@@ -199,7 +209,8 @@ instant = kind(within(date_or_seconds, not_negative), f"a time from 0: {FORMS}, 
 
 
 def picture(word: str, *others: str) -> Path:
-    """A file that a picture can be written to, by its suffix, or one with another of these."""
+    """Return the path of a picture, whose suffix must be one that can be drawn or one of
+    `others`."""
     from sims.plots.figure import SUFFIXES
 
     if Path(word).suffix not in (*SUFFIXES, *others):
@@ -209,8 +220,8 @@ def picture(word: str, *others: str) -> Path:
 
 
 def code_folder(word: str) -> Path:
-    """A folder in which, beside a file's own, code that it names is sought from now on: by this
-    process and those that it starts."""
+    """Add a folder in which code that a file names is looked for, by this process and those that it
+    starts."""
     from sims.scenario.own_code import POLICIES
 
     if not Path(word).is_dir():
@@ -220,7 +231,7 @@ def code_folder(word: str) -> Path:
 
 
 def one_of(words: Sequence[str]) -> Callable[[object], str]:
-    """The kind of these words."""
+    """Return the kind that accepts these words."""
     return kind(lambda word: words[words.index(word)], ", ".join(words))
 
 
@@ -228,27 +239,27 @@ def one_of(words: Sequence[str]) -> Callable[[object], str]:
 
 
 def option(parse: Callable[[str], object], metavar: str, help: str, *names: str) -> Any:
-    """An option with a value of a kind."""
+    """Return an option whose value is of a kind."""
     return typer.Option(*names, parser=parse, metavar=metavar, help=help)
 
 
 def written(help: str, parse: Callable[[str], object] = Path, metavar: str = "FILE") -> Any:
-    """The option that says where a command's output goes."""
+    """Return the option that sets where a command's output goes."""
     return option(parse, metavar, help, "-o", "--output")
 
 
 def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:
-    """A word that stands by its place."""
+    """Return an argument, which is recognised by its position."""
     return typer.Argument(parser=parse, metavar=metavar, help=help)
 
 
 def flag(name: str, help: str) -> Any:
-    """An option without a value."""
+    """Return an option without a value."""
     return typer.Option(name, help=help)
 
 
 def chosen(words: Sequence[str], help: str) -> Any:
-    """An option whose value is one of these words."""
+    """Return an option whose value is one of these words."""
     return typer.Option(
         parser=one_of(words),
         metavar=f"<{'|'.join(words)}>",

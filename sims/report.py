@@ -1,4 +1,4 @@
-"""All that a log tells in numbers: the summary, and what only all of its events can tell."""
+"""The numbers of a run: its summary, and the measures that need all events of its log."""
 
 from __future__ import annotations
 
@@ -20,24 +20,27 @@ from sims.summary import Summary, line_of
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
 FAR = 2
-"""Times by which recorded and simulated means may differ without a warning."""
+"""Ratio by which recorded and simulated means may differ without a warning."""
 SAME = 1 + 1e-9
-"""A time so little after a deadline is that deadline: sums of decimals differ by less."""
+"""Factor on a deadline below which a completion counts as in time, because sums of decimals differ
+by less."""
 
 
 @define
 class Report:
-    """Fold over all records of a log; call `close` at its end, then ask."""
+    """Collects the numbers of a run from all records of a log; call `close` after the last record,
+    then read them."""
 
     workers: bool = False
-    """Whether to keep a ledger per worker too."""
+    """Whether to keep a ledger for each worker too."""
     jobs_apart: bool = True
-    """Whether to keep a ledger per job too: they stay where all else grows with what is alive."""
+    """Whether to keep a ledger for each job too; these are the only part whose memory grows with
+    the log."""
     summary: Summary = field(factory=Summary)
     ledger: Ledger = field(init=False)
     queue: Queue = field(init=False)
     deadlines: dict[str, float] = field(init=False, factory=dict)
-    """By job, from its submission."""
+    """Maps a job to its deadline, as time after its submission."""
     _history: History = field(init=False, factory=History)
     _starts: Starts = field(init=False)
     costs: Costs = field(init=False)
@@ -55,7 +58,8 @@ class Report:
 
     @classmethod
     def of(cls, records: Iterable[Record], workers: bool = False, jobs: bool = False) -> Report:
-        """The report on one run; with ledgers per worker and per job, if asked."""
+        """Return the closed report of one run, with ledgers for each worker and each job if
+        asked."""
         report = cls(workers, jobs)
         with rare_collections():
             for record in records:
@@ -67,7 +71,10 @@ class Report:
         self._history.apply(record)
 
     def _count_faults(self, _: Record, event: FaultsExpected) -> None:
-        """Only then are workers' changes the summary's, too: they may be most of a log."""
+        """Count faults from changes of workers too, once the log announces expected faults.
+
+        Otherwise these changes, which may be most of a log, are not read.
+        """
         if not self.summary.faults.counted:
             self.summary.faults.counted = True
             self._history.on(WorkerChanged, lambda record, _: self.summary(record))
@@ -76,7 +83,7 @@ class Report:
         self.deadlines[event.job] = event.deadline
 
     def close(self) -> None:
-        """The log ends here."""
+        """End the report: the log has no further record."""
         history = self._history
         history.close()
         self.summary.time, self.summary.events = history.now, history.events
@@ -87,57 +94,61 @@ class Report:
 
     @property
     def measures(self) -> MeasuresDescribed | None:
-        """What the scenario says of how it is measured."""
+        """The scenario's settings for its measures; None: it has none."""
         return self.costs.measures
 
     @cached_property
     def jobs(self) -> Jobs:
-        """The completed jobs, each in numbers; the report is closed."""
+        """The numbers of each completed job; the report must be closed."""
         return self._starts.jobs(self.measures.bound if self.measures else BOUND)
 
     @cached_property
     def spreads(self) -> Spreads:
-        """Of the completed jobs' wait, flowtime, stretch (flowtime over the job's own error-free
-        time; kinds that have none: None) and bounded_slowdown."""
+        """Distributions of the completed jobs' wait, flowtime, stretch and bounded_slowdown.
+
+        Stretch is the flowtime over the job's own error-free time; None for kinds of jobs without
+        one.
+        """
         return spreads_of(self.jobs.quantities())
 
     @cached_property
     def recorded(self) -> Spreads:
-        """The wait and bounded_slowdown that a replayed log has recorded of these jobs."""
+        """Distributions of the wait and bounded_slowdown that a replayed log recorded for these
+        jobs."""
         return spreads_of(self.jobs.recorded_quantities())
 
     @cached_property
     def shares(self) -> dict[Use, float]:
-        """Parts of the time for which jobs held workers, by use: they sum to 1."""
+        """Share of each use in the time for which jobs held workers; the shares sum to 1."""
         held = self.ledger.held()
         whole = sum(held.values())
         return {use: float(part / whole) for use, part in held.items() if part}
 
     @property
     def goodput(self) -> float | None:
-        """The useful part of what jobs held; None where they held nothing."""
+        """Useful share of the processor-time that jobs held; None where they held none."""
         return self.shares.get(Use.USEFUL, 0.0) if self.shares else None
 
     @property
     def overheads(self) -> dict[str, float]:
-        """The other parts, by cause."""
+        """Share of each use other than useful work in the processor-time that jobs held."""
         return {use.value: part for use, part in self.shares.items() if use is not Use.USEFUL}
 
     @property
     def machine_hours(self) -> float | None:
         """Hours of workers that jobs held; None where an hour's length is not known."""
-        told = self.measures and self.measures.hour
-        hour = told or (HOUR if self.summary.unit == SECOND else None)
+        length = self.measures and self.measures.hour
+        hour = length or (HOUR if self.summary.unit == SECOND else None)
         return float(sum(self.ledger.held().values())) / hour if hour else None
 
     @property
     def cost(self) -> float | None:
-        """At the scenario's prices; None where it has none."""
+        """Cost of the run at the scenario's prices; None where the scenario has none."""
         return self.costs.cost
 
     @property
     def late(self) -> int | None:
-        """Jobs that were not completed by their deadlines; None where there are none."""
+        """Number of jobs that were not completed by their deadlines; None where no job has one."""
         took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
         due = self.deadlines.items()
         return sum(took.get(job, inf) > at * SAME for job, at in due) if due else None
@@ -149,23 +160,23 @@ class Report:
 
     @property
     def wasted(self) -> float:
-        """Share of what runs held that was lost, or redundant."""
+        """Share of the processor-time held by runs that was lost or redundant."""
         total = self.ledger.total
         held = self.ledger.capacity - sum(total[use] for use in UNHELD)
         return float((total[Use.LOST] + total[Use.REDUNDANT]) / held) if held else 0.0
 
     @property
     def bandwidth(self) -> float | None:
-        """Mean part of the master's channels that were busy; None where there is no master."""
+        """Mean share of the master's channels that were busy; None where there is no master."""
         link = self._history.link
         if link is None or not self.ledger.end:
             return None
         return float(self.ledger.total[Use.TRANSFER]) / self.ledger.end / link.channels
 
-    # --- telling ------------------------------------------------------------------------------
+    # --- output -------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
-        """The report as data; the keys that `holdfast summary --json` prints."""
+        """Return the report as data, with the keys that `holdfast summary --json` prints."""
         return self.summary.as_json() | {
             **as_data(self.spreads),
             "recorded": as_data(self.recorded),
@@ -185,11 +196,12 @@ class Report:
         }
 
     def lines(self) -> list[str]:
-        """The report for people."""
+        """Return the report as lines for people."""
         return [visible(it) for it in (self.summary.title, *map(line_of, self.rows()))]
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """The report for people: names, and what they are; below a name, indented, its parts."""
+        """Yield the report for people as pairs of a name and a text; an indented name is a part of
+        the name above."""
         yield from self.summary.rows()
         yield from self._spread_rows()
         if (fairness := self.jobs.fairness) is not None:
@@ -225,15 +237,15 @@ class Report:
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:
-        """Where what was recorded is far from what is simulated."""
+        """Yield a warning where a recorded mean is far from the simulated one."""
         times = partial(in_units, unit=self.summary.unit)
         for name, tell in (("wait", times), ("bounded_slowdown", amount_of)):
             was, simulated = self.recorded[name], self.spreads[name]
             means = [it.mean for it in (was, simulated) if it]
             if len(means) == 2 and max(means) > FAR * min(means):
-                told = " recorded, ".join(tell(mean, digits=4) for mean in means)
-                about = f"the mean {name.replace('_', ' ')} is {told} simulated"
-                yield "warning", f"{about}: compare nothing before the scenario is nearer"
+                both = " recorded, ".join(tell(mean, digits=4) for mean in means)
+                text = f"the mean {name.replace('_', ' ')} is {both} simulated"
+                yield "warning", f"{text}: compare nothing before the scenario is nearer"
 
     def _ledger_rows(self) -> Iterator[tuple[str, str]]:
         unit = self.summary.unit or "time"
@@ -242,10 +254,10 @@ class Report:
         for use in Use:
             if self.ledger.total[use]:
                 spent = float(self.ledger.total[use])
-                told = amount_of(spent / HOUR, 7) if hours else amount_of(spent)
-                yield f"  {use.value:<16}", f"{told:>20}  {self.ledger.share(use):>6.1%}"
+                amount = amount_of(spent / HOUR, 7) if hours else amount_of(spent)
+                yield f"  {use.value:<16}", f"{amount:>20}  {self.ledger.share(use):>6.1%}"
 
 
 def amounts(account: Account) -> dict[str, float]:
-    """Use -> processor-time, where there is any."""
+    """Map each use that has processor-time to its amount."""
     return {use.value: float(amount) for use, amount in account.items() if amount}

@@ -1,4 +1,4 @@
-"""A run, or a log of one, as an object: its numbers, its ledger, its tables, its pictures."""
+"""A simulation run, or a log of one, as an object with its numbers, ledger, tables and pictures."""
 
 from __future__ import annotations
 
@@ -32,90 +32,101 @@ from sims.trace.read import Trace, find_life
 Records = Callable[[], Iterable[Record]]
 
 DRAWN = 100_000
-"""Events up to which a picture is drawn unasked: it takes about a second."""
+"""Largest number of events for which a notebook draws a picture unasked; drawing so many takes
+about a second."""
 
 
 @define(eq=False, slots=False, repr=False)
 class Result:
-    """One run. Numbers are folds over its events, the same as the commands print.
+    """One run of a simulation; its numbers are computed from its events, as the commands do.
 
-    A property that needs what the run did not keep raises InputError.
+    A property that needs events which the run did not keep raises InputError.
     """
 
     records: Records
-    """Gives its events, from the first on."""
+    """Function that returns the run's events, from the first on."""
     log: Path | None = None
-    """Where they are on disk."""
+    """Path of the run's log; None: it has none on disk."""
     scenario: Scenario | None = None
-    """What was run; None: only the log is known."""
+    """Scenario of the run; None: only the log is known."""
     _report: Report | None = None
 
     @classmethod
     def of_log(cls, path: str | Path) -> Result:
-        """The run that a log tells. Raises InputError, here or later, where it is none."""
+        """Return the run of a log.
+
+        Raises InputError, here or at the first use of a damaged part, where the file is no log.
+        """
         file = Path(path)
-        for _ in LogFile(file):  # what is no log is refused here, and not far from here
+        for _ in LogFile(file):  # so that what is no log is refused here, not at the first use
             break
         return cls(lambda: LogFile(file), file)
 
     @cached_property
     def report(self) -> Report:
-        """All numbers at once."""
+        """All numbers of the run."""
         return self._report or Report.of(self.records())
 
     @property
     def summary(self) -> Summary:
-        """What `holdfast run` prints."""
+        """The numbers that `holdfast run` prints."""
         return self.report.summary
 
     @property
     def makespan(self) -> float | None:
-        """When the last job was completed or killed, in `unit`; None where one is left."""
+        """Time at which the last job was completed or killed, in `unit`; None where a job is
+        left."""
         return self.summary.makespan
 
     @property
     def end(self) -> End | None:
-        """How it ended; None: the log stops early."""
+        """How the run ended; None: the log stops early."""
         return self.summary.end
 
     @property
     def unit(self) -> str:
-        """Of all times: `s` or `slot`."""
+        """Unit of all times: `s` or `slot`."""
         return self.summary.unit
 
     @property
     def numbers(self) -> dict[str, object]:
-        """What `holdfast summary --json` prints."""
+        """The numbers that `holdfast summary --json` prints."""
         return self.report.as_json()
 
     @property
     def ledger(self) -> dict[str, float]:
-        """Where the processor-time went: use -> processors x `unit`, where there is any."""
+        """Processor-time of each use that has any, in processors x `unit`."""
         return amounts(self.report.ledger.total)
 
     @property
     def jobs(self) -> Any:
-        """A row per job, as a frame of polars (pandas where there is no polars)."""
+        """Frame with a row for each job, of polars (of pandas where polars is missing)."""
         return self.frame(Frame.JOBS)
 
     @property
     def events(self) -> Any:
-        """A row per event, likewise."""
+        """Frame with a row for each event, of polars (of pandas where polars is missing)."""
         return self.frame(Frame.EVENTS)
 
     def frame(self, what: Frame | str, library: Library | str | None = None) -> Any:
-        """`jobs` or `events` as a frame of `polars` or `pandas`. Raises InputError for another,
-        and where the library is missing."""
+        """Return `jobs` or `events` as a frame of `polars` or `pandas`.
+
+        Raises InputError for another name, and where the library is missing.
+        """
         return frame(self.records(), chosen(Frame, what), library)
 
     def trace(self, job: str) -> Trace:
-        """One job's life: print it. Raises InputError where there is no such job."""
+        """Return the life of one job, to print.
+
+        Raises InputError where the run has no such job.
+        """
         with self.on_disk() as path:
             return find_life(LogFile(path), job)
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
-        """Its log: where it lies, or written for the time being."""
+        """Give the path of the run's log; a run that is only in memory is written to a temporary
+        file."""
         if self.log is not None:
             yield self.log
             return
@@ -132,9 +143,11 @@ class Result:
         path: str | Path | None = None,
         framing: Framing = WHOLE,
     ) -> Picture | Path:
-        """Draw the run: to `path`, or for the notebook to show. `what` alone may be the path of a
-        Gantt chart, `run.png` say; `framing` has title, window of time, unit and size. Raises
-        InputError as `pictures.plot`."""
+        """Draw the run to `path`, or return a picture that a notebook shows.
+
+        `what` alone may be the path of a Gantt chart, such as `run.png`; `framing` sets title,
+        window of time, unit and size. Raises InputError as `pictures.plot` does.
+        """
         if path is None and isinstance(what, str | Path) and Path(what).suffix:
             which, path = What.GANTT, Path(what)
         else:
@@ -144,7 +157,7 @@ class Result:
         return plot(self.records(), which, Path(path), framing)
 
     def audit(self) -> list[Violation]:
-        """The world's laws that it breaks."""
+        """Return the violations of the simulation's laws that an audit of the run finds."""
         return list(audit(iter(self.records())))
 
     def __repr__(self) -> str:
@@ -155,12 +168,15 @@ class Result:
 
 
 def not_kept() -> Iterable[Record]:
-    """The events of a run that kept none. Raises InputError."""
+    """Raise InputError, because the run kept no events."""
     raise InputError("result", "", "the run kept no events", "run(..., keep=True), or a log")
 
 
 def chosen(kind: type[Enum], word: Any) -> Any:
-    """The member of an enum that `word` is or names. Raises InputError for another."""
+    """Return the member of an enum that `word` is or names.
+
+    Raises InputError for another word.
+    """
     try:
         return kind(word)
     except ValueError:
@@ -172,7 +188,7 @@ def chosen(kind: type[Enum], word: Any) -> Any:
 
 
 def _as_html(report: Report, records: Records) -> str:
-    """What was run, its picture where there can be one, and its numbers."""
+    """Return the run's title, its picture if it can be drawn, and its numbers as HTML."""
     cells = (
         f"<tr><th>{_indented(name)}</th><td>{escape(visible(text.strip()))}</td></tr>"
         for name, text in report.rows()

@@ -1,5 +1,5 @@
-"""Simulations from a program: a scenario file, table or object in, a result out; or only checked,
-without running any code that it names."""
+"""Simulations from a Python program: a scenario as a file, table or object is run and gives a
+result, or is only checked, without running any code that it names."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ STAND_INS: Mapping[DeciderKind, str] = {
     DeciderKind.COPIES: "SRPT+R",
 }
 PARTS = ("name", "order", "allocation")
-"""Keys of [policy] that may name code."""
+"""Keys of `[policy]` that may name code."""
 
 Workers = TypeVar("Workers", bound=WorkerFields)
 
 Source = str | Path | Mapping[str, Any] | Scenario
-"""A file, its table as Python has it, or the scenario itself."""
+"""A scenario: its file, its table as Python has it, or the object itself."""
 
 
 def load(
@@ -56,8 +56,10 @@ def load(
     seed: int | None = None,
     folder: Path | None = None,
 ) -> Scenario:
-    """The scenario that `source` is or holds; `changes`: dotted key -> value, as `--set` has them;
-    a log that it replays is sought in `folder`, by default that of the file.
+    """Return the scenario that `source` is or holds.
+
+    `changes` maps dotted keys to values, as `--set` does; a log that the scenario replays is looked
+    for in `folder`, by default that of the file.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -93,14 +95,15 @@ def run(
 ) -> Result:
     """Simulate `source` to its end, or `until` a time in its unit.
 
-    Its events go to `log`, or are kept in memory, or (with `keep=False`) nowhere: then only its
-    numbers are known. Files that it names are sought in `folder`: by default that of the file,
-    or the current one. `policy`, `order` and `allocation` take the place of what `[policy]` names,
-    `hazard` that of `[faults]`, `service` that of `master.order`. Works where an event loop is
-    running, too, as in a notebook.
+    The run's events go to `log`, or are kept in memory, or (with `keep=False`) are not kept, so
+    that only the run's numbers are known. Files that the scenario names are looked for in `folder`:
+    by default that of the file, or the current one. `policy`, `order` and `allocation` replace what
+    `[policy]` names, `hazard` replaces `[faults]`, and `service` replaces `master.order`. The
+    function also works where an event loop is running, as in a notebook.
 
-    Raises InputError for what cannot be run, BadDecision for what a policy may not do, and what
-    the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for another object.
+    Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
+    and what the runtime raises (ActorFailed, Deadlock); TypeError, naming the argument, for an
+    object that cannot be used.
     """
     file = Path(source) if isinstance(source, str | Path) else None
     where = Path(folder) if folder is not None else folder_of(source)
@@ -109,10 +112,10 @@ def run(
     report, records = Report(), list[Record]()
     with naming(file) if file else nullcontext():
         warn_of_idle(scenario)
-        writer = None if log is None else LogWriter(Path(log))
-        if writer is not None:
+        if log is not None:
             own = [file] if file else []
-            refuse_inputs(writer.path, "log", *own, *files_of(scenario, where))
+            refuse_inputs(Path(log), "log", *own, *files_of(scenario, where))
+        writer = None if log is None else LogWriter(Path(log))
         with writer or nullcontext():
             sink = writer or (records.append if keep else report)
             simulate(scenario, [sink], where, debug, until)
@@ -127,7 +130,7 @@ def run(
 
 
 def folder_of(source: Source) -> Path:
-    """Where a source's files are sought."""
+    """Return the folder in which a source's files are looked for."""
     return Path(source).parent if isinstance(source, str | Path) else Path()
 
 
@@ -136,46 +139,48 @@ def folder_of(source: Source) -> Path:
 
 @frozen
 class Checked:
-    """A scenario that can be run."""
+    """A scenario that has been checked and can be run."""
 
     scenario: Scenario
     jobs: int
     code: Mapping[str, str] = field(factory=dict)
-    """What it names of its user's: key -> `package.module:Name`."""
+    """User's code that the scenario names: maps a key to `package.module:Name`."""
     loaded: bool = False
-    """Whether that was loaded."""
+    """Whether that code was loaded."""
     left_out: Mapping[str, int] = field(factory=dict)
-    """Why jobs of a workload do not take part -> how many."""
+    """Number of jobs of a workload left out for each reason."""
     changed: Mapping[str, int] = field(factory=dict)
-    """How jobs of a workload are changed before the run -> how many."""
+    """Number of jobs of a workload changed before the run, for each kind of change."""
     faults: tuple[str, ...] = ()
-    """How many are expected, and what is to be known of their laws, in lines."""
+    """Lines on expected faults and on their laws."""
 
     @property
     def understood(self) -> str:
-        """The same scenario as a file that leaves nothing out."""
+        """The same scenario as a file that sets every key."""
         return as_toml(self.scenario)
 
     def lines(self) -> list[str]:
-        """For people."""
+        """Return the result of the check as lines for people."""
         it = self.scenario
-        who = f"{counted(it.full_platform.size, 'worker')}, {' and '.join(it.kinds)} jobs"
+        platform = f"{counted(it.full_platform.size, 'worker')}, {' and '.join(it.kinds)} jobs"
         decided = f"{it.policy_name} decides ({it.decider.value})"
-        told = [f"{it.name}: {who}; {decided}", f"  jobs        {self.jobs:,}"]
+        lines = [f"{it.name}: {platform}; {decided}", f"  jobs        {self.jobs:,}"]
         how = "loaded" if self.loaded else "not loaded: it is where it is sought"
-        told += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
-        told += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
-        told += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
-        told += self.faults
-        told += [f"No effect: {key}: {why}." for key, why in idle(it)]
-        told += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
-        return [*told, "", *self.understood.splitlines()]
+        lines += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
+        lines += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
+        lines += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
+        lines += self.faults
+        lines += [f"No effect: {key}: {why}." for key, why in idle(it)]
+        lines += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
+        return [*lines, "", *self.understood.splitlines()]
 
     def as_json(self) -> dict[str, object]:
-        """Return the numbers of jobs as data, as `--json` prints them; those that are left out or
-        changed have a key only where there are any."""
+        """Return the numbers of jobs as data, as `--json` prints them.
+
+        `left_out` and `changed` are keys only where there are such jobs.
+        """
         parts = {"left_out": dict(self.left_out), "changed": dict(self.changed)}
-        return {"jobs": self.jobs, **{key: told for key, told in parts.items() if told}}
+        return {"jobs": self.jobs, **{key: counts for key, counts in parts.items() if counts}}
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -186,10 +191,10 @@ class Checked:
 def check(
     source: Source, changes: dict[str, Any] | None = None, *, load_code: bool = False
 ) -> Checked:
-    """Look at all of a scenario but its running: files that it names included. Code that it names
-    has to be there; `load_code`: to be what it is used as, too.
+    """Check all of a scenario but its running, with the files that it names.
 
-    Raises InputError as a run would, before its first event.
+    Code that the scenario names must be where it is looked for; under `load_code` it is also loaded
+    and must be of the right kind. Raises InputError as a run would before its first event.
     """
     scenario, folder = load(source, changes), folder_of(source)
     try:
@@ -199,24 +204,24 @@ def check(
         system = System(scenario.seed, [summary], start=0)
         found = populate(bare, system, folder, lives=False)
         faults = tuple(_faults(bare.within(folder), found))
-        about = code, load_code, summary.left_out, summary.changed, faults
-        return Checked(scenario, found.jobs, *about)
+        details = code, load_code, summary.left_out, summary.changed, faults
+        return Checked(scenario, found.jobs, *details)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None
 
 
 def _faults(scenario: Scenario, found: Populated) -> Iterator[str]:
-    """Yield what there is to say of faults; of a stream of jobs nothing, as its end is unknown."""
+    """Yield lines on expected faults; none for a stream of jobs, whose end is unknown."""
     if scenario.faults.laws and found.workload is not None:
         yield from fault_lines(scenario, work_end(scenario, found.workload.submissions))
 
 
-# --- code that it names ---------------------------------------------------------------------------
+# --- code that a scenario names -------------------------------------------------------------------
 
 
 def code_of(scenario: Scenario) -> dict[str, str]:
-    """Key -> `package.module:Name`, of all that a run would load."""
+    """Map each key that names code which a run would load to `package.module:Name`."""
     section, pool = scenario.policy, scenario.platform
     names = {f"policy.{it}": getattr(section, it) for it in PARTS if section.object_at(it) is None}
     workers = {f"workers.{k}": it for k, it in enumerate(scenario.workers)}
@@ -229,8 +234,10 @@ def code_of(scenario: Scenario) -> dict[str, str]:
 
 
 def without_code(scenario: Scenario, folder: Path) -> Scenario:
-    """With policies and laws of ours in its place. Raises InputError for code that is not where a
-    run would load it from."""
+    """Return the scenario with policies and laws of Holdfast's own in place of a user's code.
+
+    Raises InputError for code that is not where a run would load it from.
+    """
     named = code_of(scenario)
     for key, name in named.items():
         located(name, folder, key)
@@ -249,7 +256,8 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
 
 
 def _drawn(faults: Any) -> Any:
-    """A law of ours in place of one that a file names."""
+    """Return an exponential law in place of one that a file names, otherwise the faults
+    themselves."""
     return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
 
 
@@ -262,7 +270,7 @@ def _steady(section: Workers) -> Workers:
 
 
 def as_toml(scenario: Scenario) -> str:
-    """All that it says, defaults included; keys that are unset are left out."""
+    """Return the scenario as TOML, defaults included; keys that are unset are left out."""
     table = scenario.model_dump(mode="json", exclude_none=True, warnings=False)
     lines, last = [], ""
     for _, heading, own in sections(table):

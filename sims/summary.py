@@ -1,9 +1,10 @@
-"""A run in a few numbers: one fold over its events, in memory or from a log."""
+"""The summary of a run: a few numbers from its events, in memory or from a log."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from attrs import define, field
 
@@ -43,20 +44,21 @@ from sims.telling import (
 
 @define
 class Faults:
-    """Fold: how many faults the laws of a log let expect, and how many came."""
+    """Counts the faults that came, and computes how many the laws of a log let expect."""
 
     laws: list[FaultsExpected] = field(factory=list)
-    """Empty: the log does not say."""
+    """Laws as the log describes them; empty: the log does not describe expected faults."""
     fits: list[FaultsFitted] = field(factory=list)
     counted: bool = False
-    """Whether it hears of all changes of workers."""
+    """Whether the fold receives all changes of workers, which counting needs."""
     came: int = 0
-    """Workers that faults took DOWN: one that is DOWN already is not struck."""
-    _fallen: dict[int, float] = field(factory=dict)
-    """When a worker went DOWN, of which nobody says until when."""
+    """Number of workers that faults took DOWN; a fault of a worker that is DOWN already does not
+    count."""
+    _down_since: dict[int, float] = field(factory=dict)
+    """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
     def learn(self, event: Event) -> None:
-        """Take in what the log's head says of a law."""
+        """Read what the head of the log says of a law."""
         match event:
             case FaultsExpected():
                 self.laws.append(event)
@@ -64,27 +66,32 @@ class Faults:
                 self.fits.append(event)
 
     def change(self, time: float, event: WorkerChanged) -> None:
-        """Count a fault: it says when the worker is back, or the worker is back at once."""
+        """Count a change of a worker if it is a fault.
+
+        A fault announces when the worker is back, or the worker is back at the same instant; an
+        owner's change does neither.
+        """
         if event.state is WorkerState.DOWN:
             if event.until is not None:
                 self.came += 1
             else:
-                self._fallen[event.worker] = time
-        elif self._fallen.pop(event.worker, None) == time:
+                self._down_since[event.worker] = time
+        elif self._down_since.pop(event.worker, None) == time:
             self.came += 1
 
     def expected(self, time: float) -> float:
-        """Return how many are expected by then, if none strikes a worker that is DOWN."""
+        """Return the number of faults expected by a time, if no fault meets a worker that is
+        DOWN."""
         return sum(_expected(law, time) for law in self.laws)
 
     def as_json(self, time: float) -> dict[str, float] | None:
-        """Return the numbers as data; None where the log does not say."""
+        """Return the numbers as data; None where the log does not describe expected faults."""
         if not (self.laws and self.counted):
             return None
         return {"expected": self.expected(time), "came": self.came}
 
     def rows(self, time: float, unit: str) -> Iterator[tuple[str, str]]:
-        """Yield the numbers for people."""
+        """Yield the numbers for people, as pairs of a name and a text."""
         if self.laws and self.counted:
             yield "faults", f"{amount_of(self.expected(time), 4)} expected, {self.came:,} came"
         for fit in self.fits:
@@ -110,36 +117,37 @@ WANTED: frozenset[type[Event]] = frozenset(
         *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded, FaultsExpected, FaultsFitted),
     )
 )
-"""The few events that a summary is made of."""
+"""Events that a summary is computed from, which are few of a log's."""
 
 
 @define
 class Summary:
-    """Fold: call it with each record of a run, then read it. A sink that wants few events."""
+    """Collects the summary of a run: call it with each record, then read its numbers."""
 
     started: ScenarioStarted | None = None
     end: End | None = None
-    """None: the log stops before the run's end."""
+    """How the run ended; None: the log stops before the run's end."""
     time: float = 0
-    """Virtual time of the last record seen."""
+    """Virtual time of the last record."""
     events: int = 0
     submitted: dict[str, float] = field(factory=dict)
-    """Job -> when it was submitted."""
+    """Maps a job to the time of its submission."""
     completed: dict[str, float] = field(factory=dict)
-    """Job -> when it was completed."""
+    """Maps a job to the time of its completion."""
     killed: dict[str, float] = field(factory=dict)
-    """Job -> when it had reached the user's estimate and was cancelled for it."""
+    """Maps a job to the time at which it was cancelled because it had reached the user's
+    estimate."""
     iterations: int = 0
     left_out: dict[str, int] = field(factory=dict)
-    """Why jobs of a workload do not take part -> how many."""
+    """Number of jobs of a workload left out for each reason."""
     changed: dict[str, int] = field(factory=dict)
-    """How jobs of a workload were changed before the run -> how many."""
+    """Number of jobs of a workload changed before the run, for each kind of change."""
     outcomes: Counter[Outcome] = field(factory=Counter)
-    """How the runs ended."""
+    """Number of runs for each way in which a run can end."""
     faults: Faults = field(factory=Faults)
     wants: frozenset[type[Event]] = WANTED
-    """The summary reads these events; it counts faults only where WorkerChanged is one of them,
-    which may be most of a run's events."""
+    """Events that the summary reads; faults are counted only where WorkerChanged, which may be most
+    of a run's events, is one of them."""
 
     def __attrs_post_init__(self) -> None:
         self.faults.counted = WorkerChanged in self.wants
@@ -158,9 +166,9 @@ class Summary:
             case WorkerChanged():
                 self.faults.change(record.t, event)
             case _:
-                self._tell(event)
+                self._read_rare(event)
 
-    def _tell(self, event: Event) -> None:
+    def _read_rare(self, event: Event) -> None:
         match event:
             case IterationCompleted():
                 self.iterations += 1
@@ -181,9 +189,11 @@ class Summary:
 
     @property
     def makespan(self) -> float | None:
-        """When the last job was completed or killed; None where one is left."""
-        gone = [*self.completed.values(), *self.killed.values()]
-        return max(gone) if gone and len(gone) == len(self.submitted) else None
+        """Time at which the last job was completed or killed; None where a job is left."""
+        gone = len(self.completed) + len(self.killed)
+        if not gone or gone != len(self.submitted):
+            return None
+        return max(chain(self.completed.values(), self.killed.values()))
 
     @property
     def flowtimes(self) -> list[float]:
@@ -192,7 +202,7 @@ class Summary:
         return [done[job] - then for job, then in self.submitted.items() if job in done]
 
     def as_json(self) -> dict[str, object]:
-        """The summary as data; the keys that `--json` prints."""
+        """Return the summary as data, with the keys that `--json` prints."""
         started = self.started
         whole = {it: getattr(started, it, None) for it in ("scenario", "seed", "policy", "unit")}
         lists = {it: list(getattr(started, it, ())) for it in ("kinds", "settings")}
@@ -214,11 +224,11 @@ class Summary:
 
     @property
     def unit(self) -> str:
-        """Of all times: `s` or `slot`; empty where the log does not tell."""
+        """Unit of all times: `s` or `slot`; empty where the log does not tell."""
         return self.started.unit if self.started else ""
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """The summary for people: names, and what they are."""
+        """Yield the summary for people, as pairs of a name and a text."""
         yield "end", self.end.value if self.end else "interrupted: the log stops early"
         makespan = self.makespan
         yield "makespan", "not reached" if makespan is None else _exactly(makespan, self.unit)
@@ -235,20 +245,21 @@ class Summary:
 
     @property
     def title(self) -> str:
-        """What was run, in a line."""
+        """One line that names the scenario, the seed and the policy of the run."""
         return title_of(self.started) if self.started else "?"
 
     def lines(self) -> list[str]:
-        """The summary for people."""
+        """Return the summary as lines for people."""
         return [self.title, *map(line_of, self.rows())]
 
 
 def line_of(row: tuple[str, str]) -> str:
-    """A name, and what it is."""
+    """Return a pair of a name and a text as one line."""
     return "  {:<12}{}".format(*row)
 
 
 def _exactly(time: float, unit: str) -> str:
-    """`89 d 2 h 8 min 12 s (7,697,292 s)`: as people read it, and as others state it."""
-    told, whole = in_units(time, unit), counted(time, unit, units(unit))
-    return told if told == whole else f"{told} ({whole})"
+    """Return a time in its larger units and as a plain number: `89 d 2 h 8 min 12 s (7,697,292
+    s)`."""
+    words, whole = in_units(time, unit), counted(time, unit, units(unit))
+    return words if words == whole else f"{words} ({whole})"

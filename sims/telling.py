@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from html import escape
 from itertools import count
 from math import inf
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import attrs
@@ -23,51 +25,76 @@ if TYPE_CHECKING:
     from actors.runtime import Event
 
 SLOT = "slot"
-"""The unit of a log whose times are whole numbers."""
+"""Unit of a log whose times are whole numbers."""
 
 SECOND = "s"
-"""The unit of a log of real jobs."""
+"""Unit of a log of real jobs."""
 HOUR = 3600
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LAST = 2**35
-"""Seconds from there, in either direction, up to which dates are shown: a thousand years."""
+"""Seconds before and after 1970 within which dates are shown: about a thousand years."""
 
 SHOWN = 8
-"""Values of a column; of a longer one, how many there are is told beside the first ones."""
+"""Values of a column that are shown; of a longer column, its length follows the first ones."""
 
 
 def told(event: Event) -> str:
-    """`Kind: field value, field value`; what is as by default goes without saying."""
-    values = ((it.name, getattr(event, it.name), it.default) for it in attrs.fields(type(event)))
-    fields = ", ".join(f"{name} {_value(value)}" for name, value, usual in values if value != usual)
-    return visible(f"{type(event).__name__}: {fields}")
+    """Return an event as `Kind: field value, field value`, without fields at their defaults."""
+    values, names, usual = _fields(type(event))  # type: ignore[arg-type]  # a class has a hash
+    fields = [
+        f"{name} {value if type(value) is str else _value(value)}"
+        for value, name, default in zip(values(event), names, usual, strict=True)
+        if value != default
+    ]
+    return visible(f"{type(event).__name__}: {', '.join(fields)}")
+
+
+@cache
+def _fields(
+    kind: type[Event],
+) -> tuple[Callable[[Event], tuple[object, ...]], tuple[str, ...], tuple[object, ...]]:
+    """Return the function that fetches an event's fields, their names, and their defaults.
+
+    Asking attrs for each event takes longer than everything else that is done with it.
+    """
+    fields = attrs.fields(kind)
+    names = tuple(it.name for it in fields)
+    several = (
+        attrgetter(*names) if len(names) > 1 else lambda it: tuple(getattr(it, n) for n in names)
+    )
+    return several, names, tuple(it.default for it in fields)
 
 
 def title_of(started: ScenarioStarted) -> str:
-    """What was run, in a line: scenario, seed, policy."""
+    """Return one line that names a run's scenario, seed and policy."""
     settings = f" ({', '.join(started.settings)})" if started.settings else ""
     return visible(f"{started.scenario}, seed {started.seed}, {started.policy}{settings}")
 
 
 def amount_of(number: float, digits: int = 10) -> str:
-    """`1,234.5`, to so many digits, but never with an exponent that hides how large it is."""
+    """Return a number to so many digits, as `1,234.5`; never with an exponent that hides its
+    size."""
     if isinstance(number, int) or 10 ** (digits - 1) <= abs(number) < inf:
         return f"{number:,.0f}"
     return f"{number:,.{digits}g}"
 
 
 def counted(number: float, one: str, many: str = "", digits: int = 10) -> str:
-    """`1 job`, `13,500 jobs`, `2 copies`: a number and what it counts; `many` where it is no `-s`.
+    """Return a number and what it counts: `1 job`, `13,500 jobs`, `2 copies`.
 
-    What is no whole number is told to so many digits, and is one where it then reads 1.
+    `many` is the plural where it does not end in `-s`. A number that is not whole is rounded to so
+    many digits, and takes the singular if it then reads 1.
     """
     amount = amount_of(number, digits)
     return f"{amount} {one if amount == '1' else many or one + 's'}"
 
 
 def in_units(value: float, unit: str, digits: int = 10) -> str:
-    """`16 slots`, `1 slot`, `2.5 s`: a time in the log's unit, to so many digits. Seconds from
-    an hour on as people read them, to a hundredth: `2 h 5 min`, `68 d 10 h 46 min 40.5 s`."""
+    """Return a time in the log's unit to so many digits: `16 slots`, `1 slot`, `2.5 s`.
+
+    An hour or more of seconds is given in larger units, to a hundredth of a second: `2 h 5 min`,
+    `68 d 10 h 46 min 40.5 s`.
+    """
     if unit != SECOND or not HOUR <= value < inf:
         return counted(value, unit, units(unit), digits)
     days, hours, minutes, seconds = _clock(value)
@@ -79,7 +106,7 @@ DAY = 24 * HOUR
 
 
 def about(value: float, unit: str) -> str:
-    """Tell a time to four digits: `421.5 d`, `33 h`, `2.5 s`, `16 slots`."""
+    """Return a time to four digits: `421.5 d`, `33 h`, `2.5 s`, `16 slots`."""
     for size, symbol in ((DAY, "d"), (HOUR, "h")):
         if unit == SECOND and size <= value < inf:
             return f"{amount_of(value / size, 4)} {symbol}"
@@ -87,7 +114,7 @@ def about(value: float, unit: str) -> str:
 
 
 APART = 1.1
-"""Times by which two numbers of faults, or two rates, may differ without a warning."""
+"""Ratio by which two numbers of faults, or two rates, may differ without a warning."""
 PARTED = (
     "the fitted law and its log part: the law takes all nodes for alike and each of its times for "
     "independent of the others; kind = 'replayed' keeps the log's own rate and differences"
@@ -95,18 +122,19 @@ PARTED = (
 
 
 def differ(one: float, other: float) -> bool:
-    """Whether two numbers that should be alike differ by more than a tenth."""
+    """Return whether two numbers that should agree differ by more than a tenth."""
     return max(one, other) > APART * min(one, other)
 
 
 def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
-    """Tell a log's own rate of failures beside that of the law that was fitted to it."""
+    """Return a log's own rate of failures in words, compared with that of the law fitted to the
+    log."""
     own, times = about(log_mtbf, unit), amount_of(law_mtbf / log_mtbf, 3)
     return f"a node has one failure in {own}: {times} times the law's rate"
 
 
 def moment(t: float, unit: str) -> str:
-    """When: as `in_units`, to six digits, but seconds from an hour on as a clock shows them:
+    """Return a moment as `in_units` does, to six digits; from an hour of seconds on as on a clock:
     `68 d 10:46:40.5`."""
     if unit != SECOND or not HOUR <= t < inf:
         return in_units(t, unit, digits=6)
@@ -117,14 +145,14 @@ def moment(t: float, unit: str) -> str:
 
 @frozen
 class Clock:
-    """How the moments of one log are shown: as dates where it has them, else as `moment` does."""
+    """Shows the moments of one log: as dates where the log has them, otherwise as `moment` does."""
 
     unit: str
     begins: float | None = None
-    """The date of time 0, in seconds since 1970."""
+    """Date of time 0, in seconds since 1970; None: the log has no dates."""
 
     def __call__(self, t: float) -> str:
-        """`2020-05-01 12:30:00` (Universal Time), or `68 d 10:46:40.5`."""
+        """Return a moment as `2020-05-01 12:30:00` (Universal Time) or `68 d 10:46:40.5`."""
         if self.begins is None or not abs(self.begins + t) < LAST:
             return moment(t, self.unit)
         hundredths = round(100 * (self.begins + t))
@@ -133,12 +161,12 @@ class Clock:
         return f"{date.date()} {date.time()}{rest}"
 
     def lasted(self, value: float) -> str:
-        """A length of time, to six digits."""
+        """Return a length of time, to six digits."""
         return in_units(value, self.unit, digits=6)
 
 
 def _clock(value: float) -> tuple[int, int, int, float]:
-    """Days, hours, minutes, seconds."""
+    """Split seconds into days, hours, minutes and seconds, to a hundredth of a second."""
     # Beyond 2^53 there are no fractions, and a hundred times it may be infinite.
     hundredths = round(100 * value) if value < 2**53 else 100 * int(value)
     minutes, rest = divmod(hundredths, 6_000)
@@ -148,38 +176,40 @@ def _clock(value: float) -> tuple[int, int, int, float]:
 
 
 def units(unit: str) -> str:
-    """A log's unit in the plural: `slots`; `s`, as other symbols, stays as it is."""
+    """Return a log's unit in the plural: `slots`; `s`, like other symbols, stays as it is."""
     return "slots" if unit == SLOT else unit
 
 
 def time_axis(unit: str) -> str:
-    """What stands at an axis of virtual time: `time, slots`."""
+    """Return the label of an axis of virtual time: `time, slots`."""
     return f"time, {units(unit)}"
 
 
 def row_of(started: ScenarioStarted) -> str:
-    """What one of the platform's processors is called: a worker where it has a name."""
+    """Return the word for one of the platform's processors: a worker if it has a name."""
     return "worker" if started.workers else "processor"
 
 
 def worker_of(started: ScenarioStarted, number: int) -> str:
-    """`P1`, or `worker 0` where workers have no names."""
+    """Return a worker's name: `P1`, or `worker 0` where workers have no names."""
     return started.workers[number] if started.workers else f"worker {number}"
 
 
 def apart(names: Iterable[str]) -> list[str]:
-    """Return the names, each once: a repeated one becomes `J7.2`, `J7.3` and so on, without those
-    that another name of the list is already."""
+    """Return the names, made different: a repeated one becomes `J7.2`, `J7.3` and so on.
+
+    A number is skipped if another name of the list has it already.
+    """
     asked = list(names)
     first, found, taken = set[str](), list[str](), set(asked)
     numbers = defaultdict[str, Iterator[int]](lambda: count(2))
     for name in asked:
-        told = name
+        unique = name
         if name in first:
-            told = next(it for k in numbers[name] if (it := f"{name}.{k}") not in taken)
-            taken.add(told)
+            unique = next(it for k in numbers[name] if (it := f"{name}.{k}") not in taken)
+            taken.add(unique)
         first.add(name)
-        found.append(told)
+        found.append(unique)
     return found
 
 
@@ -195,11 +225,11 @@ def _value(value: object) -> str:
 # --- tables -------------------------------------------------------------------------------------
 
 UNCUT = 10_000
-"""Columns where nobody's terminal says how many there are: no table has more."""
+"""Width of tables in columns where the output is no terminal; no table is wider."""
 
 
 def show_table(table: RenderableType) -> None:
-    """Print it; where the output is piped or kept, nothing is cut or wrapped."""
+    """Print a table; where the output is piped or kept, nothing is cut or wrapped."""
     from rich.console import Console
 
     console = Console()
@@ -212,7 +242,7 @@ def grid(
     rows: Iterable[Iterable[object]],
     title: str = "",
 ) -> Table:
-    """A table of words on the left, and numbers on the right."""
+    """Return a table with words on the left and numbers on the right."""
     from rich.box import SIMPLE
     from rich.table import Column, Table
     from rich.text import Text
@@ -225,8 +255,11 @@ def grid(
 
 
 def as_text(table: RenderableType) -> str:
-    """Return what `show_table` prints, uncut. Rich would otherwise send it to the notebook in which
-    it runs, beside what the notebook shows itself."""
+    """Return the text that `show_table` prints, uncut.
+
+    A console of rich would otherwise print the table to the notebook in which it runs, in addition
+    to what the notebook shows itself.
+    """
     from io import StringIO
 
     from rich.console import Console
@@ -237,7 +270,7 @@ def as_text(table: RenderableType) -> str:
 
 
 def as_html(table: Table, notes: Iterable[str] = ()) -> str:
-    """Return a `grid` as an HTML table with the notes, a paragraph each, below it."""
+    """Return a `grid` as an HTML table, followed by the notes, a paragraph each."""
     heads = "".join(f"<th>{escape(str(column.header))}</th>" for column in table.columns)
     sides = [column.justify for column in table.columns]
     rows = (
@@ -254,7 +287,7 @@ def as_html(table: Table, notes: Iterable[str] = ()) -> str:
 
 
 def list_pairs(pairs: Iterable[tuple[str, str]], indent: str = "") -> None:
-    """Print names, and beside them what they are."""
-    told = list(pairs)
-    width = max(len(name) for name, _ in told)
-    show(*(f"{indent}{name:<{width}}  {about}" for name, about in told))
+    """Print names, each with a text beside it, in two columns."""
+    rows = list(pairs)
+    width = max(len(name) for name, _ in rows)
+    show(*(f"{indent}{name:<{width}}  {text}" for name, text in rows))

@@ -1,9 +1,10 @@
-"""The log's vocabulary, read off the classes of events: as Markdown, as the JSON Schema of a line.
+"""The log's vocabulary, generated from the classes of events as Markdown and as the JSON Schema of
+a line.
 
 `python -m sims.vocabulary` prints the Markdown; `python -m sims.vocabulary logs/README.md` renews
-it between that file's two marks; `python -m sims.vocabulary sims/line.schema.json` writes the
-schema, which the wheel carries. It holds what this version writes, and no more: every key of a line
-is required, and no other is accepted.
+the Markdown between that file's two marks; `python -m sims.vocabulary sims/line.schema.json` writes
+the schema, which the wheel carries. The schema describes exactly what this version writes: every
+key of a line is required, and no other is accepted.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from sims.scenario.keys import type_words
 from sims.tables.fields import attribute_docs, members_of, one_line
 
 BEGIN, END = "<!-- vocabulary: begin -->", "<!-- vocabulary: end -->"
-"""What is between these lines is written by this module."""
+"""Marks in a Markdown file; this module writes what is between the two."""
 
 RULES = re.compile(r" \(WORLD\.md[^)]*\)")
-"""References to a text that readers of a log do not have."""
+"""Pattern of references to a text that readers of a log do not have."""
 BAR = r"\|"
-"""In a cell of a table."""
+"""A bar in a cell of a Markdown table."""
 
 
 Json = dict[str, Any]
@@ -46,7 +47,7 @@ FRAME: dict[str, Json] = {
     "t": {"type": "number", "minimum": 0, "unit": "time", "description": "Virtual time."},
     "cause": {"type": "integer", "minimum": 0, "description": "seq of the event that caused it."},
 }
-"""What every line has beside its event's own fields; the first has no cause."""
+"""Fields that every line has in addition to its event's own; the first line has no cause."""
 
 PLAIN: dict[Any, Json] = {
     int: {"type": "integer", "minimum": 0},
@@ -54,7 +55,7 @@ PLAIN: dict[Any, Json] = {
     str: {"type": "string"},
     bool: {"type": "boolean"},
 }
-"""Numbers that count or name something begin at 0."""
+"""JSON types of plain fields; numbers that count or name something begin at 0."""
 
 
 @frozen
@@ -67,30 +68,34 @@ class Field:
     meaning: str
 
     def row(self) -> str:
-        """The same as a row of a table."""
+        """Return the field as a row of a Markdown table."""
         cells = (f"`{self.name}`", self.type, self.unit, self.meaning)
         return f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |"
 
 
 def fields(kind: type[Event]) -> list[Field]:
-    """The fields of an event. Raises TypeError for a number without a unit or a field whose
-    meaning is told nowhere."""
-    told, plain = attribute_docs(kind), get_type_hints(kind)
+    """Return the fields of an event.
+
+    Raises TypeError for a number without a unit, and for a field whose meaning is documented
+    nowhere.
+    """
+    docs, plain = attribute_docs(kind), get_type_hints(kind)
     hints, found = get_type_hints(kind, include_extras=True), []
     for name in attrs.fields_dict(kind):
         known = list(quantities(hints[name]))
-        meaning = told.get(name) or next((it.meaning for it in known if it.meaning), "")
+        meaning = docs.get(name) or next((it.meaning for it in known if it.meaning), "")
         if not meaning:
             raise TypeError(f"nothing tells what {kind.__name__}.{name} means")
         if not known and re.search("int|float", str(plain[name])):
             raise TypeError(f"{kind.__name__}.{name} has no unit")
         units = ", ".join(dict.fromkeys(it.unit for it in known)) or NONE
-        found.append(Field(name, _type(plain[name]), units, _told(meaning)))
+        found.append(Field(name, _type(plain[name]), units, _in_log_words(meaning)))
     return found
 
 
 def quantities(hint: Any) -> Iterator[Quantity]:
-    """What a type with its annotations says of the values in it, in their order."""
+    """Yield the quantities in a type's annotations, in the order of the values that they
+    describe."""
     if get_origin(hint) is Annotated:
         yield from hint.__metadata__
         return
@@ -106,27 +111,27 @@ def _type(hint: Any) -> str:
     return found + (" or null" if optional else "") + (", or null each" if each else "")
 
 
-def _told(text: str) -> str:
-    """A docstring in the words of a log: what is None there is null here."""
+def _in_log_words(text: str) -> str:
+    """Return a docstring in the words of a log, which has null for None."""
     return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
 
 
 def is_enum(kind: Any) -> bool:
-    """Whether a value is one of an enum's."""
+    """Return whether a type is an enum."""
     return isinstance(kind, type) and issubclass(kind, enum.Enum)
 
 
 def enums() -> list[type[enum.Enum]]:
-    """The closed sets that fields choose from, in the order of their first use."""
+    """Return the enums from which fields take their values, in the order of their first use."""
     hints = (hint for kind in VOCABULARY for hint in get_type_hints(kind).values())
     members = (each for hint in hints for each in (hint, *get_args(hint)))
     return list(dict.fromkeys(filter(is_enum, members)))
 
 
 def lines() -> Iterator[str]:
-    """All of it, by module of `actors.events`."""
+    """Yield the lines of the whole vocabulary, by module of `actors.events`."""
     for name, kinds in groupby(VOCABULARY, lambda kind: kind.__module__):
-        about = _told((sys.modules[name].__doc__ or "").partition("\n\n")[0])
+        about = _in_log_words((sys.modules[name].__doc__ or "").partition("\n\n")[0])
         yield from (f"### {name.rpartition('.')[2]}", "", about, "")
         for kind in kinds:
             yield from _event(kind)
@@ -137,23 +142,26 @@ def lines() -> Iterator[str]:
 
 def _event(kind: type[Event]) -> Iterator[str]:
     debug = " Only written where debugging is asked for." if kind.debug else ""
-    yield from (f"**`{kind.__name__}`**: {_told(kind.__doc__ or '')}{debug}", "")
+    yield from (f"**`{kind.__name__}`**: {_in_log_words(kind.__doc__ or '')}{debug}", "")
     if found := fields(kind):
         yield from ("| field | type | unit | meaning |", "| --- | --- | --- | --- |")
         yield from (*(each.row() for each in found), "")
 
 
 def _values(kind: type[enum.Enum]) -> Iterator[str]:
-    told = attribute_docs(kind)
-    yield from (f"**{kind.__name__}**: {_told(kind.__doc__ or '')}", "")
+    meanings = attribute_docs(kind)
+    yield from (f"**{kind.__name__}**: {_in_log_words(kind.__doc__ or '')}", "")
     for member in kind:
-        meaning = _told(told.get(member.name, ""))
+        meaning = _in_log_words(meanings.get(member.name, ""))
         yield f"- `{member.value}`: {meaning}" if meaning else f"- `{member.value}`"
     yield ""
 
 
 def renewed(text: str) -> str:
-    """`text` with what is between its marks written anew. Raises ValueError where it has none."""
+    """Return `text` with new contents between its marks.
+
+    Raises ValueError where the text has no marks.
+    """
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not (begin and end):
@@ -165,7 +173,7 @@ def renewed(text: str) -> str:
 
 
 def schema() -> Json:
-    """Of one line."""
+    """Return the schema of one line of a log."""
     names = [kind.__name__ for kind in VOCABULARY]
     first = {"event": {"const": ScenarioStarted.__name__}, "cause": False}
     return {
@@ -202,7 +210,7 @@ def _event_schema(kind: type[Event]) -> Json:
 
 
 def _value(hint: Any) -> Json:
-    """What a value of this type is in JSON."""
+    """Return the JSON Schema of a value of this type."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         [quantity] = hint.__metadata__
@@ -225,7 +233,7 @@ def _value(hint: Any) -> Json:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Print it, or write it into a file; returns the exit code."""
+    """Print the vocabulary, or write it into a file; return the exit code."""
     return run_script(_write, "python -m sims.vocabulary", words)
 
 

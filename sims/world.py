@@ -1,5 +1,5 @@
-"""Runs: from a scenario, and objects that a program gives in place of what it names, to its end,
-every run through the same few lines."""
+"""Runs a simulation from its scenario, and from objects that a program gives in its place, to its
+end; every run passes through `run`."""
 
 from __future__ import annotations
 
@@ -23,31 +23,33 @@ from sims.scenario.builders.limits import limit_events
 from sims.scenario.faults import FaultFields, FaultLaw, OwnFaults, SeveralFaults
 from sims.scenario.platform import MasterSection, Platform
 from sims.scenario.policy import settings, with_objects
+from sims.writing import unlinked
 
 Begins = Callable[[int, Callable[[], float]], None]
-"""Told how many jobs will come, and what tells the virtual time."""
+"""Function that is called with the number of jobs to come and with a function that returns the
+virtual time."""
 
 
 class Live(Protocol):
-    """What stands for real processes in a run under the wall clock."""
+    """The real processes that carry out a run under the wall clock."""
 
     loop: VirtualTimeLoop
     lateness: float
-    """How late what takes time may end, as the log says."""
+    """Largest delay that the log allows to a part which a real process carries out, time units."""
 
     def attach(self, system: System) -> None:
-        """Called once the log has begun, before there are any actors."""
+        """Connect the processes to `system`, once the log has begun and before there are actors."""
 
 
 @frozen
 class Ending:
-    """How a run ended."""
+    """The end of a run: how and when it ended."""
 
     end: End
     time: float
     """Virtual time of the end, in the scenario's unit."""
     events: int
-    """Events in the journal, wanted by a sink or not."""
+    """Number of events in the journal, whether a sink wanted them or not."""
 
 
 def run(
@@ -59,11 +61,13 @@ def run(
     begins: Begins | None = None,
     live: Live | None = None,
 ) -> Ending:
-    """Simulate `scenario` to its end, or `until` a virtual time, in the scenario's unit, if that
-    comes first; `sinks` get its events; its files are sought in `folder`; `begins` hears of it when
-    all is set up; `live`: real processes that carry out what it decides.
+    """Simulate `scenario` to its end, or `until` a virtual time in the scenario's unit if that
+    comes first.
 
-    Raises InputError where the scenario cannot be run, BadDecision for what a policy may not do,
+    `sinks` receive the run's events, the scenario's files are looked for in `folder`, `begins` is
+    called when all is set up, and `live` gives real processes that carry out the decisions.
+
+    Raises InputError where the scenario cannot be run, BadDecision for a policy's invalid answer,
     and what the runtime raises (ActorFailed, Deadlock).
     """
     loop, late = (live.loop, live.lateness) if live is not None else (None, None)
@@ -90,7 +94,7 @@ def run(
     try:
         system.run()
     except ActorFailed as failed:
-        # Of a trace that has ended; of a policy: how an actor came to ask it is not for its user.
+        # Errors of a trace's end or a policy concern the user; that an actor raised them does not.
         if isinstance(failed.error, InputError | BadDecision):
             raise failed.error from None
         raise
@@ -100,7 +104,10 @@ def run(
 
 
 def time_limit(until: float, unit: str) -> float:
-    """`until`, a time at which a run in `unit` can end. Raises InputError for another."""
+    """Return `until` if a run in `unit` can end at that time.
+
+    Raises InputError if not.
+    """
     if not (isfinite(until) and until >= 0):
         raise InputError(COMMAND_LINE, "--until", f"{until!r} is no time", "a number, 0 or above")
     if unit == "slot" and until != int(until):
@@ -109,10 +116,24 @@ def time_limit(until: float, unit: str) -> float:
 
 
 def checked_seed(seed: int, source: str, key: str) -> int:
-    """`seed`, with which a run can draw. Raises InputError, naming who gave it, for another."""
+    """Return `seed` if a run can draw with it.
+
+    Raises InputError, naming the source and key of the seed, if not.
+    """
     if seed not in SEEDS:
         raise InputError(source, key, f"{seed} is no seed", "seeds of 0 or above, below 2**64")
     return seed
+
+
+def log_path(scenario: Scenario, given: str | None) -> Path | None:
+    """Return the path of a run's log: the path `given` on the command line, or else one in logs/.
+
+    The result is None where no log is wanted. Raises InputError where a link leads away from logs/.
+    """
+    asked = given or scenario.log or f"{scenario.name}.jsonl"
+    if asked == "none":
+        return None
+    return Path(asked) if given else unlinked(Path("logs") / asked, "--log")
 
 
 # --- objects that a program gives ---------------------------------------------------------------
@@ -126,8 +147,11 @@ def with_given(
     hazard: FaultLaw | None = None,
     service: ServiceOrder | None = None,
 ) -> Scenario:
-    """The scenario with these objects, where they are not None. Raises TypeError, naming the
-    argument."""
+    """Return the scenario with the given objects in place of its own; None leaves the scenario's
+    own.
+
+    Raises TypeError, naming the argument, for an object that cannot be used.
+    """
     arguments = {"policy": policy, "order": order, "hazard": hazard, "service": service}
     for name, it in arguments.items():
         if isinstance(it, type):
@@ -138,12 +162,12 @@ def with_given(
     if hazard is not None:
         changed["faults"] = _faults(hazard)
     if service is not None:
-        changed["master"] = _served(scenario, service)
+        changed["master"] = _with_order(scenario, service)
     return scenario.model_copy(update=changed) if changed else scenario
 
 
 def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:
-    """Key of `[policy]` -> what is given in its place."""
+    """Map keys of `[policy]` to the objects given in their place."""
     if isinstance(policy, BatchPolicy):
         policy, order, allocation = policy.strategy, policy.order, policy.allocation
     elif policy is not None and not callable(policy):
@@ -161,24 +185,24 @@ def _faults(hazard: FaultLaw) -> Any:
     return OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
 
 
-class _Served(MasterSection):
-    """`[master]` whose order of service is a program's own."""
+class _MasterWithOrder(MasterSection):
+    """`[master]` with an order of service that a program gives as an object."""
 
     order_given: SkipValidation[ServiceOrder]
 
     @property
     def served(self) -> str:
-        """See MasterSection."""
+        """Name of the object's class, which the log has as the order of service."""
         kind = type(self.order_given)
         return f"{kind.__module__}:{kind.__qualname__}"
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
-        """See MasterSection."""
+        """Return the program's own order of service."""
         return self.order_given
 
 
-def _served(scenario: Scenario, order: ServiceOrder) -> MasterSection:
+def _with_order(scenario: Scenario, order: ServiceOrder) -> MasterSection:
     if scenario.master is None:
         problem = "there is no master to serve anybody"
         raise InputError("call", "service", problem, "a scenario with a [master]")
-    return _Served(**dict(scenario.master), order_given=order)
+    return _MasterWithOrder(**dict(scenario.master), order_given=order)

@@ -1,5 +1,5 @@
-"""Files that commands write: whole or not at all, with one error for all mishaps, packed by suffix;
-and Ctrl-C, held back meanwhile."""
+"""Writes files for commands: whole or not at all, compressed by suffix, with one kind of error; and
+holds back Ctrl-C meanwhile."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from sims.readers.files import CHUNK, zstandard
 
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
-    """What goes wrong in writing `path` is one InputError that names it.
+    """Turn an error in writing `path` into one InputError that names the path.
 
-    But a reader of a pipe who has seen enough is no error of the user's: BrokenPipeError stays.
+    BrokenPipeError stays: a reader who closes a pipe early is no mistake of the user's.
     """
     try:
         yield
@@ -39,41 +39,67 @@ def refusing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what will be `path`: a new file, which takes its place where all went well.
+    """Give a new file to write to, which replaces `path` if all goes well.
 
-    Otherwise the new one is removed, and an older one stays as it was. Folders are made; links are
-    followed; a device or a pipe is written directly. Raises InputError where it cannot be written.
+    Otherwise the new file is removed, and an older one stays as it was. Missing folders are made; a
+    link is followed within its own folder; a device or a pipe is written directly. Raises
+    InputError where the file cannot be written, and for a link that leads out of its folder.
     """
     with refusing(path):
         target = Path(os.path.realpath(path))
+        if path.is_symlink() and not is_device(path) and not _below(target, path.parent):
+            problem = f"is a link that leads out of its folder, to {target}"
+            raise InputError(str(path), "", problem, f"another name, or {target} itself")
         target.parent.mkdir(parents=True, exist_ok=True)
-        if target.exists() and not target.is_file():
+        if is_device(target):
             yield path
             return
-        # A folder for it: its name, and with it its suffix, can be the old one's.
+        # A folder for the new file lets it keep the old one's name, and so its suffix.
         with TemporaryDirectory(dir=target.parent, prefix=".holdfast-") as folder:
             new = Path(folder) / path.name
             yield new
             _take_place(new, target)
 
 
+def is_device(path: Path) -> bool:
+    """Return whether the path exists and is no regular file: a device, a pipe or a folder."""
+    return path.exists() and not path.is_file()
+
+
+def _below(path: Path, folder: Path) -> bool:
+    return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
+
+
+def unlinked(path: Path, option: str) -> Path:
+    """Return a relative path, whose name comes from a file, if no link in it leads elsewhere.
+
+    Raises InputError, naming the option of the command line to use instead, if one does.
+    """
+    target = Path(os.path.realpath(path))
+    if target != Path(os.path.realpath(os.curdir)) / path:
+        raise InputError(
+            str(path), "", f"a link leads from there to {target}", f"{option} {target}"
+        )
+    return path
+
+
 def _take_place(new: Path, old: Path) -> None:
     if old.exists():
-        # Renaming asks for no leave to write the old file.
+        # Renaming works without the right to write the old file; opening it checks that right.
         old.open("ab").close()
         shutil.copymode(old, new)
     new.replace(old)
 
 
 def refuse_inputs(output: Path, option: str, *inputs: Path) -> None:
-    """Raises InputError where what would be written is what was read."""
+    """Raise InputError where the file to be written is one that was read."""
     if any(output.exists() and it.exists() and output.samefile(it) for it in inputs):
         problem = f"{output} is what is read, and would be lost"
         raise InputError(COMMAND_LINE, option, problem, "another name")
 
 
 def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
-    """Raises InputError unless `path` ends as something of this kind that can be written."""
+    """Raise InputError unless `path` ends as a file of this kind that can be written."""
     if path.suffix not in suffixes:
         raise InputError(str(path), "", f"{path.suffix!r} is no {kind}", ", ".join(suffixes))
 
@@ -81,23 +107,23 @@ def check_suffix(path: Path, kind: str, suffixes: Sequence[str]) -> None:
 # --- packed files -------------------------------------------------------------------------------
 
 Pack = Callable[[bytearray], bytes]
-"""Compresses a whole stream."""
+"""Function that compresses a whole stream."""
 
 
 class Segments(io.RawIOBase):
-    """A file of compressed streams one after the other: a flush ends one.
+    """A file of compressed streams, one after the other; each flush ends a stream.
 
-    That is a valid file of its format, and what was flushed can be read even if the process is
-    killed: xz has no other way, and a Zstandard frame that is whole has its checksum.
+    Such a file is valid in its format, and what was flushed can be read even if the process is
+    killed. For xz there is no other way; a Zstandard frame has a checksum only when it is whole.
     """
 
     def __init__(self, path: Path, pack: Pack, draft: Pack) -> None:
         self._file = path.open("wb")
         self._pack, self._draft = pack, draft
         self._rest = bytearray()
-        """What no stream holds yet."""
+        """Data that no stream holds yet."""
         self._end = 0
-        """Of the streams."""
+        """Position in the file at which the streams end."""
         self._drafted = self._fresh = False
 
     def write(self, data: bytes, /) -> int:  # type: ignore[override]
@@ -112,9 +138,11 @@ class Segments(io.RawIOBase):
             self._fresh = True
 
     def save(self) -> None:
-        """Put the rest behind the streams for now: the next one takes its place, so that the file
-        is the same in the end whenever, and however often, this was asked for. But not where a
-        stream has ended since it was asked last: then the rest is younger."""
+        """Write the remaining data behind the streams as a draft, which the next stream replaces.
+
+        The finished file is therefore the same whenever and however often this was called. Nothing
+        is written if a stream has ended since the last call, because the data are then recent.
+        """
         if self._rest and not self._fresh and self._file.seekable():
             self._put(self._draft)
             self._drafted = True
@@ -139,13 +167,14 @@ class Segments(io.RawIOBase):
 
 
 def pack(path: Path) -> BinaryIO:
-    """A new file, packed as its suffix says: .gz, .xz, .zst; otherwise plain.
+    """Open a new file, compressed as its suffix says: .gz, .xz, .zst; otherwise plain.
 
-    Raises OSError where it cannot be written, InputError where what packs it is not installed.
+    Raises OSError where the file cannot be written, InputError where the compressor is not
+    installed.
     """
     match path.suffix:
         case ".gz":
-            # Without the time of day: the same log is the same file.
+            # Without the time of day, so that equal logs are equal files.
             tight, quick = (partial(gzip.compress, compresslevel=k, mtime=0) for k in (9, 1))
             return cast(BinaryIO, Segments(path, tight, quick))
         case ".xz":
@@ -158,7 +187,7 @@ def pack(path: Path) -> BinaryIO:
 
 
 def save(file: BinaryIO) -> None:
-    """Let a process that is killed not lose what was written so far to what `pack` made."""
+    """Make what was written so far to a file of `pack` survive the death of the process."""
     if isinstance(file, Segments):
         file.save()
     else:
@@ -168,24 +197,31 @@ def save(file: BinaryIO) -> None:
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 
-class HeldBack:
-    """Context manager: while `busy`, Ctrl-C and SIGTERM wait for `settle`; otherwise they are
-    handled at once, as before.
+ENDING = tuple(getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, it))
+"""Signals that end a command."""
 
-    Writing a log is such a thing: what a signal raises while orjson asks an enum for its value does
-    not interrupt, it kills (orjson 3.13).
-    In another thread than the main one, where signals never arrive, it does nothing; nor where one
-    is ignored, or ends the process.
+
+class HeldBack:
+    """Context manager that holds back the signals of ENDING while `busy`; `settle` then handles
+    them.
+
+    While `busy` is False signals are handled at once, as before. Writing a log must not be
+    interrupted: an exception raised by a signal while orjson asks an enum for its value kills the
+    process (orjson 3.13). The manager does nothing outside the main thread, which alone receives
+    signals, and for a signal that is ignored or ends the process.
     """
 
     def __init__(self) -> None:
         self.busy = False
-        """Set while they must not interrupt."""
+        """Whether signals must wait now."""
         self._pressed: int | None = None
         self._before: dict[int, Callable[[int, FrameType | None], Any]] = {}
 
     def settle(self) -> None:
-        """They may interrupt again. Raises what one that came meanwhile does, KeyboardInterrupt."""
+        """Let signals interrupt again, and handle one that arrived meanwhile.
+
+        Raises what its handler raises, such as KeyboardInterrupt.
+        """
         self.busy = False
         if self._pressed is not None:
             number, self._pressed = self._pressed, None
@@ -199,7 +235,7 @@ class HeldBack:
 
     def __enter__(self) -> HeldBack:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in ENDING:
                 before = signal.getsignal(number)
                 if callable(before):
                     self._before[number] = before

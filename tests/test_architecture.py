@@ -15,7 +15,7 @@ from sims.log import VOCABULARY
 ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")
 """Each may import itself and those before it."""
-LONGEST = 300
+LONGEST = 400
 
 SHIPPED = [path for layer in LAYERS[:3] for path in sorted((ROOT / layer).rglob("*.py"))]
 
@@ -79,7 +79,8 @@ def test_the_audit_shares_nothing_with_what_builds_a_scenario() -> None:
         place(path): name
         for path in sorted((ROOT / "sims/audit").glob("*.py"))
         for name in imports(path)
-        if name.startswith("sims.") and not name.startswith(("sims.audit", "sims.log"))
+        if name.startswith("sims.")
+        and not name.startswith(("sims.audit", "sims.log", "sims.errors"))
     }
     assert shared == {}
 
@@ -193,8 +194,22 @@ def test_no_event_is_named_by_a_string() -> None:
 # --- size -----------------------------------------------------------------------------------------
 
 
+def lines_of_code(path: Path) -> int:
+    """Count the lines that hold code: neither docstrings, comments nor blank lines."""
+    texts = {
+        line
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    lines = enumerate(path.read_text().splitlines(), 1)
+    return sum(bool(it.strip()) and it.strip()[0] != "#" for k, it in lines if k not in texts)
+
+
 def test_a_file_holds_one_idea() -> None:
-    lengths = {place(path): len(path.read_text().splitlines()) for path in SHIPPED}
+    lengths = {place(path): lines_of_code(path) for path in SHIPPED}
     assert {file: length for file, length in lengths.items() if length > LONGEST} == {}
 
 

@@ -1,1 +1,2 @@
-"""Deciders, one folder for each kind: its state, and how it asks its policies."""
+"""Holds the deciders, one folder or file for each kind: their state, and how they call their
+policies."""

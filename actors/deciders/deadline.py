@@ -1,4 +1,5 @@
-"""Deadlines: on which kind of worker a job goes on, spot or on-demand (Wu et al. 2024)."""
+"""Decides on which kind of worker a job with a deadline continues, spot or on-demand (Wu et al.
+2024)."""
 
 from __future__ import annotations
 
@@ -22,43 +23,47 @@ class MovedJob:
     """The decider's state for one job."""
 
     due: DueJob
-    """As it is when it is submitted."""
+    """Description of the job at its submission, which each decision copies and updates."""
     submitted: float
     processors: int
     pace: float
-    """Time that a unit of work takes, with its checkpoints."""
+    """Time that a unit of work takes, checkpoints included."""
     waits: bool = False
-    """Whether it has no workers."""
+    """Whether the job has no workers."""
     copy: int = -1
     kind: str = ""
-    """Of its workers."""
+    """Kind of the job's workers; empty if it has none."""
     saved: float = 0
 
 
 @define(eq=False)
 class DeadlineDecider(Decider):
-    """Asks a policy for each job's kind of worker, at each change and every so often. A change of
-    kind cancels the job's run; its policy is then asked again, for a job that has no workers."""
+    """Calls a policy for each job's kind of worker, at each change and at regular times.
+
+    A change of kind cancels the job's run; the policy is then called again, for a job that has no
+    workers.
+    """
 
     wants_progress = True
 
     policy: KindPolicy
     kinds: Mapping[str, tuple[Offer, tuple[int, ...]]]
-    """Each kind's offer and workers, the cheapest first."""
+    """Maps each kind to its offer and its workers, the cheapest kind first."""
     jobs: Mapping[int, MovedJob]
-    """By job index."""
+    """Maps a job's index to its state."""
     every: float
-    """Time between two questions."""
+    """Time between two regular calls of the policy."""
     until: float
-    """After the last deadline time alone changes nothing: what waits for ever is found out."""
+    """Time of the last deadline, after which no regular calls are made, so that jobs that wait for
+    ever end in a deadlock report."""
     scheduler: Scheduler = field(init=False, repr=False)
     tick: float = field(init=False, default=0)
-    """When policies are asked next, whatever happens."""
+    """Time of the next regular call of the policies."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.jobs[job.index].waits = True
@@ -76,9 +81,10 @@ class DeadlineDecider(Decider):
 
     def woken(self, cause: int) -> int | None:
         scheduler = self.scheduler
+        # A regular call has no cause in the world but the passing of time.
         return None if scheduler.due_by < self.tick else scheduler.system.origin
 
-    # --- what it decides ----------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
         scheduler = self.scheduler
@@ -98,6 +104,8 @@ class DeadlineDecider(Decider):
         kind = self.policy(now)
         if kind == job.kind:
             return
+        # The run's end calls for another decision, in which the job has no workers and gets its new
+        # kind.
         if job.kind:
             scheduler.cancel_copy(job.copy, cause)
         elif found[kind]:
@@ -105,8 +113,8 @@ class DeadlineDecider(Decider):
             job.copy = scheduler.start_on(index, found[kind], cause)
 
     def _free(self, kind: str, job: MovedJob) -> list[int]:
-        """As many workers as the job needs that are UP, and free or its own, the lowest first; none
-        where there are too few."""
+        """Return the workers that the job needs, UP and either free or its own, the lowest first;
+        empty where there are too few."""
         pool, needed, mine = self.scheduler.pool, job.processors, (-1, job.copy)
         workers = self.kinds[kind][1]
         free = [n for n in workers if n not in pool.away and pool.holder(n) in mine][:needed]

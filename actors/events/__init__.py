@@ -1,6 +1,6 @@
-"""What the log records: one event for one fact, whatever the kind of job.
+"""Defines what the log records: one event for one fact, whatever the kind of job.
 
-One module per mechanism; together they are the closed vocabulary of the log.
+Each mechanism has a module of its own; together they are the closed vocabulary of the log.
 """
 
 from __future__ import annotations
@@ -168,6 +168,7 @@ __all__ = [
     "WorkloadEnded",
 ]
 
+# In the order of the documentation; events of one module stand together.
 VOCABULARY: tuple[type[Event], ...] = (
     ScenarioStarted,
     MeasuresDescribed,

@@ -1,8 +1,9 @@
-"""Vectorised copies (redundancy17): all copies that are placed at one instant, or end at one, in
-one line.
+"""Events of vectorised copies (redundancy17): one line for all copies that are placed at one
+instant, or that end at one.
 
-A run is a copy between two checkpoints: it ends CANCELLED at the next one, and COMPLETED where it
-ends its job. The parts of each line are the RunStarted and RunEnded of every copy.
+A run is a copy between two decision epochs ("checkpoints" in redundancy17): it ends CANCELLED at
+the next one, and COMPLETED where it ends its job. The parts of each line are the RunStarted and
+RunEnded of every copy.
 """
 
 from __future__ import annotations
@@ -32,42 +33,44 @@ Ints = tuple[int, ...]
 
 @frozen
 class GainDescribed(Event):
-    """Mean semantics: jobs progress by g(r, t) (redundancy17, Assumption 2), not by what their
-    workers deliver."""
+    """Records mean semantics: jobs progress by g(r, t) (redundancy17, Assumption 2), and not by the
+    work that their workers deliver."""
 
     augmentation: Annotated[float, Quantity("factor")]
-    """Multiplies g."""
+    """Factor that multiplies g."""
 
 
 @frozen
 class CopiesPlaced(Compound):
-    """The policy has chosen: all copies of all jobs that are served begin."""
+    """The policy has chosen the jobs to serve, and all their copies begin."""
 
     jobs: tuple[JobName, ...]
-    """Those that are served."""
+    """Names of the jobs that are served."""
     runs: tuple[RunNumber, ...]
-    """Per job: the run of its first copy; its other copies' follow."""
+    """Per job, the run of its first copy; those of its other copies follow."""
     copies: tuple[CopyCount, ...]
-    """Per job: r."""
+    """Per job, its number of copies r."""
     sizes: tuple[Work, ...]
-    """Per job: all its work."""
+    """Per job, its whole work."""
     workers: tuple[WorkerNumber, ...]
-    """Per copy, job after job: its (first) worker."""
+    """Per copy, job after job, its (first) worker."""
     width: WorkerCount
-    """Workers that each copy is on: 1, or all where copies go round them."""
+    """Number of workers that each copy is on: 1, or all where copies rotate over them."""
     share: Share
-    """x, of every copy."""
+    """Share x of its worker that every copy receives."""
     begun: tuple[Work, ...]
-    """Per copy, as in RunStarted."""
+    """Per copy, the work done in the state that it begins from, as in RunStarted."""
     sources: tuple[RunNumber | None, ...]
-    """Per copy, as in RunStarted."""
+    """Per copy, the run whose state it begins from, as in RunStarted."""
 
     def parts(self) -> Iterator[RunStarted]:
-        """A RunStarted each."""
+        """Yield a RunStarted for each copy."""
         runs = _runs(self.jobs, self.runs, self.copies, self.sizes)
         copies = zip(runs, self.workers, self.begun, self.sources, strict=True)
         for (job, run, size), first, begun, source in copies:
+            # A rotating copy is on consecutive workers, from its first one on.
             where = str(first) if self.width == 1 else f"{first}-{first + self.width - 1}"
+            # Work counts alike in all copies of a job, so the source's count is the copy's own.
             saved = 0 if source is None else begun
             state = (begun, source, saved, None)
             yield RunStarted(job, run, where, size, *state, self.share, self.width > 1)
@@ -75,26 +78,28 @@ class CopiesPlaced(Compound):
 
 @frozen
 class CopiesSettled(Compound):
-    """A checkpoint: an arrival or a departure ends all copies, and all jobs are placed afresh."""
+    """An arrival or a departure ends all copies, and all jobs are placed afresh."""
 
     jobs: tuple[JobName, ...]
-    """Those that were served until now."""
+    """Names of the jobs that were served until now."""
     runs: tuple[RunNumber, ...]
-    """As in the CopiesPlaced before."""
+    """Per job, the run of its first copy, as in the CopiesPlaced before."""
     copies: tuple[CopyCount, ...]
-    """Likewise."""
+    """Per job, its number of copies, as in the CopiesPlaced before."""
     done: tuple[Work, ...]
-    """Per copy: work done."""
+    """Per copy, the work done."""
     completed: tuple[RunNumber | None, ...]
-    """Per job: the run that completes it; None: it goes on."""
+    """Per job, the run that completes it; None if the job continues."""
 
     def parts(self) -> Iterator[RunEnded]:
-        """A RunEnded each."""
+        """Yield a RunEnded for each copy. Raises ValueError where the run that completes a job
+        is none of its copies."""
         for start, count, first in zip(self.runs, self.copies, self.completed, strict=True):
             if first is not None and not start <= first < start + count:
                 raise ValueError(f"run {first} completes; {count} from {start} on were placed")
         runs = _runs(self.jobs, self.runs, self.copies, self.completed)
         for (job, run, first), done in zip(runs, self.done, strict=True):
+            # Only the copy that ended first completes its job; the others are superfluous.
             outcome = Outcome.COMPLETED if run == first else Outcome.CANCELLED
             yield RunEnded(job, run, outcome, done)
 
@@ -102,7 +107,7 @@ class CopiesSettled(Compound):
 def _runs(
     jobs: tuple[str, ...], first: Ints, copies: Ints, values: tuple[T, ...]
 ) -> Iterator[tuple[str, int, T]]:
-    """Job and run of each copy, job after job, with its job's value."""
+    """Yield job and run of each copy, job after job, with its job's value."""
     for job, start, count, value in zip(jobs, first, copies, values, strict=True):
         for run in range(start, start + count):
             yield job, run, value

@@ -1,5 +1,5 @@
-"""A job's life: submitted, its iterations, completed or killed; what it is, and what its enrolment
-policy believes (volatile13)."""
+"""Events of a job's life: submission, iterations, completion or kill, its parameters, and what its
+enrolment policy believes (volatile13)."""
 
 from __future__ import annotations
 
@@ -29,116 +29,124 @@ class JobSubmitted(Event):
 
     job: JobName
     user: str = ""
-    """Whose it is; empty: not known."""
+    """Name of the user who submitted the job; empty if it is not known."""
     group: str = ""
-    """Its user's; empty: not known."""
+    """Name of the user's group; empty if it is not known."""
     queue: str = ""
-    """The site's, into which it was submitted; empty: not known."""
+    """Name of the site's queue into which the job was submitted; empty if it is not known."""
     priority: Annotated[float, Quantity()] = 0.0
-    """The site's or the user's: larger is more urgent."""
+    """Priority that the site or the user gave the job; larger is more urgent."""
     recorded_wait: Time | None = None
-    """How long it waited where the log that is replayed was kept; left out where that is not
+    """Time that the job waited where the log that is replayed was recorded; left out if it is not
     known."""
 
+    # Few scenarios replay a log: the key would be null in nearly every line.
     optional: ClassVar[str] = "recorded_wait"
 
 
 @frozen
 class JobDescribed(Event):
-    """A job's parameters, against which its other events are checked."""
+    """Records a job's parameters, against which its other events are checked."""
 
     job: JobName
     kind: str
-    """rigid, moldable, malleable, iterative."""
+    """Kind of the job: rigid, moldable, malleable, iterative."""
     work: Work
-    """Time of one run on one processor of speed 1 (moldable), its area (rigid), 0 where that
-    depends on the workers."""
+    """The job's work: the time of one run on one processor of speed 1 (moldable), the area (rigid),
+    or 0 where it depends on the workers."""
     verification: Time
-    """v: the detector's time at the end of each run."""
+    """Time v that the detector takes at the end of each run."""
     failures: Annotated[int, Quantity("verifications")] | None
-    """f_j: verifications that find an error before one does not; None: drawn as they come."""
+    """Number of verifications f_j that find an error before one does not; None if errors are drawn
+    as they come."""
     estimate: Time | None
-    """The user's estimate, which reservations and shelves use in place of t(p); None: they use
-    t(p)."""
+    """The user's estimate of the run time, which reservations and shelves use in place of t(p);
+    None if they use t(p)."""
     limit: Time | None
-    """How long a run may last before its job is killed, verification included; None: for ever."""
+    """Longest time that a run may last before its job is killed, verification included; None for no
+    limit."""
 
 
 @frozen
 class DeadlineDescribed(Event):
-    """When a job is to be completed, where its scenario says so."""
+    """Records a job's deadline, where its scenario gives one."""
 
     job: JobName
     deadline: Time
-    """From its submission."""
+    """Time from the job's submission to its deadline."""
 
 
 class ProtectionKind(enum.Enum):
-    """Where checkpoints are kept."""
+    """Says where a job's checkpoints are kept."""
 
     NONE = "none"
-    """Nowhere: re-execution."""
+    """No checkpoints are taken: a job that fails is executed again."""
     BUDDIES = "buddies"
-    """In the memory of other members."""
+    """Checkpoints are kept in the memory of other members."""
     IMAGES = "images"
-    """On shared storage at the master, as images: a lost run continues on other workers."""
+    """Checkpoints are kept as images on shared storage at the master, so that a lost run can
+    continue on other workers."""
 
 
 @frozen
 class ProtectionDescribed(Event):
-    """How a job is protected, where that is more than re-execution."""
+    """Records how a job is protected, where that is more than re-execution."""
 
     job: JobName
     kind: ProtectionKind
-    """Where checkpoints are kept."""
+    """Place where the job's checkpoints are kept."""
     period: Work | None
-    """Work between two checkpoints; None: none is taken, or it depends on the run's members."""
+    """Work between two checkpoints; None if no checkpoint is taken, or if it depends on the run's
+    members."""
     cost: Time | None
-    """Time of a checkpoint without a master; None: it depends on the run's members."""
+    """Time of a checkpoint without a master; None if it depends on the run's members."""
     recovery: Time | None
-    """Likewise."""
+    """Time of a recovery without a master; None if it depends on the run's members."""
     verified: bool
     """Whether a verification precedes each checkpoint."""
     copies: CopyCount
-    """The most runs at once."""
+    """Largest number of runs of the job at once."""
     cloning: bool
-    """Whether a copy begins from the state of the furthest."""
+    """Whether a copy begins from the state of the furthest copy."""
     delay: Time
-    """Time to fetch a clone without a master."""
+    """Time to fetch a clone's state without a master."""
 
 
 @frozen
 class MessagesDescribed(Event):
-    """What each member of a job's runs fetches from the master, in time units of a channel."""
+    """Records what each member of a job's runs fetches from the master, as times for which it uses
+    a channel."""
 
     job: JobName
     program: Time
-    """Of its program."""
+    """Channel time to send the job's program."""
     data: Time
-    """Of each unit: one a task for iterative jobs, one in all for others."""
+    """Channel time to send one unit of data: iterative jobs have one unit for each task, others one
+    in total."""
     image: Time
-    """Of one worker's saved state."""
+    """Channel time to send one worker's saved state."""
     label: str
-    """What the program is known by: jobs with one label share it."""
+    """Label of the job's program; jobs with the same label share it."""
 
 
 @frozen
 class JobCompleted(Event):
-    """A job has done all its work."""
+    """A job has completed all its work."""
 
     job: JobName
 
 
 @frozen
 class JobKilled(Event):
-    """A job outlived the user's estimate in a scenario that kills such jobs; it is gone."""
+    """A job is killed because it outlived the user's estimate, in a scenario that kills such
+    jobs."""
 
     job: JobName
 
 
 @frozen
 class IterationStarted(Event):
-    """An iteration begins: it needs workers."""
+    """An iteration begins and needs workers."""
 
     job: JobName
     iteration: IterationNumber
@@ -146,7 +154,8 @@ class IterationStarted(Event):
 
 @frozen
 class IterationCompleted(Event):
-    """All tasks of an iteration are done; its members leave and what was saved is forgotten."""
+    """All tasks of an iteration are completed; its members are released and its saved states are
+    discarded."""
 
     job: JobName
     iteration: IterationNumber
@@ -154,38 +163,38 @@ class IterationCompleted(Event):
 
 @frozen
 class JobsLeftOut(Event):
-    """Jobs of the workload that were left out, and why."""
+    """Counts the jobs of the workload that were left out for one reason."""
 
     reason: str
-    """Why they cannot take part."""
+    """Reason why the jobs cannot take part."""
     jobs: JobCount
 
 
 @frozen
 class JobsChanged(Event):
-    """Jobs of the workload that were changed before the run, and how."""
+    """Counts the jobs of the workload that were changed in one way before the run."""
 
     how: str
-    """What was done to them."""
+    """Change that was made to the jobs."""
     jobs: JobCount
 
 
 @frozen
 class LogReplayed(Event):
-    """The jobs are those of a log that tells when it begins."""
+    """Records that the jobs come from a log whose beginning is known."""
 
     begins: Annotated[float, Quantity("s since 1970")]
-    """The instant, in Universal Time, that is time 0 of this run."""
+    """Instant, in Universal Time, that is time 0 of this run."""
 
 
 @frozen
 class WorkloadEnded(Event):
-    """Every job has completed or been killed: now is the makespan."""
+    """Every job has completed or been killed; the time of this event is the makespan."""
 
     completed: JobCount
-    """Jobs that completed."""
+    """Number of jobs that completed."""
     killed: JobCount
-    """Jobs that were killed."""
+    """Number of jobs that were killed."""
     runs: RunCount
 
 
@@ -197,30 +206,32 @@ Chain = tuple[Row, Row, Row]
 
 @frozen
 class TasksDescribed(Event):
-    """An iterative job: its iterations, and the time of a task on each worker."""
+    """Records an iterative job's tasks and iterations, and the time of a task on each worker."""
 
     job: JobName
     tasks: TaskCount
-    """m: tasks of an iteration."""
+    """Number of tasks of an iteration, m."""
     iterations: Annotated[int, Quantity("iterations")]
-    """How many it has."""
+    """Number of iterations of the job."""
     times: tuple[tuple[WorkerSet, TaskTime], ...]
-    """(workers, w_q): the time that a task takes each of them at speed 1."""
+    """Pairs (workers, w_q): the time that a task takes each of these workers at speed 1."""
 
 
 @frozen
 class BoundsDescribed(Event):
-    """How many tasks of a job an enrolment may give its workers."""
+    """Records how many tasks of a job an enrolment may give each worker."""
 
     job: JobName
     bounds: tuple[tuple[WorkerSet, TaskCount], ...]
-    """(workers, mu_q): the most tasks that each of them holds at once."""
+    """Pairs (workers, mu_q): the largest number of tasks that each of these workers holds at
+    once."""
 
 
 @frozen
 class ChainsBelieved(Event):
-    """What the enrolment policy believes of workers' availability, true or not; once."""
+    """Records what the enrolment policy believes about the workers' availability, whether it is
+    true or not; once, at the start."""
 
     chains: tuple[tuple[WorkerSet, Chain], ...]
-    """(workers, P_q): transition probabilities from slot to slot, rows and columns UP, RECLAIMED,
-    DOWN."""
+    """Pairs (workers, P_q): transition probabilities from slot to slot, with rows and columns in
+    the order UP, RECLAIMED, DOWN."""

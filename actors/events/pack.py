@@ -1,4 +1,4 @@
-"""Packs of malleable applications: the decider's parameters, expectations and decisions
+"""Events of packs of malleable applications: the decider's parameters, expectations and decisions
 (malleable17)."""
 
 from __future__ import annotations
@@ -23,111 +23,113 @@ from policies.interface.pack import Cause
 
 
 class WhyIgnored(enum.Enum):
-    """Why a fault changed nothing, where malleable17's own rule is asked for (section 6.1)."""
+    """Says why a fault changed nothing, where malleable17's own rule applies (section 6.1)."""
 
     IDLE = "idle"
     """No run held the worker."""
     BUSY = "busy"
-    """Its application was still in its last downtime, recovery, redistribution or the checkpoint
-    that closes it."""
+    """The worker's application was still in its last downtime, recovery, redistribution or the
+    checkpoint that closes it."""
 
 
 class PeriodRule(enum.Enum):
-    """Where the work between two checkpoints comes from."""
+    """Says how the work between two checkpoints is determined."""
 
     NONE = "none"
-    """There is none: no checkpoint is ever taken, and no fault expected."""
+    """No checkpoint is ever taken, and no fault is expected."""
     FIXED = "fixed"
-    """It is given."""
+    """The scenario gives the work between two checkpoints."""
     YOUNG = "young"
-    """Young's formula (malleable17, eq. 1)."""
+    """Young's formula gives it (malleable17, eq. 1)."""
     DALY = "daly"
-    """Daly's higher-order formula."""
+    """Daly's higher-order formula gives it."""
 
 
 @frozen
 class PackDescribed(Event):
-    """The parameters with which a pack's decider computes expected times; once, before all
+    """Records the parameters with which a pack's decider computes expected times; once, before all
     applications."""
 
     pair: WorkerCount
-    """Workers in a group: sizes are multiples of it."""
+    """Number of workers in a group; the sizes of applications are multiples of it."""
     fatal: bool
-    """Whether every fault counts; False: malleable17's own rule (see WhyIgnored)."""
+    """Whether every fault counts; if not, malleable17's own rule applies (see WhyIgnored)."""
     downtime: Time
-    """D, in s: how long a fault keeps a worker DOWN, as expectations have it."""
+    """Time D, in s, for which a fault keeps a worker DOWN, as expectations assume it."""
     mtbf: Time | None
-    """mu of one worker that periods and expectations count with, s; None: no fault is expected."""
+    """MTBF mu of one worker, in s, that periods and expectations assume; None if no fault is
+    expected."""
     unit: Annotated[float, Quantity("time per data unit")]
-    """c, s per data unit."""
+    """Time c to checkpoint one data unit, in s per data unit."""
     latency: Time
-    """beta, s for each message."""
+    """Latency beta of each message, in s."""
     startup: Time
-    """S, s for each redistribution."""
+    """Startup time S of each redistribution, in s."""
     releases: bool | None = None
-    """Whether applications that end before the struck one computes again promise their workers to
-    others (malleable17, section 5), under a policy that redistributes at faults; None: an older
-    log, which does not tell."""
+    """Whether applications that end before the faulty one computes again promise their workers to
+    others (malleable17, section 5), under a policy that redistributes at faults; None in an older
+    log, which does not record it."""
 
 
 @frozen
 class ApplicationDescribed(Event):
-    """A malleable job, and the parameters of its expected times on every number of workers.
+    """Records a malleable job with the parameters of its expected times on every number of workers.
 
-    Expectations need the time of a checkpoint as well: that of its protection or, through a master,
-    of its image.
+    Expectations need the time of a checkpoint as well: that of the job's protection or, through a
+    master, that of its image.
     """
 
     job: JobName
     footprint: Annotated[float, Quantity("data units")]
-    """m_i, data units."""
+    """Size m_i of the application's data, in data units."""
     index: Annotated[int, Quantity()] | None = None
-    """Its place in the pack, from 0, which decides ties; None: not known, and neither is what
-    follows."""
+    """Position of the application in the pack, from 0, which decides ties; None if neither it nor
+    the following fields are known."""
     profile: tuple[str, ...] = ()
-    """How its time depends on its workers, as a scenario file says it: `key=value`, all keys that
-    have a value but a table's times."""
+    """Profile of the application's time, in the form `key=value` of scenario files, with all keys
+    that have a value except a table's times."""
     times: tuple[Time, ...] = ()
-    """Of a table, its times on 1, 2, 3... workers."""
+    """Times of a table profile on 1, 2, 3... workers."""
     rule: PeriodRule | None = None
-    """Where its checkpoints' period comes from."""
+    """Rule that determines the period of the application's checkpoints."""
     period: Work | None = None
-    """Work between two checkpoints, where it is `fixed`."""
+    """Work between two checkpoints, where the rule is `fixed`."""
     mtbf: Time | None = None
-    """mu of one worker that its period and expectations count with, where that is not the pack's,
-    s; None: the pack's."""
+    """MTBF mu of one worker, in s, that the application's period and expectations assume where it
+    differs from the pack's; None for the pack's."""
     faultless: bool = False
-    """Whether it expects no fault though its pack does."""
+    """Whether the application expects no fault although its pack does."""
 
 
 @frozen
 class EndExpected(Event):
-    """When the decider expects an application to end: its t^U, which holds until the next such
-    event. With several copies it is the oldest's; when that one is lost, the next one's last
-    expectation is logged again."""
+    """Records t^U, the time at which the decider expects an application to end, which holds until
+    the next such event. With several copies it is that of the oldest copy; when that one is lost,
+    the next copy's last expectation is logged again."""
 
     job: JobName
     processors: WorkerCount
-    """Its size, promised workers included."""
+    """Size of the application, promised workers included."""
     left: Annotated[float, Quantity("part of the job's work")]
-    """alpha at `since`."""
+    """Part alpha of the work that is left at `since`."""
     since: Time | None
-    """t_lastR: when it computes again, or when it began to; None: not known."""
+    """Time t_lastR at which the application computes again, or began to compute; None if it is not
+    known."""
     expected: Time | None
-    """t^U; None where `since` is."""
+    """Expected end t^U; None where `since` is None."""
 
 
 @frozen
 class RedistributionDecided(Event):
-    """The decider changes sizes."""
+    """The decider changes the sizes of applications."""
 
     why: Cause
-    """Why."""
+    """Kind of event that the decision answers."""
     job: JobName | None
-    """The job whose end or fault it answers (the lowest index where several ended); None: workers
-    have come back."""
+    """The job whose end or fault the decision answers (the lowest index where several ended); None
+    if workers have come back."""
     moves: tuple[tuple[JobName, WorkerCount, WorkerCount], ...]
-    """(application, workers before, after), by index."""
+    """Triples (application, workers before, workers after), by index."""
 
 
 @frozen
@@ -137,40 +139,41 @@ class RedistributionPlanned(Event):
     job: JobName
     run: RunNumber
     before: WorkerCount
-    """Workers until now."""
+    """Number of workers until now."""
     after: WorkerCount
-    """Workers from now on."""
+    """Number of workers from now on."""
     rounds: Annotated[int, Quantity("rounds")]
-    """max(min(before, after), |after - before|): the edge colours (malleable17, section 3.3.1)."""
+    """Rounds of the redistribution: max(min(before, after), |after - before|), the edge colours
+    (malleable17, section 3.3.1)."""
 
 
 @frozen
 class MembersChanged(Event):
-    """A job that kept its members after `run` was resized before its next run could start: these
-    are its members now."""
+    """Records the new members of a job that kept its members after `run` and was resized before its
+    next run could start."""
 
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """Interval set of all of them."""
+    """All members from now on, as an interval set."""
 
 
 @frozen
 class MembersPromised(Event):
-    """An application that ends before the faulty one computes again has promised its workers; it
-    keeps computing on them to its end (malleable17, section 5)."""
+    """An application that ends before the faulty one computes again promises its workers to others;
+    it keeps computing on them to its end (malleable17, section 5)."""
 
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """Interval set of them."""
+    """The promised workers, as an interval set."""
 
 
 @frozen
 class FaultIgnored(Event):
-    """A fault that changed nothing: its worker stays as it is."""
+    """A fault changes nothing, and its worker keeps its state."""
 
     worker: WorkerNumber
     job: JobName | None
     why: WhyIgnored
-    """Why."""
+    """Reason why the fault changed nothing."""

@@ -1,6 +1,6 @@
 """Types of event fields, each with its unit and meaning.
 
-The log's documentation and its schema are read off these types and the fields' docstrings.
+The log's documentation and its schema are generated from these types and the fields' docstrings.
 """
 
 from __future__ import annotations
@@ -10,18 +10,18 @@ from typing import Annotated
 from attrs import frozen
 
 NONE = "none"
-"""Unit of what names, chooses or tells something rather than measures or counts it."""
+"""Unit of a field that names or chooses something and neither measures nor counts."""
 
 
 @frozen
 class Quantity:
-    """What a number or a text in the log is."""
+    """Unit and meaning of a number or a text in the log."""
 
     unit: str = NONE
     meaning: str = ""
-    """Of a field whose class says nothing of it."""
+    """Meaning of a field that has no docstring of its own."""
     pattern: str = ""
-    """What a text matches, as a regular expression."""
+    """Regular expression that the text matches."""
 
 
 JobName = Annotated[str, Quantity(meaning="The job's name.")]
@@ -33,16 +33,16 @@ WorkerSet = Annotated[
 ]
 """An interval set, such as `0-3 5`."""
 
-WorkerCount = Annotated[int, Quantity("workers", "How many workers.")]
-JobCount = Annotated[int, Quantity("jobs", "How many jobs.")]
-RunCount = Annotated[int, Quantity("runs", "How many runs there were.")]
-CopyCount = Annotated[int, Quantity("copies", "The most runs of the job at once.")]
+WorkerCount = Annotated[int, Quantity("workers", "Number of workers.")]
+JobCount = Annotated[int, Quantity("jobs", "Number of jobs.")]
+RunCount = Annotated[int, Quantity("runs", "Number of runs.")]
+CopyCount = Annotated[int, Quantity("copies", "Largest number of runs of the job at once.")]
 TaskCount = Annotated[int, Quantity("tasks")]
 
 Time = Annotated[float, Quantity("time")]
-"""In the unit that the first record names."""
+"""Times are in the unit that the first record names."""
 Work = Annotated[float, Quantity("work")]
-"""The time that computing takes at speed 1."""
-Rate = Annotated[float, Quantity("per time", "What it advances by per unit of time; 0: it waits.")]
+"""Work is the time that computing takes at speed 1."""
+Rate = Annotated[float, Quantity("per time", "Progress per unit of time; 0 while the run waits.")]
 Speed = Annotated[float, Quantity("work per time", "Work per unit of time while the worker is UP.")]
 Share = Annotated[float, Quantity("part of a worker")]

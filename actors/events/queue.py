@@ -12,19 +12,19 @@ from actors.runtime import Event
 
 @frozen
 class ReservationMade(Event):
-    """A waiting job gets a reservation, or its reservation changes: logged once for each change. A
-    start that is overdue, as a run outlives its estimate, has not changed."""
+    """A waiting job gets a reservation, or its reservation changes; each change is logged once. A
+    start that is overdue because a run outlives its estimate counts as unchanged."""
 
     job: JobName
     start: Time
-    """When it is promised to start."""
+    """Time at which the job is promised to start."""
     processors: WorkerCount
 
 
 @frozen
 class ReservationDropped(Event):
-    """A job that goes on waiting loses its reservation: another one is ahead of it, or it is not
-    known when workers will be back."""
+    """A job that continues to wait loses its reservation, because another one is ahead of it or
+    because the return of workers is not known."""
 
     job: JobName
 
@@ -34,17 +34,17 @@ class ShelfOpened(Event):
     """The jobs that start at this instant form a shelf."""
 
     end: Time
-    """T_i: when its longest attempt is expected to end."""
+    """Time T_i at which the shelf's longest attempt is expected to end."""
     jobs: JobCount
 
 
 @frozen
 class BatchOpened(Event):
-    """All pending jobs have been allotted processors for their next attempts (moldable21,
-    section 4.4)."""
+    """All pending jobs have been allotted processors for their next attempts (moldable21, section
+    4.4)."""
 
     batch: Annotated[int, Quantity()]
-    """From 1."""
+    """Number of the batch, from 1."""
     jobs: JobCount
     attempts: RunCount
-    """The most attempts that one of its jobs may make in it."""
+    """Largest number of attempts that one of the batch's jobs may make in it."""

@@ -1,7 +1,9 @@
-"""Runs: one execution each of (part of) a job's work on the members that it holds (WORLD.md, R),
-and their checkpoints: begun, taken, stored, lost and given up (WORLD.md, P).
+"""Events of runs and of their checkpoints. A run executes a job's work, or a part of it, on the
+members that it holds (WORLD.md, R); checkpoints are begun, taken, stored, lost and discarded
+(WORLD.md, P).
 
-A run's identity is (job, run), runs counting from 0 within their job in the order of their starts.
+A run is identified by (job, run), with runs counted from 0 within their job in the order of their
+starts.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from actors.runtime import Event
 
 
 class Outcome(enum.Enum):
-    """How a run ended."""
+    """Says how a run ended."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -36,21 +38,21 @@ class Outcome(enum.Enum):
     LOST = "lost"
     """A member went DOWN."""
     CANCELLED = "cancelled"
-    """The scheduler changed its mind, another copy was first, or the job was killed."""
+    """The scheduler cancelled the run, another copy completed first, or the job was killed."""
 
 
 class Stage(enum.Enum):
-    """What a run is doing."""
+    """Says what a run is doing."""
 
     STAGING_IN = "staging_in"
-    """Members fetch what they lack: program, data, image."""
+    """Members fetch the messages that they still need: program, data, image."""
     RECOVERING = "recovering"
-    """A saved state is restored, or a clone fetched, without a master."""
+    """A saved state is restored, or a clone's state fetched, without a master."""
     REDISTRIBUTING = "redistributing"
     """Data moves to another number of members (malleable17)."""
     COMPUTING = "computing"
     VERIFYING = "verifying"
-    """The detector looks before a checkpoint, or at the run's end."""
+    """The detector checks the state before a checkpoint, or at the run's end."""
     CHECKPOINTING = "checkpointing"
     """A checkpoint is taken among the members."""
     SAVING = "saving"
@@ -65,60 +67,61 @@ class RunStarted(Event):
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """Interval set of worker numbers, such as `0-3 5`."""
+    """Numbers of the workers that the run holds, as an interval set such as `0-3 5`."""
     work: Work
-    """Its whole work on these members, in time at speed 1."""
+    """Whole work of the run on these members, as time at speed 1."""
     begun: Work = 0
-    """Work done in the state that it begins from."""
+    """Work done in the state that the run begins from."""
     source: RunNumber | None = None
-    """The run whose state that is: saved, or cloned while under way; None: from scratch."""
+    """Run whose state, saved or cloned while under way, the run begins from; None if it begins from
+    scratch."""
     saved: Work = 0
-    """Work done in that state, in the source's own count: its members may have differed."""
+    """Work done in that state in the count of the source run, whose members may have differed."""
     keeps: RunNumber | None = None
-    """The run that ended before on these members, which the job kept."""
+    """Run that ended before on these members, which the job kept."""
     share: Share = 1
-    """x: part of each of its workers that it gets; below 1 only where workers multitask
+    """Part x of each of its workers that the run gets; below 1 only where workers multitask
     (redundancy17)."""
     rotates: bool = False
-    """Whether its workers serve it in turn, so that their speeds add up (redundancy17)."""
+    """Whether the workers serve the run in turn, so that their speeds add up (redundancy17)."""
 
 
 @frozen
 class StageStarted(Event):
-    """A run enters another stage; the one before has ended."""
+    """A run enters another stage, which ends the stage before."""
 
     job: JobName
     run: RunNumber
     stage: Stage
-    """The stage that it enters."""
+    """The stage that the run enters."""
     rate: Rate
-    """What it advances by per unit of time; 0: it waits."""
+    """Rate of the run's progress per unit of time; 0 while it waits."""
     done: Work
-    """Work done."""
+    """Work done so far."""
 
 
 @frozen
 class RateChanged(Event):
-    """A run advances at another rate within its stage; 0: it waits."""
+    """A run changes its rate within its stage; at rate 0 it waits."""
 
     job: JobName
     run: RunNumber
     rate: Rate
     done: Work
-    """Work done."""
+    """Work done so far."""
 
 
 @frozen
 class VerificationEnded(Event):
-    """A verification of a run whose silent errors are drawn has ended; it is the cause of
-    nothing."""
+    """A verification ends in a run whose silent errors are drawn. No event has it as its cause."""
 
     job: JobName
     run: RunNumber
     exposure: Annotated[float, Quantity("workers x time")]
-    """Computing time since the last verified point, times workers: by it an error is drawn."""
+    """Computing time since the last verified point, times the number of workers; the probability of
+    an error depends on it."""
     error: bool
-    """Whether it found one."""
+    """Whether the verification found an error."""
 
 
 @frozen
@@ -128,16 +131,17 @@ class RunEnded(Event):
     job: JobName
     run: RunNumber
     outcome: Outcome
-    """How it ended."""
+    """How the run ended."""
     done: Work
-    """Work done; all of it where it completed."""
+    """Work done: the whole work if the run completed."""
     kept: bool = False
-    """Whether the job keeps the members, for the run that will start once all of them are UP."""
+    """Whether the job keeps the members for its next run, which starts once all of them are UP."""
 
 
 @frozen
 class MembersReleased(Event):
-    """Members that were kept after `run` are released: another copy completed the job first."""
+    """Members that were kept after `run` are released, because another copy completed the job
+    first."""
 
     job: JobName
     run: RunNumber
@@ -145,15 +149,15 @@ class MembersReleased(Event):
 
 @frozen
 class MemberReplaced(Event):
-    """Another worker takes the place of a member that has been away for long, in a copy whose
-    members are kept after `run`: its tasks, and its place among the buddies."""
+    """A worker replaces a member that has been DOWN for long, in a copy whose members are kept
+    after `run`; it takes over the member's tasks and its place among the buddies."""
 
     job: JobName
     run: RunNumber
     worker: WorkerNumber
-    """The one that leaves."""
+    """Number of the worker that leaves."""
     replacement: WorkerNumber
-    """The one that joins."""
+    """Number of the worker that joins."""
 
 
 @frozen
@@ -164,78 +168,81 @@ class MembersJoined(Event):
     job: JobName
     run: RunNumber
     processors: WorkerSet
-    """Interval set of those that join."""
+    """The members that join, as an interval set."""
 
 
 @frozen
 class TasksDealt(Event):
-    """How many tasks of its iteration each member of the run that starts now has (volatile13)."""
+    """Records how many tasks of its iteration each member of the run that starts now has
+    (volatile13)."""
 
     job: JobName
     iteration: IterationNumber
     run: RunNumber
     tasks: tuple[tuple[WorkerNumber, TaskCount], ...]
-    """(worker, tasks)."""
+    """Pairs (worker, number of tasks)."""
     reason: str | None = None
-    """Why the enrolment policy was asked; None where a queue dealt them round."""
+    """Reason for which the enrolment policy was called; None where a queue dealt the tasks in
+    turn."""
 
 
 @frozen
 class CheckpointingDescribed(Event):
-    """How a job takes its checkpoints and replaces members, where that is more than
+    """Records how a job takes its checkpoints and replaces members, where that is more than
     `ProtectionDescribed` says."""
 
     job: JobName
     on_notice: bool
     """Whether a run checkpoints when an owner announces that it takes a member away."""
     blocking: bool
-    """Whether a checkpoint takes the run's time; if not, work goes on meanwhile."""
+    """Whether a checkpoint takes the run's time; if not, work continues meanwhile."""
     slowdown: Annotated[float, Quantity("part of the rate")]
-    """What work and the final verification lose of their rate while a checkpoint that does not
-    block is under way."""
+    """Part of their rate that work and the final verification lose while a non-blocking checkpoint
+    is under way."""
     images_every: Annotated[int, Quantity("checkpoints")] | None
-    """k: each k-th checkpoint of a copy among buddies is stored as images too; None: none is."""
+    """Interval k: each k-th checkpoint of a copy among buddies is also stored as images; None if
+    none is."""
     image_cost: Time
-    """Time of that without a master, all members together."""
+    """Time to store the images without a master, for all members together."""
     replace_after: Time | None
-    """How long after it went DOWN a kept member is replaced; None: never."""
+    """Time after which a kept member that went DOWN is replaced; None if it never is."""
 
 
 @frozen
 class CheckpointStarted(Event):
-    """A checkpoint that does not block its run begins, or of one that buddies have the images begin
-    to be sent: work goes on until that is complete."""
+    """A checkpoint that does not block its run begins, or the images of a checkpoint among buddies
+    begin to be sent; work continues until it is complete."""
 
     job: JobName
     run: RunNumber
     done: Work
-    """Work that it will save."""
+    """Work that the checkpoint will save."""
 
 
 @frozen
 class CheckpointTaken(Event):
-    """A checkpoint of a run is complete: with its buddies, or at the master."""
+    """A checkpoint of a run is complete, with its buddies or at the master."""
 
     job: JobName
     run: RunNumber
     done: Work
-    """Work that it saves."""
+    """Work that the checkpoint saves."""
 
 
 @frozen
 class CheckpointStored(Event):
-    """A checkpoint that buddies keep is complete on shared storage too, as images."""
+    """A checkpoint among buddies is complete on shared storage too, as images."""
 
     job: JobName
     run: RunNumber
     done: Work
-    """Work that it saves."""
+    """Work that the checkpoint saves."""
 
 
 @frozen
 class CheckpointLost(Event):
-    """Two members of one group of buddies went DOWN before a recovery was over, or one that has no
-    buddy: what the copy had saved is gone."""
+    """The saved state of a copy is lost, because two members of one group of buddies went DOWN
+    before a recovery was over, or a member that has no buddy did."""
 
     job: JobName
     run: RunNumber
@@ -246,7 +253,7 @@ class CheckpointLost(Event):
 
 @frozen
 class RestartedFromScratch(Event):
-    """All saved work of a job (or of one copy under buddies) is given up."""
+    """All saved work of a job (or of one copy under buddies) is discarded."""
 
     job: JobName
     run: RunNumber

@@ -1,4 +1,4 @@
-"""The first and last events of a log, and those about the runtime itself."""
+"""The first and last events of a log, and events about the runtime itself."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
 
 SCHEMA = 4
-"""Version of the log's format; a reader refuses one that it does not know. Since 2 one line tells
-all copies of a placement; since 3 one vocabulary serves every kind of job;
-since 4 values carry the field's names (`cancelled`, `staging_in`)."""
+"""Version of the log's format; a reader refuses a version that it does not know. Since 2 one line
+stands for all copies of a placement; since 3 one vocabulary serves every kind of job; since 4
+values carry the field's names (`cancelled`, `staging_in`)."""
 
 
 class End(enum.Enum):
-    """How a scenario ended."""
+    """Says how a scenario ended."""
 
     COMPLETED = "completed"
     CAPPED = "capped"
     """The cap on the makespan was reached with work unfinished."""
     DIVERGED = "diverged"
-    """The policy kept changing its mind without any progress."""
+    """The policy kept changing its decisions without any progress."""
 
 
 class DeciderKind(enum.Enum):
-    """Which way of deciding a policy belongs to."""
+    """Says which kind of decider runs a policy."""
 
     QUEUE = "queue"
     """Jobs wait in a queue and start as lists or shelves say (rigid21, moldable21)."""
@@ -38,72 +38,77 @@ class DeciderKind(enum.Enum):
     PACK = "pack"
     """Jobs that started together exchange workers (malleable17)."""
     COPIES = "copies"
-    """All workers serve copies of jobs, allotted anew at each arrival and end (redundancy17)."""
+    """All workers serve copies of jobs, allocated afresh at each arrival and end (redundancy17)."""
     DEADLINE = "deadline"
     """Each job with a deadline is moved from one kind of worker to another (Wu et al. 2024)."""
 
 
 @frozen
 class ScenarioStarted(Event):
-    """The first record of every log."""
+    """Opens every log and names the scenario, its seed, policy, platform and unit."""
 
     schema: Annotated[int, Quantity()]
     """Version of the log's format."""
     scenario: str
-    """The scenario's name."""
+    """Name of the scenario."""
     seed: Annotated[int, Quantity()]
-    """The run's seed."""
+    """Seed of the run."""
     kinds: tuple[str, ...]
-    """The kinds of its jobs: iterative, rigid, moldable, malleable."""
+    """Kinds of the scenario's jobs: iterative, rigid, moldable, malleable."""
     policy: str
     """Name of the policy."""
     processors: WorkerCount
     """Size of the platform, in workers."""
     workers: tuple[str, ...]
-    """Their names where they have some; a pool's workers have numbers only."""
+    """Names of the workers where they have some; a pool's workers have numbers only."""
     unit: str
     """Unit of every time in this log: `s` or `slot`."""
     settings: tuple[str, ...] = ()
-    """What the scenario's policy section says beside the name: `key=value`, defaults left out."""
+    """Settings of the scenario's policy section besides the name, as `key=value`, defaults left
+    out."""
     decider: DeciderKind = DeciderKind.QUEUE
-    """The kind of decider."""
+    """Kind of the decider."""
     late: Time | None = None
-    """How long after its time what takes real time may end, where processes carry it out; left out
-    where it is simulated, and ends on time."""
+    """Largest delay that an activity carried out by real processes may have; left out where
+    activities are simulated, and end on time."""
 
+    # Only runs with real processes have it, so that all other logs stay as they are.
     optional: ClassVar[str] = "late"
 
     @property
     def cancels(self) -> bool:
-        """Whether its decider may cancel a run under way: a queue does so only where it is
-        preemptive, or a policy of the user's decides."""
+        """Whether the scenario's decider may cancel a run under way. A queue does so only where it
+        is preemptive, or where a policy of the user decides."""
         return self.decider is not DeciderKind.QUEUE or self.preempts or ":" in self.policy
 
     @property
     def preempts(self) -> bool:
-        """Whether it is one of the built-in preemptive queues, in which running jobs make way for
-        more urgent ones."""
+        """Whether the decider is one of the built-in preemptive queues, in which running jobs give
+        way to more urgent ones."""
+        # A policy `module:Name` is the user's own, of which the settings say nothing.
         preemptive = "preemption=True" in self.settings
         return self.decider is DeciderKind.QUEUE and preemptive and ":" not in self.policy
 
 
 @frozen
 class MeasuresDescribed(Event):
-    """How the run is to be measured, where its scenario says so."""
+    """Records how the run is to be measured, where its scenario says so."""
 
     bound: Time
-    """Time units below which bounded slowdown takes no job for shorter."""
+    """Shortest run time, in time units, that bounded slowdown counts with."""
     hour: Time | None
-    """Time units in an hour; None: not known, and nothing is counted by it."""
+    """Number of time units in an hour; None if it is not known, so that no measure by the hour is
+    computed."""
     prices: tuple[Annotated[float, Quantity("per processor-hour")], ...]
-    """Of an hour of a processor that is busy, idle, reclaimed, down; empty: not known."""
+    """Prices of an hour of a processor that is busy, idle, reclaimed, down; empty if they are not
+    known."""
     watts: tuple[Annotated[float, Quantity("W")], ...]
-    """Of such a processor; empty: not known."""
+    """Power draw of a processor that is busy, idle, reclaimed, down; empty if it is not known."""
 
 
 @frozen
 class ScenarioEnded(Event):
-    """The last record of a log that was not interrupted."""
+    """Closes every log that was not interrupted."""
 
     end: End
     """How the run of the scenario ended."""
@@ -111,22 +116,22 @@ class ScenarioEnded(Event):
 
 @frozen
 class Compound(Event):
-    """One line of the log that stands for many events of one instant, in columns: for vectorised
-    copies a line each would cost more than the simulation."""
+    """One line of the log that stands for many events of one instant, in columns. For vectorised
+    copies a line for each event would cost more than the simulation."""
 
     @abstractmethod
     def parts(self) -> Iterator[Event]:
-        """The events that it stands for. Raises ValueError where its columns do not fit
-        together."""
+        """Return the events that the line stands for. Raises ValueError where its columns do not
+        fit together."""
 
 
 @frozen
 class StaleMessage(Event):
-    """A delayed message came after what it was about had ended; it was dropped."""
+    """A delayed message came after its subject had ended, and was dropped."""
 
     debug = True
 
     actor: str
-    """The actor that the message was for."""
+    """Name of the actor that the message was for."""
     message: str
-    """Its kind."""
+    """Kind of the message."""

@@ -1,13 +1,16 @@
-"""Protections: what the next run begins from, what a loss destroys and what a failure costs.
+"""Protections answer what a job's next run begins from, how it takes checkpoints, what a loss
+destroys and what a failure costs (WORLD.md, P). They know nothing of queues and platforms.
 
-They know nothing of queues and platforms (WORLD.md, P).
+`rules.py` holds what a scenario says of a job's protection, `plan.py` what follows from it for one
+run, `saving.py` how checkpoints are taken, `protection.py` and `buddies.py` the three protections.
 """
 
 from __future__ import annotations
 
 from actors.events import ProtectionKind
 from actors.protection.buddies import Buddies
-from actors.protection.rules import Images, Protection, ReExecution, Rules
+from actors.protection.protection import Images, Protection, ReExecution
+from actors.protection.rules import Rules
 
 __all__ = [
     "Buddies",
@@ -27,5 +30,5 @@ PROTECTIONS: dict[ProtectionKind, type[Protection]] = {
 
 
 def protection(rules: Rules) -> Protection:
-    """The state of one job's protection, nothing saved yet."""
+    """Return one job's protection, which has saved nothing yet."""
     return PROTECTIONS[rules.kind](rules)

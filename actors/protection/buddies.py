@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from attrs import define, evolve
 
 from actors.copy import Copy
 from actors.events import Stage
-from actors.plan import Plan, State
-from actors.protection.rules import Protection, on
-from actors.run import Run
+from actors.protection.plan import Plan, State
+from actors.protection.protection import Protection
+from actors.protection.rules import on
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
-    """Rings of `size` by increasing number; those that are left over join the ring before them (an
-    odd last member makes a ring of three with a pair), or are one of their own."""
+    """Return rings of `size` members by increasing number. Members that are left over join the ring
+    before them (an odd last one makes a ring of three with a pair); without one they form a ring of
+    their own (P2)."""
     rings = [tuple(members[k : k + size]) for k in range(0, len(members), size)]
     if len(rings) > 1 and len(rings[-1]) < size:
         rings[-2:] = [(*rings[-2], *rings[-1])]
@@ -24,8 +25,8 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
 
 
 def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
-    """Pairs on different nodes of so many workers, wherever that can be done; an odd last member
-    joins the first pair (WORLD.md, N1)."""
+    """Return pairs on different nodes, of `node` workers each, wherever that can be done. An odd
+    last member joins the first pair (WORLD.md, N1)."""
     half = len(members) // 2
     if not half or len({n // node for n in members}) == len(members):
         return groups(members)
@@ -34,7 +35,8 @@ def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
 
 
 def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
-    """Who keeps a copy of this member's state, or whose copy it keeps: its neighbours."""
+    """Return the neighbours of a member in its ring: they keep a copy of its state, or it keeps one
+    of theirs."""
     ring = next(ring for ring in rings if worker in ring)
     place = ring.index(worker)
     return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}
@@ -42,25 +44,29 @@ def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
 
 @define(eq=False)
 class Buddies(Protection):
-    """A copy keeps its members; its checkpoint is lost once two neighbours of a ring have gone DOWN
-    before a recovery was over. Any two of a pair or of a ring of three are neighbours.
+    """A copy keeps its members when its run is lost. Its checkpoint is lost once two neighbours of
+    a ring have gone DOWN before a recovery was over; any two of a pair or of a ring of three are
+    neighbours.
 
-    Where a job was resized, the rings are those of its present members. Memory is data of the copy:
-    a message for each member and checkpoint would cost more than all else of a run of malleable17.
+    Where a job was resized, the rings are those of its present members. The copy holds what members
+    have in memory: a message for each member and checkpoint would cost more than all else of a run
+    of malleable17.
     """
 
     keeps: ClassVar[bool] = True
 
-    def resumed(self, copy: Copy[Run]) -> Plan:
-        """A recovery takes its time even if nothing is saved."""
+    def resumed(self, copy: Copy[Any]) -> Plan:
+        """Return the plan of the next run. A recovery takes its time even if nothing is saved
+        (P2)."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
-        return evolve(self.plan(copy), begins=copy.saved, image=copy.fetches, before=before)
+        return evolve(self.plan(copy), begins=copy.saved, fetches=copy.fetches, before=before)
 
-    def save(self, copy: Copy[Run], state: State) -> None:
+    def save(self, copy: Copy[Any], state: State) -> None:
         copy.saved, copy.holders = state, len(copy.members)
 
-    def member_failed(self, copy: Copy[Run], worker: int) -> float | None:
-        """A second failure of the same member is not fatal, unless it has no buddy."""
+    def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
+        """Discard the checkpoint if a buddy of this member has gone DOWN too. A second failure of
+        the same member is not fatal, unless it has no buddy (P2)."""
         copy.failed_members.add(worker)
         if not self.rules.fatal:
             return None
@@ -69,19 +75,19 @@ class Buddies(Protection):
             return None
         return self._discard(copy)
 
-    def _groups(self, copy: Copy[Run]) -> Sequence[Sequence[int]]:
+    def _groups(self, copy: Copy[Any]) -> Sequence[Sequence[int]]:
         if copy.groups is None:
             rules, members = self.rules, copy.members
             spread = rules.node > 1 and rules.group == 2
             copy.groups = across(members, rules.node) if spread else groups(members, rules.group)
         return copy.groups
 
-    def recovered(self, copy: Copy[Run]) -> None:
+    def recovered(self, copy: Copy[Any]) -> None:
         copy.failed_members.clear()
         copy.fetches = False
 
-    def failed(self, copy: Copy[Run]) -> float | None:
-        """Discards what this copy has saved, unless it was verified (P4)."""
+    def failed(self, copy: Copy[Any]) -> float | None:
+        """Discard what this copy has saved, unless it was verified (P4)."""
         if self.rules.verified:
             return None
         lost = copy.saved or copy.stored
@@ -90,8 +96,8 @@ class Buddies(Protection):
         return lost.done if lost else 0
 
     @staticmethod
-    def _discard(copy: Copy[Run]) -> float:
-        """What remains is its last image, if it has one (P9)."""
+    def _discard(copy: Copy[Any]) -> float:
+        """Fall back to the copy's last image, if it has one (P9); return the work that is lost."""
         lost = copy.saved.done if copy.saved and not copy.stored else 0
         copy.saved, copy.holders = copy.stored, len(copy.members)
         copy.fetches = copy.stored is not None

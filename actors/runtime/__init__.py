@@ -1,6 +1,6 @@
-"""The virtual-time runtime: loop, actors, system, journal, randomness.
+"""The virtual-time runtime: event loop, actors, system, journal and streams of random numbers.
 
-The rest of the project uses these names and knows nothing of asyncio's insides.
+The rest of the project uses the names exported here and does not depend on asyncio's internals.
 """
 
 from actors.runtime.actor import Actor, Home, handles, message

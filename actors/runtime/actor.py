@@ -1,8 +1,9 @@
-"""Actors: state of their own, messages as the only way in, one message at a time.
+"""Defines actors: each has state of its own, receives messages as its only input, and handles one
+message at a time.
 
 An actor's handlers are plain functions that the loop calls with one message each; nothing can
-interleave with a handler. What really waits (a stream of arrivals, say) is a coroutine that the
-actor starts as a task of its own.
+interleave with a handler. An activity that really waits (a stream of arrivals, for example) is a
+coroutine that the actor starts as a task of its own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from actors.runtime.loop import VirtualTimeLoop
 
 Table = Mapping[type, Callable[[Any, Any, int], None]]
-"""Message class -> the function that handles it, with the number of the event that caused it."""
+"""Maps a message class to the function that handles it, called with the actor, the message and the
+number of the event that caused it."""
 
 A = TypeVar("A", bound="Actor")
 C = TypeVar("C")
@@ -42,7 +44,7 @@ Method = TypeVar("Method", bound=Callable[..., None])
 
 
 class Recorder(Protocol):
-    """How an event is journalled; see Journal.record."""
+    """Signature of the function that records an event in the journal."""
 
     def __call__(
         self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
@@ -50,7 +52,7 @@ class Recorder(Protocol):
 
 
 class Home(Protocol):
-    """What an actor may use of the system that it lives in; see System."""
+    """The part of its system that an actor may use."""
 
     loop: VirtualTimeLoop
     journal: Journal
@@ -65,7 +67,7 @@ class Home(Protocol):
 
 @dataclass_transform(frozen_default=True, field_specifiers=(attrs.field,))
 def message(cls: type[C]) -> type[C]:
-    """Class decorator for messages: frozen for the type checker, plain slots at run time.
+    """Mark a class as a message: frozen for the type checker, plain slots at run time.
 
     Really frozen instances take 2.2 times as long to make (attrs 26, Python 3.11), and one is made
     for every step of every actor.
@@ -74,12 +76,12 @@ def message(cls: type[C]) -> type[C]:
 
 
 def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Method], Method]:
-    """Mark a method `(self, message, cause)` as the handler of messages of these classes; `cause`
-    is the number of the event that led to the message, to be handed on to what the handler records
+    """Mark a method `(self, message, cause)` as the handler of messages of these classes. `cause`
+    is the number of the event that led to the message; the handler passes it on to what it records
     and sends.
 
-    `during` names the states of the actor's life in which it may come (default: all); in another
-    state it raises `UnexpectedMessage`.
+    `during` names the states of the actor in which the message may come (default: all); in any
+    other state it raises `UnexpectedMessage`.
     """
 
     def mark(method: Method) -> Method:
@@ -90,7 +92,7 @@ def handles(*kinds: type, during: tuple[enum.Enum, ...] = ()) -> Callable[[Metho
 
 
 class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
-    """Message class -> function, for one class of actors in one state."""
+    """Maps a message class to its handler, for one class of actors in one state."""
 
     def __init__(self, owner: str, state: enum.Enum | None) -> None:
         super().__init__()
@@ -101,14 +103,14 @@ class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
 
 
 class _Stopped(dict[type, Callable[[Any, Any, int], None]]):
-    """What a stopped actor does with any message: nothing."""
+    """Handlers of a stopped actor, which ignores every message."""
 
     def __missing__(self, kind: type) -> Callable[[Any, Any, int], None]:
         return _ignore
 
 
 def _ignore(_: object, __: object, ___: int) -> None:
-    """A stopped actor's timers may still be under way; they mean nothing any more."""
+    """Ignore a message: a stopped actor's timers may still be under way."""
 
 
 STOPPED = _Stopped()
@@ -116,32 +118,36 @@ STOPPED = _Stopped()
 
 @define(eq=False)
 class Actor:
-    """Base of everything that lives in a simulation.
+    """Base class of everything that lives in a simulation.
 
-    A subclass with a life of several states names them in an enum, sets `transitions` (the whole
-    table, state -> states that may follow; a state without a row is final) and `initial`, and calls
-    `become`.
+    A subclass with several states names them in an enum, sets `transitions` (the whole table, state
+    -> states that may follow; a state without a row is final) and `initial`, and calls `become`.
     """
 
     transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
     initial: ClassVar[enum.Enum | None] = None
     _tables: ClassVar[Mapping[enum.Enum | None, Table]] = {}
-    """State -> what is done with a message in it."""
+    """Maps each state to the handlers of its messages."""
     _steps: ClassVar[Mapping[enum.Enum | None, Mapping[enum.Enum | None, Table]]] = {None: {}}
-    """State -> the states that may follow, with their tables: one look-up a step."""
+    """Maps each state to the states that may follow with their handlers, so that a step costs one
+    look-up."""
 
     name: str
-    """Unique in its system; what logs and errors call it."""
+    """Name of the actor in logs and errors, unique in its system."""
     system: Home = field(init=False, repr=False)
     record: Recorder = field(init=False, repr=False)
-    """`record(cause, Kind, *args)` journals the event `Kind(*args)` and returns its number, which
-    is the cause of what follows from it. The event is built only where a sink wants it. The
-    journal's own method, not one of the actor's: a run without a log pays one call an event."""
+    """Function `record(cause, Kind, *args)` that records the event `Kind(*args)` and returns its
+    number, which is the cause of what follows from it.
+
+    The event is built only where a sink wants it. The attribute is the journal's own method and not
+    one of the actor's, so that a run without a log pays one call per event.
+    """
     handlers: Table = field(init=False, repr=False)
     state: Any = field(init=False, default=None)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        # Tables are made once for each class, not looked up along its bases for each message.
         cls._tables = {state: _table(cls, state) for state in _states(cls)}
         cls._steps = {
             state: {after: cls._tables[after] for after in cls.transitions.get(state, ())}
@@ -156,47 +162,50 @@ class Actor:
 
     @property
     def now(self) -> float:
-        """Virtual time, in the scenario's unit."""
+        """The current virtual time, in the scenario's unit."""
         return self.system.loop.now
 
     @property
     def due_by(self) -> float:
-        """The latest time that is still this instant."""
+        """The latest time that still belongs to the present instant."""
         return self.system.loop.due_by
 
     def send(self, target: Actor, message: object, cause: int) -> None:
-        """Deliver `message` to `target` at this instant, after all that was sent before; `cause`:
-        number of the event that leads to it."""
+        """Deliver `message` to `target` at this instant, after all that was sent before; `cause` is
+        the number of the event that leads to it."""
+        # Straight into the loop's queue: a method of the loop would cost one more call per message.
         self.system.loop._queue.append((target, message, cause))
 
     def after(
         self, delay: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS
     ) -> Timer:
-        """Send `message` to oneself `delay` time units from now."""
+        """Send `message` to this actor itself `delay` time units from now; return the timer."""
         loop = self.system.loop
         return loop.schedule(loop.now + delay, phase, self, message, cause)
 
     def at(self, time: float, message: object, cause: int, phase: Phase = Phase.WORK_ENDS) -> Timer:
-        """Send `message` to oneself at `time`, exactly."""
+        """Send `message` to this actor itself at exactly `time`; return the timer."""
         return self.system.loop.schedule(time, phase, self, message, cause)
 
     def later(self, message: object, cause: int, phase: Phase) -> None:
-        """Send `message` to oneself in a later `phase` of this instant; it cannot be taken back.
+        """Send `message` to this actor itself in a later `phase` of this instant; it cannot be
+        cancelled.
 
-        In order with the timers `at` this instant, but without their heap: a scheduler that decides
-        by a timer makes an attempt of a rigid or moldable job take 6 to 8 % longer.
+        Such messages are in order with the timers `at` this instant, but bypass their heap: a
+        scheduler that decides by a timer makes an attempt of a rigid or moldable job take 6 to 8 %
+        longer.
         """
         loop = self.system.loop
         loop._later.append((next(loop._orders[phase]), self, message, cause))
 
     def cancel(self, timer: Timer) -> None:
-        """Take a delayed message back; without effect where it has come already."""
+        """Cancel a delayed message; this has no effect where it has come already."""
         self.system.loop.cancel(timer)
 
     def become(self, state: enum.Enum) -> None:
         """Change state along the transition table.
 
-        Raises IllegalTransition, naming both states, where the table has no such step.
+        Raises IllegalTransition, which names both states, where the table has no such step.
         """
         try:
             table = self._steps[self.state][state]
@@ -208,11 +217,12 @@ class Actor:
             self.handlers = table
 
     def start(self, life: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as this actor's own task; its failure is the actor's failure."""
+        """Run a coroutine as this actor's own task; if it fails, the actor fails."""
         self.system.start(self, life)
 
     def stop(self) -> None:
-        """End this actor: its tasks are cancelled, its timers and messages mean nothing more."""
+        """End this actor: its tasks are cancelled, and its timers and messages are ignored from now
+        on."""
         if self.handlers is not STOPPED:
             self.handlers = STOPPED
             self.system.stopped(self)
@@ -223,7 +233,8 @@ class Actor:
         """Called once, when the actor has joined its system."""
 
     def waits_for(self) -> str | None:
-        """What this actor still waits for, for the report on a deadlock; None: nothing."""
+        """Return what this actor still waits for, for the report on a deadlock; None if it waits
+        for nothing."""
         return None
 
 
@@ -235,6 +246,7 @@ def _states(cls: type[Actor]) -> dict[enum.Enum | None, None]:
 def _marks(
     cls: type,
 ) -> Iterator[tuple[type, tuple[enum.Enum, ...], Callable[[Any, Any, int], None]]]:
+    # Base classes first, so that an override replaces the handler that it overrides.
     for name in dict.fromkeys(name for base in reversed(cls.__mro__) for name in vars(base)):
         method = getattr(cls, name)
         for kind, during in getattr(method, "__handles__", ()):

@@ -1,5 +1,5 @@
-"""What the loop's queue and heap hold: messages, and asyncio's handles that pass for them; which
-are one instant, and what happens first within it."""
+"""Defines the entries of the loop's queue and heap (messages, and asyncio's handles disguised as
+messages), which times are one instant, and the order of events within it."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from actors.runtime.errors import ActorFailed
 
 Handler = Callable[[Any, Any, int], None]
 NOTHING = -1
-"""In place of an event's number: no event is the cause."""
+"""Value of `cause` where no event is the cause."""
 Timer = list[Any]
-"""One heap entry: [due time, order, target, message, cause]; the target is None once it ran or was
-cancelled. A list, because a class of its own costs a tenth of the message rate."""
+"""One heap entry: [due time, order, target, message, cause]. The target is None once the entry ran
+or was cancelled. It is a list because an instance of a class would cost a tenth of the message
+rate."""
 
 
 class Receiver(Protocol):
-    """Whom a message can be delivered to: `handlers[type(message)](receiver, message, cause)`."""
+    """A target of messages, delivered by `handlers[type(message)](receiver, message, cause)`."""
 
     handlers: Mapping[type, Handler]
 
@@ -30,7 +31,8 @@ class Receiver(Protocol):
 
 
 class TimerHandle(asyncio.TimerHandle):
-    """asyncio's timer handle that knows its heap entry, to take it out of the count of the live."""
+    """An asyncio timer handle that refers to its heap entry, so that cancelling it updates the
+    count of live entries."""
 
     __slots__ = ("entry",)
     entry: Timer | None
@@ -61,7 +63,8 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
 
 
 class _Due:
-    """Receives a timer that was gathered with others of its instant; it may still be cancelled."""
+    """Receives a timer that was collected with others of its instant; it may still be cancelled
+    before its turn."""
 
     __slots__ = ("handlers", "name")
 
@@ -86,59 +89,65 @@ DUE = _Due()
 
 
 INSTANT = 1 + 1e-12
-"""Times up to so many times the earliest are one instant, that of the earliest: sums of decimals
+"""Factor up to which times are one instant with the earliest of them: sums of decimals then
 coincide as they do on paper."""
 
 
 def end_of_instant(now: float) -> float:
-    """The latest time that is one instant with `now`."""
+    """Return the latest time that is one instant with `now`."""
     return now * INSTANT if now > 0 else now
 
 
 def after_instant(now: float, when: float) -> float:
-    """`when`, or if that is one instant with `now`, the first time that is not: whoever waits until
-    then and looks at the time again would else wait for ever."""
+    """Return `when`, or the first time after the present instant if `when` belongs to this instant.
+    Otherwise a task that sleeps until `when` and then looks at the clock again would wait for
+    ever."""
     end = end_of_instant(now)
     return math.nextafter(end, math.inf) if when <= end else when
 
 
 class Phase(enum.IntEnum):
-    """The order of one instant; a phase begins when all messages of the one before are handled.
+    """Orders the events of one instant; a phase begins when all messages of the one before are
+    handled.
 
-    Without it, whether a worker that goes DOWN at the very end of an attempt loses that attempt,
-    or whether a freed processor is seen by a decision, would depend on who was started first.
+    Without phases, whether a worker that goes DOWN at the very end of an attempt loses that
+    attempt, or whether a decision sees a freed processor, would depend on which of them was started
+    first.
     """
 
     WORK_ENDS = 0
-    """Work that ends now is complete: intervals are half-open. Messages on the link first."""
+    """Work that ends now is complete (intervals are half-open); messages on the master's link come
+    first."""
     PARTS_END = 1
-    """Parts of runs that end, but the last verification."""
+    """Parts of runs end, except the last verification."""
     RUNS_END = 2
     """Last verifications end, and with them runs and jobs."""
     FAULTS_OCCUR = 3
-    """Workers hear of faults, before they change state: two reasons for one change are one. Jobs
-    that outlive their limits are killed: work that ends at the limit is complete."""
+    """Workers are notified of faults before they change state, so that two reasons for one change
+    are one change. Jobs that outlive their limits are killed; work that ends exactly at the limit
+    is complete."""
     STATES_CHANGE = 4
-    """Workers change state; runs are lost."""
+    """Workers change state, and runs are lost."""
     NOTICES = 5
-    """Owners announce that they take workers away."""
+    """Owners announce that they will take workers away."""
     RUNS_RESUME = 6
     """A job that kept its workers starts its next run if all of them are UP."""
     DECISION = 7
     """The scheduler decides, once."""
     SERVICE = 8
-    """What a decision asked for is served: the master deals out its channels."""
+    """The master assigns its channels, so that what the decision asked for is served."""
 
 
 PHASE_SHIFT = 50
-"""order = phase << 50 | sequence number: one comparison instead of two (2^50 events suffice)."""
+"""Position of the phase in an entry's order: order = phase << 50 | sequence number, one comparison
+instead of two (2^50 events suffice)."""
 
 
 def orders() -> tuple[Iterator[int], ...]:
-    """By phase: the orders that its entries get, one after the other."""
+    """Return, for each phase, an iterator over the orders of its entries."""
     return tuple(count(phase << PHASE_SHIFT) for phase in Phase)
 
 
 def end_of_phase(order: int) -> int:
-    """What every order of its phase is below."""
+    """Return the bound that all orders of the same phase lie below."""
     return ((order >> PHASE_SHIFT) + 1) << PHASE_SHIFT

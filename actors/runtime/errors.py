@@ -1,4 +1,4 @@
-"""Errors of the runtime."""
+"""Defines the errors of the runtime."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 
 
 class RuntimeFault(Exception):
-    """Base of all errors of the runtime."""
+    """Base class of all errors of the runtime."""
 
 
 class OutsideWorldError(RuntimeFault, NotImplementedError):
-    """Sockets, threads, processes and signals have no place in virtual time."""
+    """Raised for an operation that virtual time cannot serve: sockets, threads, processes and
+    signals."""
 
 
 class ActorFailed(RuntimeFault):
-    """An actor raised while it handled a message, or one of its tasks did; the run ends."""
+    """Raised when an actor fails while it handles a message, or in one of its tasks; the run
+    ends."""
 
     def __init__(self, actor: str, message: object, error: BaseException) -> None:
         super().__init__(actor, message, error)
@@ -34,15 +36,15 @@ class ActorFailed(RuntimeFault):
 
 
 class UnexpectedMessage(RuntimeFault):
-    """A message came that the actor, in its present state, does not know."""
+    """Raised when an actor receives a message that it does not handle in its present state."""
 
 
 class IllegalTransition(RuntimeFault):
-    """An actor tried a change of state that its transition table does not have."""
+    """Raised when an actor tries a change of state that its transition table does not have."""
 
 
 class Deadlock(RuntimeFault):
-    """Nothing is left to happen, yet work is unfinished."""
+    """Raised when no event is left to happen while work is unfinished."""
 
     def __init__(self, time: float, waiting: Sequence[str]) -> None:
         super().__init__(time, waiting)
@@ -55,7 +57,7 @@ class Deadlock(RuntimeFault):
 
 
 class Livelock(RuntimeFault):
-    """Timers come due for ever while virtual time stands still."""
+    """Raised when timers come due for ever while virtual time stands still."""
 
     def __init__(self, time: float, actor: str, message: object) -> None:
         super().__init__(time, actor, message)
@@ -69,7 +71,7 @@ class Livelock(RuntimeFault):
 
 
 class Stalled(RuntimeFault):
-    """Events go on for ever while no work is saved or completed."""
+    """Raised when events go on for ever while no work is saved or completed."""
 
     def __init__(self, time: float, events: int, reasons: Sequence[str]) -> None:
         super().__init__(time, events, reasons)
@@ -83,7 +85,8 @@ class Stalled(RuntimeFault):
 
 
 class Unresolved(RuntimeFault):
-    """Virtual time is so late that the shortest time of the scenario no longer changes it."""
+    """Raised when virtual time is so late that the shortest time of the scenario no longer changes
+    it."""
 
     def __init__(self, time: float, shortest: str) -> None:
         super().__init__(time, shortest)
@@ -97,7 +100,7 @@ class Unresolved(RuntimeFault):
 
 
 def place(task: asyncio.Task[Any]) -> str:
-    """Where it waits."""
+    """Return the function, file and line in which the task waits."""
     frames = task.get_stack(limit=1)
     code = frames[-1].f_code if frames else None
     if code is None:

@@ -1,8 +1,9 @@
-"""The journal: what happened, numbered, with its cause; to memory, to a file, or to nobody.
+"""Defines the journal: events with their number, time and cause, recorded to memory, to a file or
+not at all.
 
-Sinks are plain callables that take a `Record`. A sink may say which events it wants; what nobody
-wants is counted (so that numbers and causes are the same with and without a log) but never built.
-This is the only module that knows structlog.
+Sinks are plain callables that take a `Record`. A sink may declare which events it wants; events
+that no sink wants are counted (so that numbers and causes are the same with and without a log) but
+never built. This is the only module that uses structlog.
 """
 
 from __future__ import annotations
@@ -19,26 +20,29 @@ from attrs import define
 from actors.runtime.loop import VirtualTimeLoop
 
 FLUSH_EVERY = 4096
-"""Records between two flushes: a flush a record would cost as much as writing it."""
+"""Number of records between two flushes, because a flush for each record would cost as much as
+writing it."""
 
 P = ParamSpec("P")
 Ts = TypeVarTuple("Ts")
 
 OPTIONS = orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_APPEND_NEWLINE
-"""numpy's numbers as well: else an event could be recorded in memory but not in a file."""
+"""Options of orjson; numpy's numbers are included, otherwise an event could be recorded in memory
+but not in a file."""
 
 RESERVED = frozenset(("cause", "event", "seq", "t"))
-"""What a line of the log says of every event: no field of an event can be called so."""
+"""Keys that every line of the log has; no field of an event may have one of these names."""
 
 
 @attrs.frozen
 class Event:
-    """Base of what a journal records: one frozen class per kind of event."""
+    """Base class of what a journal records, with one frozen subclass for each kind of event."""
 
     debug: ClassVar[bool] = False
-    """Whether only a journal at debug level keeps it."""
+    """Whether only a journal at debug level records the event."""
     optional: ClassVar[str] = ""
-    """A field that a line leaves out where it is None, as most runs have nothing to say there."""
+    """Name of a field that a line leaves out where it is None, because most runs have no value for
+    it."""
 
 
 @define(eq=True)
@@ -48,15 +52,15 @@ class Record:
     seq: int
     """Number of the event in its run, from 0."""
     t: float
-    """Virtual time, in the scenario's unit."""
+    """Virtual time of the event, in the scenario's unit."""
     cause: int | None
-    """seq of the event that caused it; None where nothing did."""
+    """Number (seq) of the event that caused it; None where no event did."""
     event: Event
 
 
 @runtime_checkable
 class Choosy(Protocol):
-    """A sink that wants only some events."""
+    """A sink that wants only some classes of events."""
 
     @property
     def wants(self) -> frozenset[type]: ...
@@ -66,7 +70,8 @@ Sink = Callable[[Record], None]
 
 
 class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
-    """Event class -> the sinks that want it; None: below this journal's level, does not count."""
+    """Maps an event class to the sinks that want it; None stands for a class below this journal's
+    level, which is not counted."""
 
     def __init__(self, sinks: Sequence[Sink], debug: bool) -> None:
         super().__init__()
@@ -81,7 +86,7 @@ class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
 
 
 class Journal:
-    """Numbers events and hands them to the sinks that want them."""
+    """Numbers events and passes them to the sinks that want them."""
 
     def __init__(
         self, loop: VirtualTimeLoop, sinks: Sequence[Sink] = (), debug: bool = False
@@ -89,21 +94,22 @@ class Journal:
         self._loop = loop
         self._wanted = _Wanted(sinks, debug)
         self.length = 0
-        """Events so far, those that no sink wanted included."""
+        """Number of events so far, including those that no sink wanted."""
 
     def wants(self, kind: type[Event]) -> bool:
-        """Whether some sink wants events of this class: ask before computing a costly argument."""
+        """Whether some sink wants events of this class; to be checked before computing a costly
+        argument."""
         return bool(self._wanted[kind])
 
     def once(self, kinds: Collection[type[Event]], call: Callable[[], None]) -> None:
-        """Call `call` as the next event of one of `kinds` is recorded, and not after that.
+        """Call `call` when the next event of one of `kinds` is recorded, and only then.
 
-        Other events cost nothing more meanwhile, which a sink that counts would.
+        Other events cost nothing more meanwhile, as they would with a sink that counts events.
         """
 
         def probe(_: Record) -> None:
             for kind in kinds:
-                del self._wanted[kind]  # worked out anew, without the probe, when it is next asked
+                del self._wanted[kind]  # found again, without the probe, at the next look-up
             call()
 
         for kind in kinds:
@@ -112,10 +118,11 @@ class Journal:
     def record(
         self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs
     ) -> int:
-        """Journal `kind(*args)` now; built only where a sink wants it, counted in any case.
+        """Record `kind(*args)` now. The event is built only where a sink wants it, but counted in
+        any case.
 
-        `cause` is the number of the event that led to it, or NOTHING. Returns the event's own
-        number; `cause` where this journal's level leaves such events out.
+        `cause` is the number of the event that led to it, or NOTHING. Return the event's own
+        number, or `cause` where this journal's level leaves such events out.
         """
         seq = self.length
         sinks = self._wanted[kind]
@@ -133,14 +140,15 @@ class Journal:
     def record_costly(
         self, cause: int, kind: Callable[[*Ts], Event], arguments: Callable[[], tuple[*Ts]]
     ) -> int:
-        """As `record`; `arguments` is called only where a sink wants the event."""
+        """Record an event as `record` does, but call `arguments` only where a sink wants the
+        event."""
         values: tuple[object, ...] = arguments() if self._wanted[kind] else ()
         return self.record(cause, kind, *values)  # type: ignore[arg-type]
 
 
 def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
-    """structlog's processors and logger, without its bound context, which lines do not have: going
-    through it costs as much as rendering a line."""
+    """Return structlog's processors and logger without its bound context, which lines do not use
+    and which costs as much as rendering a line."""
     import structlog  # it imports rich's tracebacks: a run without a log need not wait for them
 
     class Bound(structlog.BoundLoggerBase):
@@ -157,10 +165,11 @@ def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
 
 
 class JsonLines:
-    """Sink: one JSON object a line, keys sorted, through structlog; no global configuration.
+    """A sink that writes one JSON object a line, keys sorted, through structlog and without global
+    configuration.
 
-    A context manager: leaving it, for whatever reason, flushes and closes the file, so that an
-    interrupted run leaves a readable log.
+    It is a context manager: leaving it, for whatever reason, closes the file, which flushes it, so
+    that an interrupted run leaves a readable log.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -173,13 +182,16 @@ class JsonLines:
         self.write((record,))
 
     def write(self, records: Sequence[Record]) -> None:
-        """Many at once cost less than one by one; where they are flushed depends on their number
-        alone. Raises TypeError before any is written where no line can hold one."""
+        """Write many records, which costs less than one by one; their number alone determines where
+        the file is flushed. Raises TypeError before any is written where a record does not fit a
+        line."""
         self._info(records)
         self._written += len(records)
 
     def _render(self, _: object, __: str, records: Sequence[Record]) -> list[bytes]:
         columns, dumps = self._columns, orjson.dumps
+        # Flush after every FLUSH_EVERY-th record of the file, however the records are split into
+        # calls.
         first = FLUSH_EVERY - self._written % FLUSH_EVERY
         cuts = pairwise((0, *range(first, len(records) + 1, FLUSH_EVERY), len(records)))
         return [
@@ -188,8 +200,8 @@ class JsonLines:
         ]
 
     def info(self, parts: list[bytes]) -> None:
-        """Write rendered lines, with a flush behind each part but the last: what structlog calls
-        in the end."""
+        """Write rendered lines, with a flush after each part but the last; structlog calls this in
+        the end."""
         *whole, rest = parts
         for part in whole:
             self._file.write(part)
@@ -204,10 +216,12 @@ class JsonLines:
 
 
 class _Layouts(dict[type, "Callable[[Record], dict[str, object]]"]):
-    """Event class -> how to lay out a record of it as the values of a line, keys in order.
+    """Maps an event class to the function that lays out its records as the values of a line, keys
+    in order.
 
-    Worked out once per class, and filled in anew for each line, which is rendered before the next:
-    keys put in order for every line, and fields fetched one by one, make it cost twice as much.
+    The layout is made once for each class and filled in again for each line, which is rendered
+    before the next: sorting the keys of every line and fetching fields one by one makes it cost
+    twice as much.
     """
 
     def __missing__(self, kind: type[Event]) -> Callable[[Record], dict[str, object]]:

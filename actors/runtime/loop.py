@@ -46,47 +46,51 @@ MOST_AT_ONCE = 1_000_000
 """Timers of one instant after which time is taken to stand still."""
 
 COMPACT_FROM = 512
-"""Cancelled timers are swept out once there are so many and they outnumber the live ones."""
+"""Number of cancelled timers from which they are removed from the heap, once they also outnumber
+the live ones."""
 
 
 class VirtualTimeLoop(NoOutsideWorld):
-    """An asyncio event loop over virtual time; see the module's docstring.
+    """An asyncio event loop over virtual time, with messages to actors and asyncio's handles in one
+    order.
 
-    `asyncio.Runner(loop_factory=VirtualTimeLoop)` runs any asyncio program on it that stays
-    inside its own process and thread. Time starts at `start` (the scenario's unit).
+    `asyncio.Runner(loop_factory=VirtualTimeLoop)` runs any asyncio program on it that stays inside
+    its own process and thread. Time starts at `start` (the scenario's unit).
     """
 
     def __init__(self, start: float = 0.0) -> None:
         super().__init__()
         self.now = start
         self.due_by = end_of_instant(start)
-        """The latest time that is still this instant."""
+        """The latest time that still belongs to the present instant."""
         self.latest = inf
         """The latest time at which the scenario's shortest time still makes a later instant."""
         self.shortest = ""
-        """That shortest time, in words, for the error where a run gets later than `latest`."""
+        """Description of that shortest time, for the error raised where a run gets later than
+        `latest`."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]
         self._orders = orders()
         self._later: list[tuple[int, Receiver, object, int]] = []
-        """(order, target, message, cause): what comes in a later phase of this instant."""
+        """Entries (order, target, message, cause) that belong to later phases of this instant."""
         self._cancelled = 0
         self._overdue: list[tuple[Receiver, asyncio.TimerHandle, int]] = []
         self._tasks = WeakKeyDictionary[asyncio.Task[Any], None]()
-        """In the order of their making. `asyncio.all_tasks` goes through those of every loop that
-        has not been collected yet: hundreds, where many small systems run one after the other."""
+        """Tasks in the order of their creation. `asyncio.all_tasks` goes through those of every
+        loop that has not been collected yet: hundreds, where many small systems run one after the
+        other."""
 
     # --- messages to actors -------------------------------------------------------------------
 
     def schedule(
         self, when: float, phase: Phase, target: Receiver, message: object, cause: int
     ) -> Timer:
-        """Deliver `message` with its `cause` at time `when`, in `phase`; the entry can be
-        cancelled.
+        """Deliver `message` with its `cause` at time `when`, in `phase`; return the entry, which
+        can be cancelled.
 
-        At infinity it never comes (`sleep(inf)` waits for a cancellation). Raises ValueError where
-        `when` lies in the past or is not a number.
+        At infinity the message never comes (`sleep(inf)` waits for a cancellation). Raises
+        ValueError where `when` lies in the past or is not a number.
         """
         now = self.now
         entry = [when, next(self._orders[phase]), target, message, cause]
@@ -102,7 +106,7 @@ class VirtualTimeLoop(NoOutsideWorld):
         return entry
 
     def cancel(self, timer: Timer) -> None:
-        """Take `timer` back; without effect where it ran or was cancelled already."""
+        """Cancel `timer`, unless it ran or was cancelled already."""
         if timer[2] is not None:
             timer[2] = timer[3] = None
             self._cancelled += 1
@@ -110,7 +114,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                 self._compact()
 
     def _compact(self) -> None:
-        # In place: `_run_once` holds on to the list.
+        # In place, because `_run_once` holds a reference to the list.
         self._heap[:] = [entry for entry in self._heap if entry[2] is not None]
         heapify(self._heap)
         self._cancelled = 0
@@ -118,7 +122,7 @@ class VirtualTimeLoop(NoOutsideWorld):
     # --- asyncio ------------------------------------------------------------------------------
 
     def time(self) -> float:
-        """Virtual time, in the scenario's unit."""
+        """Return the virtual time, in the scenario's unit."""
         return self.now
 
     def call_soon(
@@ -158,7 +162,8 @@ class VirtualTimeLoop(NoOutsideWorld):
     def call_soon_threadsafe(
         self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
-        """As `call_soon`, from the loop's own thread only (asyncio.Runner's Ctrl-C needs it)."""
+        """Do as `call_soon` does, but only from the loop's own thread (asyncio.Runner's Ctrl-C
+        needs it)."""
         if threading.get_ident() != (self._thread_id or threading.get_ident()):  # type: ignore[attr-defined]
             raise refusal("call_soon_threadsafe from another thread", THREADS)
         return self.call_soon(callback, *args, context=context)
@@ -176,12 +181,12 @@ class VirtualTimeLoop(NoOutsideWorld):
             self.cancel(entry)
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Nothing to do: there never is an executor."""
+        """Do nothing, because there never is an executor."""
 
     # --- the one loop -------------------------------------------------------------------------
 
     def _run_once(self) -> None:  # noqa: C901 (a call a message would cost a tenth of the speed)
-        """Run until stopped: asyncio calls this in a loop and expects one round of callbacks.
+        """Run until stopped; asyncio calls this in a loop and expects one round of callbacks.
 
         Staying inside for all rounds saves what asyncio does between them.
         """
@@ -192,6 +197,8 @@ class VirtualTimeLoop(NoOutsideWorld):
         due_by, instant, latest = self.due_by, INSTANT, self.latest
         try:
             while True:
+                # Order of the sources: the queue, then later phases of this instant, then the heap,
+                # which alone advances time.
                 if overdue:
                     self._queue_overdue()
                 # One round, as asyncio defines it: what is queued now, not what it queues. Most are
@@ -248,15 +255,15 @@ class VirtualTimeLoop(NoOutsideWorld):
         raise Deadlock(self.now, self.idle_report())
 
     def _queue_overdue(self) -> None:
-        """Queue the timers that were due when they were made, as stock asyncio does: behind all
-        that their round has queued, the earliest first."""
+        """Queue the timers that were already due when they were made, as stock asyncio does: after
+        everything that their round has queued, the earliest first."""
         self._overdue.sort(key=lambda overdue: overdue[1].when())
         self._queue.extend(self._overdue)
         self._overdue.clear()
 
     def _gather(self, first: Timer) -> None:
-        """Queue all that is due with `first` in its phase as one round, in order: they precede, by
-        sequence number, whatever the first one's handler sends."""
+        """Queue all entries that are due with `first` in its phase as one round, in order: by
+        sequence number they precede whatever the first one's handler sends."""
         heap, queue, later = self._heap, self._queue, self._later
         now, bound = first[0], end_of_phase(first[1])
         queue.append((DUE, first, first[4]))
@@ -269,13 +276,14 @@ class VirtualTimeLoop(NoOutsideWorld):
             else:
                 later.append((timer[1], DUE, timer, timer[4]))
         if heap and heap[0][0] <= self.due_by:
-            # Due a little later, but in this instant: perhaps in an earlier phase.
+            # An entry is due a little later but in this instant, perhaps in an earlier phase: sort
+            # all of them by phase.
             later.extend((timer[1], target, timer, cause) for target, timer, cause in queue)
             queue.clear()
             self._open_phase()
 
     def _open_phase(self) -> None:
-        """Queue what comes in the next phase of this instant, timers included, as one round."""
+        """Queue the entries of the next phase of this instant, timers included, as one round."""
         heap, later, due_by = self._heap, self._later, self.due_by
         while heap and heap[0][0] <= due_by:
             timer = heappop(heap)
@@ -297,10 +305,10 @@ class VirtualTimeLoop(NoOutsideWorld):
         return bool(self._asyncgens)  # type: ignore[attr-defined]
 
     def unfinished(self) -> list[asyncio.Task[Any]]:
-        """asyncio's tasks that have not come to their ends, in the order of their making."""
+        """Return asyncio's unfinished tasks, in the order of their creation."""
         return [task for task in self._tasks if not task.done()]
 
     def pending_tasks(self, besides: asyncio.Task[Any] | None = None) -> list[str]:
-        """What each unfinished asyncio task waits in, by the task's name."""
+        """Return, for each unfinished asyncio task, a line with its name and where it waits."""
         tasks = (task for task in self.unfinished() if task is not besides)
         return sorted(f"{task.get_name()} waits in {place(task)}" for task in tasks)

@@ -1,4 +1,5 @@
-"""An event loop without an outside world: everything that would wait for it is refused by name."""
+"""An event loop without an outside world: every operation that would wait for the world is refused
+with an error that names it."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ NETWORK = "the network answers at a wall-clock time, which virtual time cannot s
 PROCESSES = "a process of the operating system lives in wall-clock time"
 SIGNALS = "signals come at wall-clock times"
 
+# By reason, the methods of asyncio.BaseEventLoop that are refused.
 REFUSED = {
     THREADS: ("run_in_executor", "set_default_executor"),
     NETWORK: (
@@ -30,15 +32,16 @@ REFUSED = {
 
 
 class NoOutsideWorld(asyncio.BaseEventLoop):
-    """asyncio's own loop, less everything in `REFUSED`."""
+    """asyncio's own base loop without the operations in `REFUSED`."""
 
     def _idle(self) -> bool:
-        """Nothing is on the heap: whether it is filled from outside after all."""
+        """Whether the heap, which is empty, has been filled from outside; in virtual time it never
+        is."""
         return False
 
 
 def refusal(name: str, reason: str) -> OutsideWorldError:
-    """The error that refuses `name`, for `reason`."""
+    """Return the error that refuses `name` for `reason`."""
     return OutsideWorldError(f"{name} is refused under virtual time: {reason}")
 
 

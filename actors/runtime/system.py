@@ -1,4 +1,5 @@
-"""A system of actors: its loop, its journal, its streams of randomness, from start to end."""
+"""Defines a system of actors: its event loop, its journal and its random streams, from start to
+end."""
 
 from __future__ import annotations
 
@@ -21,11 +22,11 @@ from actors.runtime.loop import VirtualTimeLoop
 
 
 def stream(seed: int, name: str) -> Generator:
-    """The generator of the source `name` in a run with `seed`.
+    """Return the random generator of the source `name` in a run with `seed`.
 
-    Streams are independent of each other and of the order in which they are asked for: what a
-    policy draws never shifts a worker's failures, so policies meet the same ones. The name goes in
-    through a cryptographic hash, because Python's own differs from process to process.
+    Streams are independent of each other and of the order in which they are requested: a policy's
+    draws never shift a worker's failures, so all policies meet the same ones. The name enters
+    through a cryptographic hash because Python's own differs from process to process.
     """
     words = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
     return Generator(PCG64(SeedSequence(seed, spawn_key=tuple(int(word) for word in words))))
@@ -33,13 +34,14 @@ def stream(seed: int, name: str) -> Generator:
 
 @contextmanager
 def stepped_out() -> Iterator[None]:
-    """Within, this thread has no running loop and no current task; afterwards it has both again.
+    """Suspend the running loop and the current task of this thread within the context, and restore
+    both afterwards.
 
     asyncio lets one loop run a thread, as two that wait for the outside world would starve each
-    other. Ours waits for nobody: to the outer loop a run is one long callback, as any computation
-    in a cell is. In a thread of its own a run would not hear Ctrl-C, which only the main thread
-    gets: the cell would be interrupted and the run go on. asyncio's documentation offers these
-    calls to other loops and tasks ("Extending").
+    other. This project's loop waits for nothing outside: to the outer loop a run is one long
+    callback, like any computation in a notebook cell. In a thread of its own a run would not
+    receive Ctrl-C, which only the main thread gets: the cell would be interrupted and the run go
+    on. asyncio's documentation offers these calls to other loops and tasks ("Extending").
     """
     outer = asyncio._get_running_loop()
     if outer is None:
@@ -66,8 +68,8 @@ YOUNG_OBJECTS = 50_000
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
-    """Collect cyclic garbage rarely while a run goes on: what actors leave behind is not cyclic,
-    and looking for it in vain took an eighth of a proactive run's time."""
+    """Collect cyclic garbage rarely during a run: what actors leave behind is not cyclic, and
+    searching it in vain took an eighth of a proactive run's time."""
     before = gc.get_threshold()
     gc.set_threshold(max(before[0], YOUNG_OBJECTS), *before[1:])
     try:
@@ -77,10 +79,11 @@ def rare_collections() -> Iterator[None]:
 
 
 class System:
-    """Where actors live.
+    """Holds the actors of one run and runs them.
 
-    `spawn` actors, then `run`: it ends when an actor calls `finish`, when one fails (ActorFailed),
-    or when nothing is left to happen (Deadlock, with who waits for what).
+    `spawn` actors, then `run`: the run ends when an actor calls `finish`, when one fails
+    (ActorFailed), or when nothing is left to happen (Deadlock, which names what each actor waits
+    for).
     """
 
     def __init__(
@@ -97,28 +100,29 @@ class System:
         self._record = self.journal.record  # one bound method for all actors
         self.seed = seed
         self.origin = NOTHING
-        """Number of the event that nothing in the world precedes: the cause of what comes from
-        without it, of arrivals, faults and owners."""
+        """Number of the event that no other event precedes: the cause of external events such as
+        arrivals, faults and owners' actions."""
         self.last = NOTHING
         """Number of the event that ended the run."""
         self.result: object = None
         self.actors: dict[str, Actor] = {}
         self._tasks: dict[str, dict[asyncio.Task[None], None]] = {}
-        """By actor's name, in the order of their making: sets of tasks have none."""
+        """Maps an actor's name to its tasks in the order of their creation; a dictionary, because a
+        set would have no order."""
         self._end: asyncio.Future[None] = self.loop.create_future()
         self._fault: ActorFailed | None = None
         self._watch: asyncio.Task[None] | None = None
 
     def stream(self, name: str) -> Generator:
-        """The generator of the source `name` in this run; see `stream`."""
+        """Return the random generator of the source `name` in this run."""
         return stream(self.seed, name)
 
     def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Record what is so from the start, rather than happens."""
+        """Record a fact that holds from the start, as opposed to one that happens."""
         self.journal.record(self.origin, kind, *args, **kwargs)
 
     def spawn(self, actor: A) -> A:
-        """Let `actor` live here. Raises RuntimeFault where its name is taken."""
+        """Add `actor` to the system. Raises RuntimeFault where its name is taken."""
         if actor.name in self.actors:
             raise RuntimeFault(f"there are two actors called {actor.name!r}")
         actor.system = self
@@ -128,8 +132,11 @@ class System:
         return actor
 
     def run(self) -> None:
-        """Run until `finish` is called; see the class. A system runs once, and also where another
-        loop is running, which waits meanwhile."""
+        """Run until `finish` is called. A system runs once; it may run inside another running loop,
+        which waits meanwhile.
+
+        Raises the errors that the class describes, and RuntimeFault at a second call.
+        """
         if self.loop.is_closed():
             raise RuntimeFault("this system has run already: its actors are what it left of them")
         with stepped_out():
@@ -146,31 +153,31 @@ class System:
             self._clear_up()
 
     def finish(self, cause: int, result: object = None) -> None:
-        """End the run with `result`, because of the event numbered `cause`: nothing that lies in
-        the future happens any more.
+        """End the run with `result`, because of the event numbered `cause`; no later event happens
+        any more.
 
-        What has been said at this instant is still heard, and what is said because of it; timers
-        are not, even those that are due now.
+        Messages that were sent at this instant are still handled, and so are those that they lead
+        to; timers are not, even those that are due now.
         """
         if not self._end.done():
             self.result, self.last = result, cause
             self._end.set_result(None)
 
     def fail(self, actor: Actor, error: BaseException) -> None:
-        """End the run with `error`, raised in one of `actor`'s tasks."""
+        """End the run with `error`, which was raised in one of `actor`'s tasks."""
         if self._fault is None:
             self._fault = ActorFailed(actor.name, "its task", error)
             self._fault.__cause__ = error
             self.finish(NOTHING)
 
     def start(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as a task of `actor`; see `Actor.start`."""
+        """Run a coroutine as a task of `actor`."""
         task = self.loop.create_task(life, name=actor.name)
         self._tasks.setdefault(actor.name, {})[task] = None
         task.add_done_callback(lambda done: self._ended(actor, done))
 
     def stopped(self, actor: Actor) -> None:
-        """Forget `actor`, which stops; see `Actor.stop`."""
+        """Remove `actor`, which stops, and cancel its tasks."""
         del self.actors[actor.name]
         for task in self._tasks.pop(actor.name, ()):
             task.cancel()
@@ -184,19 +191,20 @@ class System:
     async def _main(self) -> None:
         self._watch = asyncio.current_task()
         await self._end
+        # Messages of the instant at which the run finishes are still handled: one round at a time.
         while self._fault is None and self.loop.busy():
             await asyncio.sleep(0)
 
     def _silence(self) -> None:
-        """Keep whatever is left from happening while asyncio clears up."""
+        """Prevent any further message from being handled while asyncio cleans up."""
         for actor in self.actors.values():
             actor.handlers = STOPPED
         for task in chain.from_iterable(self._tasks.values()):
             task.cancel()
 
     def _clear_up(self) -> None:
-        """As asyncio.Runner would, which costs 90 microseconds even where nothing is left: as much
-        as ten attempts of a rigid job."""
+        """Clean up as asyncio.Runner would. That would take 90 microseconds even where nothing is
+        left, as much as ten attempts of a rigid job."""
         left = self.loop.unfinished()
         for task in left:
             task.cancel()

@@ -1,14 +1,15 @@
-"""The loop under a wall clock: the same instants, phases and order, but it waits for real time, and
-for real work.
+"""An event loop under a wall clock: the same instants, phases and order as in virtual time, but it
+waits for real time and for real work.
 
-A message that ends something which takes real time (a part of a run, a transfer) is *carried*: its
-entry comes when the work is really complete, at its nominal time if that is no later than this by
-the clock's tolerance, else at the time of completion. Real work is paced: it is never early. All
-other timers come at their nominal times. So a log's times are nominal but for what was late.
+A message that ends an activity which takes real time (a part of a run, a transfer) is *carried*:
+its entry comes when the work is really complete. That is its nominal time if the work is late by no
+more than the clock's tolerance, otherwise the time of completion. Real work is paced, so it is
+never early. All other timers come at their nominal times. So a log's times are nominal except where
+work was late.
 
-It is a loop of its own, and not that of the processes' client: that one stays open over many runs
-and orders its callbacks as they come, this one lives for one run and orders them by instant, phase
-and number. What comes from outside comes by `Outside.wait`, the one place where it blocks.
+This loop is not that of the processes' client: that one stays open over many runs and orders its
+callbacks as they come, this one lives for one run and orders them by instant, phase and number.
+What comes from outside comes by `Outside.wait`, the only place where the loop blocks.
 """
 
 from __future__ import annotations
@@ -23,43 +24,45 @@ from actors.runtime.entries import Phase, Receiver, Timer, end_of_instant
 from actors.runtime.loop import VirtualTimeLoop
 
 Injected = tuple[Phase, Receiver, object, int]
-"""A message from outside, as `schedule` takes it."""
+"""A message from outside: the phase, target, message and cause that `schedule` takes."""
 Arrival = tuple[float, Timer | Injected]
-"""What has come, and when: a carried entry whose work is complete, or a message."""
+"""An arrival from outside: its time, and a carried entry whose work is complete or a message."""
 
 
 class Outside(Protocol):
-    """What happens in real time; its times are in the scenario's unit, from the run's start."""
+    """The outside world in real time; its times are in the scenario's unit, from the run's
+    start."""
 
     carried: frozenset[type]
-    """Classes of messages whose entries wait for real work."""
+    """Classes of the messages whose entries wait for real work."""
     tolerance: float
-    """How late work may be that counts as on time."""
+    """Largest delay with which work still counts as on time."""
 
     def begin(self, entry: Timer) -> None:
-        """Begin the real work that is complete at the entry's due time."""
+        """Begin the real work that ends at the entry's due time."""
 
     def stop(self, entry: Timer) -> None:
-        """That work is not wanted any more."""
+        """Stop the entry's work, which is not needed any more."""
 
     def wait(self, until: float) -> Sequence[Arrival]:
-        """What has come since it was asked last; blocks until something has, or until this time.
-        Raises what went wrong outside."""
+        """Return the arrivals since the last call; block until there is one, or until the time
+        `until`. Raises any error that occurred outside."""
 
     def now(self) -> float:
-        """The wall clock."""
+        """Return the time of the wall clock."""
 
 
 class WallClockLoop(VirtualTimeLoop):
-    """A virtual-time loop whose clock keeps to the wall's; see the module's docstring."""
+    """A virtual-time loop that keeps pace with the wall clock."""
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(0.0)
         self._outside = outside
         self._coming: list[Timer] = []
-        """What is due at a later instant, in order: the heap has the present instant only."""
+        """Entries due at a later instant, in order; the heap holds those of the present instant
+        only."""
         self._open: dict[int, Timer] = {}
-        """Carried entries whose work is not complete."""
+        """Carried entries whose work is not complete, by order."""
 
     def schedule(
         self, when: float, phase: Phase, target: Receiver, message: object, cause: int
@@ -82,7 +85,8 @@ class WallClockLoop(VirtualTimeLoop):
         super().cancel(timer)
 
     def _idle(self) -> bool:
-        """Wait for the next instant, and put what is due then on the heap."""
+        """Wait for the next instant and move the entries that are due then to the heap; return
+        whether there are any."""
         until = -math.inf
         while self._coming or self._open:
             for time, it in self._outside.wait(until):
@@ -90,6 +94,7 @@ class WallClockLoop(VirtualTimeLoop):
             due = self._coming[0][0] if self._coming else math.inf
             end = end_of_instant(due)
             awaited = [it for it in self._open.values() if it[0] <= end and it in self._coming]
+            # Work may be late by the tolerance: only then does the clock go on without it.
             until = due + self._outside.tolerance if awaited else due
             if self._outside.now() < until:
                 continue
@@ -104,6 +109,7 @@ class WallClockLoop(VirtualTimeLoop):
         return False
 
     def _arrive(self, time: float, it: Timer | Injected) -> None:
+        # Nothing from outside enters an instant that has begun: its order is settled.
         next_instant = max(time, math.nextafter(self.due_by, math.inf))
         if isinstance(it, tuple):
             insort(self._coming, [next_instant, next(self._orders[it[0]]), *it[1:]])

@@ -1,4 +1,4 @@
-"""Enrolment policies for tightly-coupled iterations on volatile workers (volatile13,
+"""Implements enrolment policies for tightly-coupled iterations on volatile workers (volatile13,
 section VI)."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GOALS = {
     Criterion.Y: "yield P/(t+E)",
     Criterion.AY: "apparent yield P/E",
 }
-"""What each criterion makes best."""
+"""Maps each criterion to the quantity that it optimises, in words."""
 
 
 def _catalogue() -> Iterator[tuple[str, str]]:
@@ -53,11 +53,13 @@ def _catalogue() -> Iterator[tuple[str, str]]:
 
 
 CATALOGUE: Mapping[str, str] = MappingProxyType(dict(_catalogue()))
-"""The paper's 17 heuristics: name -> what it does, in a line, and where it is defined."""
+"""Maps the name of each of the paper's 17 heuristics to a line that says what it does and where it
+is defined."""
 
 
 def named(name: str) -> EnrolmentPolicy:
-    """The policy that the paper calls `name`; ValueError, with what is accepted, if none."""
+    """Return the policy that the paper calls `name`. Raises ValueError, which lists the accepted
+    names, for any other name."""
     if name == "RANDOM":
         return Random()
     criterion, dash, heuristic = name.rpartition("-")

@@ -1,5 +1,5 @@
-"""The passive heuristics: IP, IE, IY and IAY, one task after the other, greedily; workers drawn at
-random; always the same workers (volatile13, section VI.A)."""
+"""Implements the passive policies: the greedy heuristics IP, IE, IY and IAY, random workers, and a
+fixed set of workers (volatile13, section VI.A)."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from policies.maths.markov import workers_of
 
 @frozen
 class Incremental:
-    """Gives each task to the UP worker with room that makes the criterion best (volatile13,
-    section VI.A).
+    """Gives one task after the other to the UP worker with room for which the criterion is best
+    (volatile13, section VI.A).
 
-    Ties go to the lowest index. What a worker holds counts: n_q is what it would really lack.
+    Ties go to the lowest index. What a worker already holds counts: n_q is the communication that
+    it would really need.
     """
 
     wake = Wake.NEVER
@@ -25,7 +26,7 @@ class Incremental:
 
     @property
     def timeless(self) -> bool:
-        """Whether the choice depends on the workers alone, not on the time."""
+        """Whether the choice depends on the workers alone and not on the time."""
         return self.criterion is not Criterion.Y
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
@@ -34,6 +35,8 @@ class Incremental:
             return None
         tree = self.tree(enrolment)
         chosen, elapsed = tree.root(), view.elapsed
+        # Each worker's next task with the communication that it would need for it; a worker whose
+        # bound is reached leaves the choice.
         loads = {q: (q, view.missing(q, 1)) for q in up if enrolment.bounds[q] > 0}
         for _ in range(enrolment.tasks):
             load = tree.best(chosen, loads.values(), elapsed)
@@ -46,7 +49,8 @@ class Incremental:
         return chosen.configuration()
 
     def tree(self, enrolment: Enrolment) -> Tree:
-        """What was tried for this enrolment before."""
+        """Return the tree of assignments tried before for this enrolment, which the belief
+        caches."""
         return enrolment.belief.recall(
             (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
         )
@@ -58,12 +62,12 @@ def _sorted(members: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]
 
 @frozen
 class FixedConfiguration:
-    """Enrols the same workers each time, as soon as they are all UP; passive."""
+    """Enrols the same workers each time, as soon as all of them are UP; passive."""
 
     wake = Wake.NEVER
 
     members: tuple[tuple[int, int], ...] = field(converter=_sorted)
-    """(worker index, tasks)."""
+    """Pairs (worker index, number of tasks), sorted by index."""
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         ready = all(view.up >> worker & 1 for worker, _ in self.members)
@@ -72,7 +76,7 @@ class FixedConfiguration:
 
 @frozen
 class Random:
-    """Gives each task to an UP worker with room, all equally likely; passive (volatile13,
+    """Gives each task to an UP worker with room, all of them equally likely; passive (volatile13,
     section VI)."""
 
     wake = Wake.NEVER
@@ -82,6 +86,7 @@ class Random:
         room = [worker for worker in workers_of(view.up) if bounds[worker] > 0]
         if sum(bounds[worker] for worker in room) < view.enrolment.tasks:
             return None
+        # Members in index order, because a Configuration is sorted.
         tasks = dict.fromkeys(room, 0)
         for _ in range(view.enrolment.tasks):
             worker = room[int(rng.integers(len(room)))]

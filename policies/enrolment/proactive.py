@@ -1,5 +1,9 @@
-"""The proactive heuristics C-H: change what runs where criterion C prefers H's (volatile13, section
-VI.B). H walks from scratch in every slot, recomputed only where workers have changed."""
+"""Implements the proactive heuristics C-H: they replace the running configuration where criterion C
+prefers the choice of the passive heuristic H (volatile13, section VI.B).
+
+H would be computed from scratch in every slot; here only the part that changed workers affect is
+recomputed.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,8 @@ from policies.maths.markov import workers_of
 
 @frozen
 class FromScratch:
-    """The same instant as if no task were allocated to any worker (volatile13, section VI.B).
+    """Shows a policy the present instant as if no task were allocated to any worker (volatile13,
+    section VI.B).
 
     Complete programs count; data and parts of messages do not.
     """
@@ -34,26 +39,31 @@ class FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
     def missing(self, worker: int, tasks: int) -> int:
-        """Slots to send the program, unless it is there, and the data of `tasks` tasks."""
+        """Return the slots to send the program, unless the worker has it, and the data of `tasks`
+        tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
 
 CLOSE = 1e-9
-"""Scores nearer than this (relative) are compared by the greedy itself, which knows its ties."""
+"""Relative distance below which two scores are compared again by the greedy heuristic itself, which
+breaks ties."""
 
 
 Step = tuple[Assignment, Load, float, Assignment]
-"""One task of the last walk: the assignment before, who got it, the score that a rival would have
-to come near, the assignment after. A plain tuple: one is made for nearly every new set."""
+"""One task of the last walk: the assignment before, the load added, the score that a rival would
+have to approach, the assignment after.
+
+It is a plain tuple because one is made for nearly every new set.
+"""
 
 
 @define(eq=False)
 class Walk:
-    """The last walk of a greedy whose criterion does not look at the time.
+    """Remembers the last walk of a greedy heuristic whose criterion does not depend on the time.
 
-    A worker that left, or came, or received the program changes the walk from the first task that
-    it had, or would have: the steps before stay. No answer depends on what was asked before.
+    A worker that left, arrived or received the program changes the walk from the first task that it
+    had or would now get; the earlier steps stay. No answer depends on earlier calls.
     """
 
     tree: Tree
@@ -62,16 +72,18 @@ class Walk:
     steps: list[Step] = field(factory=list)
 
     def again(self, fresh: FromScratch) -> Assignment | None:
-        """Takes back the steps that would be others now; the assignment of all tasks if none."""
+        """Remove the steps that would be different now. Return the assignment of all tasks if no
+        step was removed, else None."""
         del self.steps[self._unaffected(fresh) :]
         self.up, self.programmed = fresh.up, fresh.programmed
         return self.steps[-1][3] if len(self.steps) == fresh.enrolment.tasks else None
 
     def on(self, fresh: FromScratch, hopeless: Callable[[Assignment], bool]) -> Assignment | None:
-        """The assignment of all tasks, after `again` at the same instant.
+        """Complete the walk after `again` at the same instant and return the assignment of all
+        tasks.
 
-        None where too few workers are UP, or where the walk comes to a `hopeless` assignment and
-        ends: what follows one must be hopeless too.
+        Returns None where too few workers are UP, or where the walk reaches a `hopeless`
+        assignment; every assignment that follows a hopeless one must be hopeless too.
         """
         if self.steps and hopeless(self.steps[-1][3]):
             return None
@@ -81,7 +93,8 @@ class Walk:
         return self._go_on(fresh, up, hopeless)
 
     def _unaffected(self, fresh: FromScratch) -> int:
-        """How many of the last walk's steps would be taken again."""
+        """Return how many of the last walk's first steps would be taken again."""
+        # The program matters only for workers that are UP; others can get no task.
         changed = (self.up ^ fresh.up) | ((self.programmed ^ fresh.programmed) & fresh.up)
         if not changed:
             return len(self.steps)
@@ -113,6 +126,7 @@ class Walk:
             before, load = chosen, self.tree.best(chosen, loads.values(), 0)
             chosen, worker = self.tree.add(before, load), load[0]
             score = self.tree.score(before, load)
+            # Rivals within CLOSE of this score are left to the greedy itself, which breaks ties.
             self.steps.append((before, load, score - CLOSE * (1.0 + abs(score)), chosen))
             if hopeless(chosen):
                 return None
@@ -125,15 +139,17 @@ class Walk:
 
 
 Value = tuple[float, float]
-"""(ln P, E in slots) of a configuration."""
+"""Value of a configuration: (ln P, E in slots)."""
 
 
 @frozen
 class Proactive:
-    """Asks the passive heuristic again from scratch and takes its answer if that is better.
+    """Calls the passive heuristic again from scratch and takes its answer if it is better than the
+    running configuration.
 
-    The running configuration is valued by what it still lacks and has left to do, its RECLAIMED
-    members as if UP; it stays at a tie, and where the answer is the same allocation.
+    The running configuration is valued by the communication and computation that it still needs,
+    with its RECLAIMED members counted as UP. It stays at a tie, and where the answer is the same
+    allocation.
     """
 
     criterion: Criterion
@@ -141,11 +157,12 @@ class Proactive:
 
     @property
     def wake(self) -> Wake:
-        """Between two changes the running configuration only comes closer to its end.
+        """Say when to call the policy: between two changes the running configuration only comes
+        closer to its end.
 
-        So P, E and AY only grow for it, and a passive heuristic that does not look at the time
-        repeats its answer: it will not win later. The yield of both falls with time, at
-        different rates.
+        So P, E and AY only grow for it, and a passive heuristic that does not depend on the time
+        repeats its answer: it will not win later. The yields of both fall with time, at different
+        rates.
         """
         timeless = self.criterion is not Criterion.Y and self.passive.timeless
         return Wake.ON_CHANGE if timeless else Wake.EVERY_SLOT
@@ -167,9 +184,10 @@ class Proactive:
     def _walked(
         self, view: EnrolmentView, running: RunningView, fresh: FromScratch
     ) -> Configuration | None:
-        """The same with a heuristic whose walk is known but for what changed.
+        """Decide as `__call__` does, for a heuristic whose last walk is known except for what
+        changed.
 
-        It is walked no further than it may lead to a change: Y-IE 1.2 times as fast for that.
+        The walk goes no further than it may lead to a change, which makes Y-IE 1.2 times as fast.
         """
         walk = self._walk(view.enrolment)
         whole = walk.again(fresh)
@@ -183,7 +201,7 @@ class Proactive:
         return whole.configuration() if better else None
 
     def _walk(self, enrolment: Enrolment) -> Walk:
-        """The heuristic's last walk for this enrolment."""
+        """Return the heuristic's last walk for this enrolment, which the belief caches."""
         return enrolment.belief.recall(
             (Walk, self.passive.criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
         )
@@ -191,12 +209,13 @@ class Proactive:
     def _hopeless(
         self, view: EnrolmentView, tree: Tree, kept: float
     ) -> Callable[[Assignment], bool]:
-        """Whether nothing that goes on from an assignment scores `kept`, whatever the rounding."""
+        """Return a test for assignments: whether every assignment that continues from one scores
+        less than `kept`, rounding included."""
         score, elapsed, enough = self.criterion.score, view.elapsed, kept - CLOSE * (1 + abs(kept))
         return lambda part: score(*tree.ceiling(part), elapsed) < enough
 
     def _kept(self, view: EnrolmentView, running: RunningView) -> float:
-        """What a candidate must score more than, to replace what runs."""
+        """Return the score that a candidate must exceed to replace the running configuration."""
         return bar(self._score(_left(view.enrolment, running), view))
 
     def _score(self, value: Value, view: EnrolmentView) -> float:
@@ -204,7 +223,7 @@ class Proactive:
 
 
 def _begun(fresh: FromScratch, configuration: Configuration) -> Value:
-    """A configuration valued as if it began now."""
+    """Return the value of a configuration that would begin now."""
     enrolment, members = fresh.enrolment, configuration.members
     needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
     work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
@@ -212,7 +231,7 @@ def _begun(fresh: FromScratch, configuration: Configuration) -> Value:
 
 
 def _left(enrolment: Enrolment, running: RunningView) -> Value:
-    """What the running configuration still has to do."""
+    """Return the value of what the running configuration still has to do."""
     members = (worker for worker, _ in running.configuration.members)
     needs = zip(members, running.missing(), strict=True)
     return enrolment.belief.estimate(needs, running.work_left, enrolment.channels)

@@ -1,4 +1,5 @@
-"""A fixed number of workers, tasks spread evenly: the question of how many are worth it."""
+"""Implements a policy that spreads the tasks evenly over a fixed number of workers; it serves to
+study how many workers are worthwhile."""
 
 from __future__ import annotations
 
@@ -12,13 +13,14 @@ from policies.interface import Configuration, EnrolmentView, Wake
 
 @frozen
 class Spread:
-    """The `workers` fastest UP workers (ties to the lowest index), the slowest of them finishing
-    as early as can be; waits while too few are UP."""
+    """Enrols the `workers` fastest UP workers (ties to the lowest index) and shares the tasks so
+    that the slowest of them finishes as early as possible. It waits while too few workers are
+    UP."""
 
     wake = Wake.NEVER
 
     workers: int
-    """How many to enrol, at most m."""
+    """Number of workers to enrol, at most m."""
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None:
         enrolment = view.enrolment
@@ -33,6 +35,7 @@ class Spread:
         queue: list[tuple[float, int]] = [(2 * speeds[q], q) for q in chosen]
         for _ in range(enrolment.tasks - len(chosen)):
             while loads[queue[0][1]] == bounds[queue[0][1]]:
+                # A worker at its bound gets an infinite key, so that it is never chosen again.
                 heapreplace(queue, (float("inf"), queue[0][1]))
             _, q = queue[0]
             loads[q] += 1

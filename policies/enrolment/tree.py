@@ -1,5 +1,5 @@
-"""The four criteria that rank configurations (volatile13, section VI), and the greedy assignments
-that were tried before, remembered with their scores (section VI.A)."""
+"""Defines the four criteria that rank configurations (volatile13, section VI) and remembers the
+greedy assignments tried before with their scores (section VI.A)."""
 
 from __future__ import annotations
 
@@ -13,38 +13,39 @@ from policies.interface import Configuration, Enrolment
 from policies.maths.markov import workers_of
 
 Load = tuple[int, int]
-"""(worker, slots of communication that it would lack with one task more)."""
+"""A worker and the slots of communication that it would need with one task more."""
 
 SCORES_KEPT = 1 << 18
-"""Scores remembered at once, about 120 MB; all are forgotten when there are more."""
+"""Number of scores that are remembered at once, about 120 MB; beyond it all are discarded."""
 
 
 @define(eq=False)
 class Assignment:
-    """Some tasks, assigned in some order."""
+    """A set of tasks assigned to workers, with what it costs."""
 
     tasks: dict[int, int]
-    """Tasks of each member, by worker."""
+    """Number of tasks of each member, by worker."""
     needs: dict[int, int]
-    """Slots of communication that each member lacks, by worker."""
+    """Slots of communication that each member needs, by worker."""
     mask: int
-    """The members."""
+    """Bit mask of the members."""
     work: int
-    """W, slots of computation."""
+    """Slots of computation, W."""
     total: int
-    """sum n_q, slots of communication."""
+    """Slots of communication of all members together, sum n_q."""
     slowest: float
-    """max_q E_q(n_q), slots."""
+    """Expected slots of the slowest member's transfers alone, max_q E_q(n_q)."""
     scores: dict[Load, float] = field(factory=dict, init=False)
-    """What one task more is worth, where that was worth a look."""
+    """Maps each additional task that was evaluated to the score of the assignment with it."""
     estimates: dict[Load, tuple[float, float]] | None = None
-    """(ln P, E) of one task more, where what it is worth changes with t."""
+    """Maps each additional task to (ln P, E) of the assignment with it, where the score changes
+    with t."""
     after: dict[Load, Assignment] = field(factory=dict, init=False)
-    """The assignments that were chosen next."""
+    """Maps each task that was chosen next to the assignment with it."""
     value: tuple[float, float] | None = field(default=None, init=False)
-    """(ln P, E) of the assignment as it is."""
+    """The pair (ln P, E) of this assignment."""
     ceiling: tuple[float, float] | None = field(default=None, init=False)
-    """(ln P, E) that nothing betters which goes on from here."""
+    """The pair (ln P, E) that no assignment continuing from this one can exceed."""
     _configuration: Configuration | None = field(default=None, init=False)
 
     @classmethod
@@ -52,7 +53,7 @@ class Assignment:
         return cls({}, {}, 0, 0, 0, 0.0)
 
     def configuration(self) -> Configuration:
-        """The assignment as a decision."""
+        """Return the assignment as a decision."""
         if self._configuration is None:
             self._configuration = Configuration(tuple(sorted(self.tasks.items())))
         return self._configuration
@@ -60,27 +61,32 @@ class Assignment:
 
 @define(eq=False)
 class Tree:
-    """Every assignment that one criterion tried for one enrolment, by the order of its tasks.
+    """Holds every assignment that one criterion tried for one enrolment, indexed by the order of
+    its tasks.
 
-    Few workers change between two decisions, so that most steps were taken before: such a step
-    costs one look-up per UP worker instead of one estimate.
+    Few workers change between two decisions, so most steps were taken before: such a step costs one
+    look-up per UP worker instead of one estimate.
     """
 
     criterion: Criterion
     enrolment: Enrolment
     _root: Assignment = field(init=False, factory=Assignment.empty)
     _transfers: dict[Load, float] = field(factory=dict, init=False)
-    """E_q(n_q)."""
+    """Expected slots of a worker's transfers alone, E_q(n_q), by load."""
     _kept: int = field(default=0, init=False)
 
     def root(self) -> Assignment:
-        """The empty assignment."""
+        """Return the empty assignment, and discard the whole tree first if it has grown too
+        large."""
         if self._kept > SCORES_KEPT:
+            # Discarding everything is simpler than choosing, and rare: no answer depends on the
+            # tree.
             self._root, self._kept = Assignment.empty(), 0
         return self._root
 
     def best(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
-        """The best task to add, the first of equals; ValueError if `loads` is empty."""
+        """Return the best task to add, the first of equals. Raises ValueError if `loads` is
+        empty."""
         if self.criterion is Criterion.E:
             return self._best_duration(before, loads)
         if self.criterion is Criterion.Y:
@@ -95,7 +101,8 @@ class Tree:
         return _found(chosen)
 
     def _best_duration(self, before: Assignment, loads: Iterable[Load]) -> Load:  # noqa: C901
-        """`best` for E, the inner loop of every C-IE: in line, because calls were most of it.
+        """Compute `best` for criterion E, the inner loop of every C-IE; helper methods are inlined
+        here because their calls took most of the time.
 
         Workers that could not win even without interruption are skipped before their set is
         analysed.
@@ -112,6 +119,8 @@ class Tree:
                 if work < before.work:
                     work = before.work
                 transfer = before.slowest
+                # Computation takes at least `work` slots and transfers at least `transfer`, so this
+                # bounds the score from above.
                 if -transfer - work < to_beat:
                     continue
                 own = alone.get(load)
@@ -119,6 +128,7 @@ class Tree:
                     own = self._alone(load)
                 if own > transfer:
                     transfer = own
+                # A member's need is replaced by that with one task more, not added to it.
                 shared = (before.total + need - (needs[worker] if held else 0)) / channels
                 if shared > transfer:
                     transfer = shared
@@ -145,7 +155,7 @@ class Tree:
         return _found(chosen)
 
     def add(self, before: Assignment, load: Load) -> Assignment:
-        """The assignment after one task more."""
+        """Return the assignment after one task more."""
         after = before.after.get(load)
         if after is None:
             after = before.after[load] = self._next(before, load)
@@ -164,7 +174,7 @@ class Tree:
         )
 
     def _costs(self, before: Assignment, load: Load) -> tuple[int, int, float]:
-        """(W, sum n_q, max_q E_q(n_q)) with one task more; no worker then lacks less."""
+        """Return (W, sum n_q, max_q E_q(n_q)) with one task more; no worker then needs less."""
         worker, need = load
         tasks = before.tasks.get(worker, 0)
         work = (tasks + 1) * self.enrolment.speeds[worker]
@@ -172,7 +182,7 @@ class Tree:
         return max(before.work, work), total, max(before.slowest, self._alone(load))
 
     def _alone(self, load: Load) -> float:
-        """E_q(n_q), slots."""
+        """Return the expected slots of this worker's transfers alone, E_q(n_q)."""
         alone = self._transfers.get(load)
         if alone is None:
             worker, need = load
@@ -180,7 +190,8 @@ class Tree:
         return alone
 
     def score(self, before: Assignment, load: Load) -> float:
-        """What one task more is worth, to a criterion that does not look at the time."""
+        """Return the score of the assignment with one task more, for a criterion that does not
+        depend on the time."""
         score = before.scores.get(load)
         if score is None:
             score = before.scores[load] = self._score(before, load)
@@ -195,7 +206,8 @@ class Tree:
         return -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
 
     def could_reach(self, before: Assignment, load: Load, score: float) -> bool:
-        """Whether a first task for this worker could be worth `score`: a bound first, for E."""
+        """Whether a first task for this worker could reach `score`. For criterion E a cheap bound
+        is tried first."""
         if self.criterion is Criterion.E and load not in before.scores:
             transfer = (before.total + load[1]) / self.enrolment.channels
             if before.slowest > transfer:
@@ -206,16 +218,18 @@ class Tree:
         return self.score(before, load) >= score
 
     def value(self, whole: Assignment) -> tuple[float, float]:
-        """(ln P, E in slots) of an assignment as it is."""
+        """Return (ln P, E in slots) of an assignment."""
         if whole.value is None:
             whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
         return whole.value
 
     def ceiling(self, part: Assignment) -> tuple[float, float]:
-        """(ln P, E in slots) that no assignment of all tasks betters that goes on from `part`.
+        """Return the pair (ln P, E in slots) that no assignment of all tasks continuing from `part`
+        can exceed.
 
-        More members, more transfers and more slots of computation only lower P. E counts slots
-        of computation without interruption: given success, E(S)(W) can fall with one member more.
+        More members, more transfers and more slots of computation only lower P. E counts slots of
+        computation without interruption, because given success E(S)(W) can fall with one member
+        more.
         """
         if part.ceiling is None:
             part.ceiling = self._ceiling(part)
@@ -248,26 +262,28 @@ def _found(load: Load | None) -> Load:
 
 
 TIE = 1e-12
-"""Scores nearer than this (relative) are equal: the same sum in another order is no reason to
-change, and workers that are alike must tie."""
+"""Relative distance below which two scores are equal: rounding in another order of summation is no
+reason to change, and equal workers must tie."""
 
 
 class Criterion(enum.Enum):
-    """How good a configuration is, from its probability of success P and duration E."""
+    """Measures how good a configuration is, from its probability of success P and its duration
+    E."""
 
     P = "P"
-    """Probability of success."""
+    """The probability of success."""
     E = "E"
-    """Expected completion time: the shorter the better."""
+    """The expected completion time; shorter is better."""
     Y = "Y"
-    """Yield: P / (t + E), with t the slots since the iteration began."""
+    """The yield P / (t + E), with t the slots since the iteration began."""
     AY = "AY"
-    """Apparent yield: P / E."""
+    """The apparent yield P / E."""
 
     def score(self, log_success: float, duration: float, elapsed: int) -> float:
-        """Higher is better; logarithms of P and yields, so that hopeless cases still compare.
+        """Return the score of a configuration; higher is better. P and the yields are scored by
+        their logarithms, so that hopeless cases remain comparable.
 
-        `log_success`: ln P, unused by E; `duration`: E in slots, unused by P; `elapsed`: t in
+        `log_success` is ln P, unused by E; `duration` is E in slots, unused by P; `elapsed` is t in
         slots, used by Y alone.
         """
         if self is Criterion.E:
@@ -279,5 +295,5 @@ class Criterion(enum.Enum):
 
 
 def bar(score: float) -> float:
-    """What a score must exceed to be better than `score` by more than rounding."""
+    """Return the score that another must exceed to be better than `score` by more than rounding."""
     return score + TIE * (1.0 + abs(score)) if score > -inf else score

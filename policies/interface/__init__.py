@@ -1,10 +1,12 @@
-"""What policies see and what they answer: frozen views, decisions, one Protocol per decision.
+"""Defines what policies see and what they answer: read-only views, decisions, and one Protocol for
+each kind of decision.
 
-A policy is the smallest thing that satisfies one of these Protocols: a frozen attrs class or a
-plain function. It reads views (some are live windows on the running world: read, never keep),
-returns a decision, and draws randomness only from the generator that it is handed.
+A policy is the smallest object that satisfies one of these Protocols: a frozen attrs class or a
+plain function. It reads views (some are live windows on the running simulation: a policy reads them
+and never keeps them), returns a decision, and draws random numbers only from the generator that it
+is handed.
 
-One module per family of decisions.
+Each family of decisions has a module of its own.
 """
 
 from policies.interface.copies import ActiveJobs, CopyAllocation, RedundancyPolicy, Sharing

@@ -1,5 +1,5 @@
-"""Redundant copies: who runs where, in how many copies, with which share (redundancy17,
-sections IV, V)."""
+"""Defines what a policy for redundant copies sees and decides: which jobs run, in how many copies
+and with which share of a machine (redundancy17, sections IV, V)."""
 
 from __future__ import annotations
 
@@ -13,38 +13,41 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
-"""Times or work; rational numbers (dtype object) where a run is exact."""
+"""Arrays of times or work; they hold rational numbers (dtype object) where a run is exact."""
 Counts = NDArray[np.intp]
 
 WHOLE = Fraction(1)
 
 
 class Sharing(enum.Enum):
-    """How the machines that a job is given work on it."""
+    """Says how the machines that are allocated to a job work on it."""
 
     COPIES = "copies"
-    """Each runs a copy of its own; the job is as far as the furthest (redundancy17,
-    section III)."""
+    """Each machine runs a copy of its own, and the job is as far as its furthest copy
+    (redundancy17, section III)."""
     ROTATION = "rotation"
-    """Each gives its share to one copy that visits them all: their service adds up. The limit of
-    round robin over the cluster, for processor sharing without redundancy."""
+    """Each machine gives its share to one copy that visits all machines in turn, so their service
+    adds up. This is the limit of round robin over the cluster, used for processor sharing without
+    redundancy."""
 
 
 @frozen(eq=False)
 class ActiveJobs:
-    """The jobs present at a checkpoint, oldest first; of equal arrivals the lower id first.
+    """The jobs present at a decision epoch (a "checkpoint" in redundancy17), oldest first; of equal
+    arrivals the lower id comes first.
 
-    Parallel arrays of length n, live: read, never keep. A job is known by its position in them.
+    The fields are parallel arrays of length n and live: a policy reads them and never keeps them. A
+    job is identified by its position in them.
     """
 
     servers: int
-    """M, machines in the cluster."""
+    """Number of machines in the cluster, M."""
     arrivals: Numbers
-    """a_j, time units."""
+    """Arrival times a_j, in time units."""
     sizes: Numbers
-    """p_j, time on a machine of unit speed."""
+    """Sizes p_j, as time on a machine of unit speed."""
     remaining: Numbers
-    """p_j(t), the work that the furthest copy still lacks."""
+    """Remaining work p_j(t): the work that the job's furthest copy still has to do."""
 
     def __len__(self) -> int:
         return len(self.remaining)
@@ -52,29 +55,30 @@ class ActiveJobs:
 
 @frozen(eq=False)
 class CopyAllocation:
-    """The decision: copies and shares until the next arrival or departure."""
+    """Sets the copies and the shares that hold until the next arrival or departure."""
 
     jobs: Counts
-    """Positions of the jobs served, highest priority first; the others wait."""
+    """Positions of the jobs served, highest priority first; the other jobs wait."""
     copies: Counts
-    """r_j >= 1 for each of `jobs`, at most M."""
+    """Number of copies r_j of each of `jobs`, from 1 to M."""
     share: Fraction | float = WHOLE
-    """x, in (0, 1]: what every copy gets of its server's service. Where it is 1/k, k copies fit on
-    a server (multitasking)."""
+    """The share x, in (0, 1], of its server's service that every copy receives. If x = 1/k, k
+    copies fit on one server (multitasking)."""
     sharing: Sharing = Sharing.COPIES
     cloning: bool = True
-    """Whether all copies go on from the furthest one's state; otherwise each copy keeps its own,
-    and states that no server runs are kept as well."""
+    """Whether all copies of a job continue from its furthest copy's state. Otherwise each copy
+    keeps its own state, and states that no server runs are kept as well."""
     stay: bool = False
-    """Whether a job that was served before keeps its server (one copy each only); otherwise all
-    copies are placed afresh."""
+    """Whether a job that was served before keeps its server (only with one copy each); otherwise
+    all copies are placed afresh."""
 
 
 class RedundancyPolicy(Protocol):
-    """Divides M machines among the active jobs at each checkpoint.
+    """Divides M machines among the active jobs at each decision epoch.
 
-    Asked once for all arrivals and departures of an instant, with at least one active job. The
-    world checks that every job named is active and named once, and that the machines suffice.
+    The policy is called once for all arrivals and departures of an instant, with at least one
+    active job. The caller checks that every job named is active and named once, and that the
+    machines suffice.
     """
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation: ...

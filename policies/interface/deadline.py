@@ -1,4 +1,5 @@
-"""Jobs with deadlines: on which kind of worker each goes on (Wu et al. 2024)."""
+"""Defines what a policy for jobs with deadlines sees and decides: the kind of worker on which each
+job continues (Wu et al. 2024)."""
 
 from __future__ import annotations
 
@@ -9,40 +10,44 @@ from attrs import frozen
 
 @frozen
 class Offer:
-    """A kind of worker of which the job can have as many as it needs now."""
+    """A kind of worker that is available now in the number that the job needs."""
 
     kind: str
     price: float
-    """Of an hour of a worker; 0: not known."""
+    """Price of one worker for one hour; 0 if it is not known."""
 
 
 @frozen
 class DueJob:
-    """What a policy sees of one job at one instant; times in the scenario's unit. Work is the time
-    that it takes at speed 1, with its checkpoints, where nothing happens."""
+    """Shows a policy one job at one instant. Times are in the scenario's unit; work is measured as
+    the time that it takes at speed 1, checkpoints included, when nothing fails."""
 
     elapsed: float
-    """Since it was submitted."""
+    """Time since the job was submitted."""
     deadline: float
-    """Likewise: when it is to be completed."""
+    """Time from the job's submission to its deadline."""
     work: float
-    """All of it."""
+    """Total work of the job."""
     saved: float
-    """The part of it from which a new run begins: what was done since its checkpoint is lost."""
+    """Work that the job's last checkpoint covers: a new run begins from it, and later work is
+    lost."""
     changeover: float
-    """d: time that a new run takes before it computes: what `policy.changeover` says, and a
+    """d: time that a new run takes before it computes, which is `policy.changeover` plus a
     recovery."""
     every: float
-    """Time until the policy is asked again, at most."""
+    """Longest time until the policy is called again."""
     kind: str
-    """Of the workers that it has; empty: it has none."""
+    """Kind of the workers that the job holds; empty if it holds none."""
     offers: tuple[Offer, ...]
-    """Kinds that it can have now, that of its own workers too, the cheapest first."""
+    """The kinds that the job can have now, that of its present workers included, the cheapest
+    first."""
 
 
 class KindPolicy(Protocol):
-    """Says on which kind of worker a job goes on from now on; empty: on none. Asked at regular
-    times until the deadline, and when anything changes; same job, same answer. Where the kind is
-    not among the offers, the job waits."""
+    """Chooses the kind of worker on which a job continues; an empty answer means no kind.
+
+    The policy is called at regular intervals until the deadline and whenever something changes; the
+    same job must get the same answer. The job waits if the chosen kind is not among its offers.
+    """
 
     def __call__(self, job: DueJob) -> str: ...

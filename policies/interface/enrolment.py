@@ -1,4 +1,5 @@
-"""Volatile workers: which workers to enrol, with how many tasks (volatile13)."""
+"""Defines what an enrolment policy sees and decides: the volatile workers to enrol and the number
+of tasks of each (volatile13)."""
 
 from __future__ import annotations
 
@@ -13,76 +14,79 @@ from policies.maths.markov import Belief
 
 
 class Reason(enum.Enum):
-    """Why an enrolment policy is asked (volatile13, section VI)."""
+    """Names the reason for which an enrolment policy is called (volatile13, section VI)."""
 
     START = "start"
-    """An iteration begins, or the first time that enough workers are UP for it."""
+    """An iteration begins, or enough workers for it are UP for the first time."""
     FAILURE = "failure"
-    """An enrolled worker went DOWN: nothing is configured now."""
+    """An enrolled worker went DOWN, so that no configuration is left."""
     ERROR = "error"
-    """A silent error was found at the iteration's end: nothing is configured now, and its workers
-    still hold what they had."""
+    """A silent error was found at the end of the iteration, so that no configuration is left; its
+    workers still hold their program and data."""
     PROACTIVE = "proactive"
-    """Nothing forces a change: the running configuration may be kept."""
+    """Nothing forces a change: the policy may keep the running configuration."""
 
 
 class Wake(enum.Enum):
-    """When an enrolment policy wants to be asked beside START, FAILURE and ERROR."""
+    """Says when an enrolment policy wants to be called besides START, FAILURE and ERROR."""
 
     NEVER = "never"
-    """Passive: only when it must (volatile13, section VI.A)."""
+    """The policy is passive: it is called only when a new configuration is needed (volatile13,
+    section VI.A)."""
     ON_CHANGE = "on change"
-    """Proactive, with an answer that can change only when a worker changes state or holdings."""
+    """The policy is proactive, and its answer can change only when a worker changes its state or
+    what it holds."""
     EVERY_SLOT = "every slot"
-    """Proactive, with an answer that depends on the time itself."""
+    """The policy is proactive, and its answer depends on the time itself."""
 
 
 @frozen(cache_hash=True)
 class Enrolment:
-    """The platform and application that an enrolment policy decides for (volatile13, section III);
-    constant."""
+    """Describes the platform and the application for which an enrolment policy decides (volatile13,
+    section III); it is constant."""
 
     speeds: tuple[int, ...]
-    """w_q, slots per task, by worker index."""
+    """Slots that each worker needs for one task, w_q, by worker index."""
     bounds: tuple[int, ...]
-    """mu_q, the most tasks that worker q holds at once."""
+    """Largest number of tasks that worker q holds at once, mu_q."""
     tasks: int
-    """m, tasks per iteration."""
+    """Tasks per iteration, m."""
     channels: int
-    """n_com, transfers that the master serves at once."""
+    """Number of transfers that the master serves at once, n_com."""
     program: int
-    """T_prog, slots to send the program."""
+    """Slots to send the program, T_prog."""
     data: int
-    """T_data, slots to send one task's data."""
+    """Slots to send one task's data, T_data."""
     belief: Belief
-    """What the policy is to believe about each worker's availability, with its analysis."""
+    """The policy's model of each worker's availability, with its analysis."""
 
 
 @frozen
 class Configuration:
-    """The decision: which workers are enrolled with how many tasks each."""
+    """Names the workers that are enrolled and the number of tasks of each."""
 
     members: tuple[tuple[int, int], ...]
-    """(worker index, tasks), sorted by index, tasks >= 1, summing to m."""
+    """Pairs (worker index, tasks), sorted by index, with tasks >= 1 that sum to m."""
 
 
 class RunningView(Protocol):
-    """The configuration that runs now (live)."""
+    """Shows the configuration that runs now; a live view."""
 
     @property
     def configuration(self) -> Configuration: ...
 
     @property
     def work_left(self) -> int:
-        """W minus the slots of computation already done."""
+        """Slots of computation that are left: W minus those already done."""
 
     def missing(self) -> Sequence[int]:
-        """Slots of communication that each member still lacks, partial messages counted, in the
-        order of `configuration.members`."""
+        """Return the slots of communication that each member still needs, in the order of
+        `configuration.members`; received parts of messages count."""
 
 
 class EnrolmentView(Protocol):
-    """What an enrolment policy sees at one instant (live)."""
+    """Shows an enrolment policy the workers and the running configuration at one instant; a live
+    view."""
 
     @property
     def enrolment(self) -> Enrolment: ...
@@ -92,11 +96,11 @@ class EnrolmentView(Protocol):
 
     @property
     def elapsed(self) -> int:
-        """t: slots since the current iteration began."""
+        """Slots since the current iteration began, t."""
 
     @property
     def up(self) -> int:
-        """Bit mask of the workers that are UP: bit q for worker q."""
+        """Bit mask of the workers that are UP: bit q stands for worker q."""
 
     @property
     def programmed(self) -> int:
@@ -107,16 +111,18 @@ class EnrolmentView(Protocol):
         """The current configuration; None when a new one is needed."""
 
     def missing(self, worker: int, tasks: int) -> int:
-        """Slots of communication that `worker` would really lack if enrolled now with `tasks`
-        tasks: after a failure, messages and parts of messages that it holds count."""
+        """Return the slots of communication that `worker` would need if it were enrolled now with
+        `tasks` tasks. Messages and parts of messages that it still holds after a failure count as
+        received."""
 
 
 class EnrolmentPolicy(Protocol):
     """Chooses the enrolled configuration (volatile13, section VI).
 
-    Answers None to wait (only where too few workers are UP) or, under Reason.PROACTIVE, to keep
-    what runs. The world checks that members are UP, within their bounds, and m tasks in all. A
-    policy with an attribute `wake: Wake` is asked accordingly; one without is passive.
+    The policy returns None to wait (only where too few workers are UP) or, under Reason.PROACTIVE,
+    to keep the running configuration. The caller checks that members are UP, within their bounds,
+    and have m tasks in total. A policy with an attribute `wake: Wake` is called accordingly; one
+    without is passive.
     """
 
     def __call__(self, view: EnrolmentView, rng: Generator) -> Configuration | None: ...

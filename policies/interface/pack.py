@@ -1,5 +1,5 @@
-"""Malleable applications: how many processors each, at the start and at each event
-(malleable17)."""
+"""Defines what the policies for malleable applications see and decide: the number of processors of
+each application, at the start and at each event (malleable17)."""
 
 from __future__ import annotations
 
@@ -11,125 +11,133 @@ from attrs import frozen
 
 
 class Cause(enum.Enum):
-    """Why a redistribution policy is asked (malleable17, section 3.4)."""
+    """Names the event for which a redistribution policy is called (malleable17, section 3.4)."""
 
     END = "end"
-    """Applications ended and gave their processors back."""
+    """One or more applications completed and released their processors."""
     FAULT = "fault"
-    """A processor of an application failed, which delays it."""
+    """A processor of an application failed, which delays the application."""
 
 
 class LookAhead(enum.Enum):
-    """When an application counts as improvable (malleable17 leaves it open)."""
+    """Says when an application counts as improvable (malleable17 leaves it open)."""
 
     ANY = "any"
-    """Some number of the available pairs would make it end earlier: the test can see past what a
-    redistribution costs at once."""
+    """An application is improvable if some number of the available pairs makes it end earlier; this
+    test can see past the cost of the first pair's redistribution."""
     NEXT_PAIR = "next-pair"
-    """The next pair alone would: closest to the figures of malleable17."""
+    """An application is improvable only if the next pair alone makes it end earlier; this reading
+    is closest to the figures of malleable17."""
 
 
 @frozen
 class Resize:
-    """The decision for one application: the processors it is to have from now on."""
+    """Sets the number of processors that one application has from now on."""
 
     application: int
     size: int
-    """In processors: a positive multiple of the pair size."""
+    """Number of processors, a positive multiple of the pair size."""
 
 
 class CandidateView(Protocol):
-    """An application that may be given processors, or give some up."""
+    """An application that can gain or give up processors."""
 
     @property
     def index(self) -> int:
-        """Its number in the pack: ties go to the lowest."""
+        """Index of the application in its pack; ties go to the lowest index."""
 
     @property
     def size(self) -> int:
-        """Processors that it holds; 0 before the start."""
+        """Number of processors that the application holds; 0 before the start."""
 
     @property
     def largest(self) -> int:
-        """j_max: more processors than that only slow it down (malleable17, section 3.2)."""
+        """The largest useful number of processors, j_max: more than that only slow the application
+        down (malleable17, section 3.2)."""
 
     @property
     def most(self) -> int:
-        """It can be given no more processors than that: its times are not known for more."""
+        """The largest number of processors that the application can be given, because its execution
+        times are not known for more."""
 
     def finish(self, size: int) -> float:
-        """When it is expected to end, in s, if it had `size` processors from now on.
+        """Return the time, in s, at which the application is expected to end if it has `size`
+        processors from now on.
 
-        The present size keeps the expectation t^U of the last event; another one pays for its
-        redistribution and the checkpoint that closes it (malleable17, section 3.3.2).
+        The present size keeps the expectation t^U of the last event; any other size pays for its
+        redistribution and for the checkpoint that closes it (malleable17, section 3.3.2).
         """
 
 
 class AllocationView(Protocol):
-    """What an allocation policy sees before the start."""
+    """Shows an allocation policy the platform and the pack before the start."""
 
     @property
     def pair(self) -> int:
-        """Processors come in groups of so many (2: buddies)."""
+        """Number of processors in a group; processors are only allocated in whole groups (2: a pair
+        of buddies)."""
 
     @property
     def processors(self) -> int:
-        """Processors to share out, a multiple of `pair`."""
+        """Number of processors to share out, a multiple of `pair`."""
 
     @property
     def applications(self) -> Sequence[CandidateView]:
-        """All of the pack, by index."""
+        """All applications of the pack, by index."""
 
 
 class AllocationPolicy(Protocol):
-    """Shares the processors out before the start: a size for each application, by index.
+    """Shares the processors out before the start and returns the size of each application, by
+    index.
 
-    The world checks that every application has a positive multiple of the pair size and that all
-    together have no more processors than there are.
+    The caller checks that every application has a positive multiple of the pair size and that the
+    sizes together do not exceed the platform.
     """
 
     def __call__(self, view: AllocationView) -> Sequence[int]: ...
 
 
 class RedistributionView(Protocol):
-    """What a redistribution policy sees at one event (live)."""
+    """Shows a redistribution policy the state of the pack at one event; a live view."""
 
     @property
     def now(self) -> float:
-        """Virtual time, in s."""
+        """The current virtual time, in s."""
 
     @property
     def cause(self) -> Cause: ...
 
     @property
     def faulty(self) -> int | None:
-        """Index of the faulty application; None at an end."""
+        """Index of the application whose processor failed; None when applications ended."""
 
     @property
     def pair(self) -> int:
-        """Processors come in groups of so many."""
+        """Number of processors in a group; processors are only moved in whole groups."""
 
     @property
     def idle(self) -> int:
-        """Idle processors, a multiple of `pair`."""
+        """Number of idle processors, a multiple of `pair`."""
 
     @property
     def longest(self) -> float:
-        """The latest t^U of all running applications, in s, those that must wait included."""
+        """The latest expected end t^U of all running applications, in s, including those that
+        cannot be resized now."""
 
     @property
     def candidates(self) -> Sequence[CandidateView]:
-        """Applications that may be resized, by index: the faulty one, and those not still busy with
-        their last fault or redistribution (malleable17, section 3.3.3)."""
+        """The applications that may be resized, by index: the faulty one, and those that are not
+        still busy with their last fault or redistribution (malleable17, section 3.3.3)."""
 
 
 class RedistributionPolicy(Protocol):
-    """Redistributes processors at an event; answers the sizes that change (none: nothing does).
+    """Redistributes processors at an event and returns the sizes that change; an empty answer
+    leaves all sizes as they are.
 
-    The world checks that only candidates are resized, to positive multiples of the pair size, and
-    that no more processors are given than there are. A policy that redistributes at ends only says
-    so by an attribute `acts_at_faults = False`: under all others, applications that end before the
-    struck one computes again release their processors at the fault (malleable17, section 5).
+    The caller checks that only candidates are resized, to positive multiples of the pair size, and
+    that the processors suffice. A policy that redistributes only at ends declares it by an
+    attribute `acts_at_faults = False`. Under all others, applications that end before the faulty
+    one computes again release their processors at the fault (malleable17, section 5).
     """
 
     def __call__(self, view: RedistributionView) -> Sequence[Resize]: ...

@@ -1,7 +1,8 @@
-"""Rigid and moldable jobs in a queue: allocation, order and strategy (rigid21 and moldable21).
+"""Defines what the policies for a queue of rigid and moldable jobs see and decide: allocation,
+order and strategy (rigid21 and moldable21).
 
 A policy is three decisions that combine freely. An allocation rule gives each job its processors,
-an order sorts the queue, a strategy (list, shelves) says what starts now.
+an order sorts the queue, and a strategy (list or shelves) decides which jobs start now.
 """
 
 from __future__ import annotations
@@ -16,116 +17,129 @@ from policies.maths.speedup import Profile
 
 @frozen(eq=False)
 class BatchJob:
-    """What a scheduler knows about a job; constant. Failures are learnt as they happen."""
+    """Describes what a scheduler knows about a job. It is constant; failures become known only as
+    they happen."""
 
     index: int
-    """From 0 in the order of the job set; ties go to the smaller one."""
+    """Position of the job in its job set, from 0; ties go to the smaller index."""
     name: str
     profile: Profile
-    """t(p), verification excluded."""
+    """Execution time as a function of the number of processors, t(p), without verification."""
     verification: float = 0.0
-    """v: what the detector adds to each attempt; in no priority and no area (rigid21)."""
+    """Time v that the error detector adds to each attempt; it counts in no priority and no area
+    (rigid21)."""
     estimate: float | None = None
     """The user's requested time, which reservations, shelves and orders use in place of the
-    profile's; None: they use the profile's."""
+    profile's time; None where they use the profile's."""
     submitted: float = 0.0
-    """When the job asks to be scheduled."""
+    """Time at which the job is submitted."""
     kind: str = "rigid"
-    """rigid, moldable, malleable or iterative."""
+    """Kind of the job: rigid, moldable, malleable or iterative."""
     user: str = ""
-    """Whose it is; empty: not known."""
+    """Name of the user who submitted the job; empty if it is not known."""
     group: str = ""
-    """Its user's; empty: not known."""
+    """Name of the user's group; empty if it is not known."""
     queue: str = ""
-    """The site's, into which it was submitted; empty: not known."""
+    """Name of the site's queue into which the job was submitted; empty if it is not known."""
     priority: float = 0.0
-    """The site's or the user's: larger is more urgent."""
+    """Priority that the site or the user gave the job; larger is more urgent."""
     recorded_wait: float | None = None
-    """How long it waited where its log was kept; for logs, no decision may rest on it. None: not
-    known."""
+    """Time that the job waited where its log was recorded; None if it is not known. It is kept for
+    reports, and no decision may depend on it."""
 
     def believed(self, processors: int) -> float:
-        """Expected time of one attempt, verification excluded."""
+        """Return the expected time of one attempt on `processors` processors, without
+        verification."""
         return self.profile.time(processors) if self.estimate is None else self.estimate
 
 
 @define(eq=False)
 class Queued:
-    """A job in the queue, with the allotment of its next attempt. Read only (not frozen at run
-    time: one is made per job and run, and freezing doubles its cost)."""
+    """A job in the queue, with the allotment of its next attempt.
+
+    It is read only, but not frozen at run time: one is made for each job and run, and freezing
+    doubles its cost.
+    """
 
     job: BatchJob
     processors: int
     held: float
-    """Expected time that its next attempt holds the processors: believed time + verification."""
+    """Expected time for which the next attempt holds its processors: believed time +
+    verification."""
     key: tuple[float, int]
-    """(- priority, index): the queue is sorted by it."""
+    """Sort key of the queue: (-priority, job index)."""
 
 
 Interval = tuple[int, int]
 
 Run = tuple[float, int, int, Queued | None, tuple[Interval, ...], int]
-"""A running copy: (expected end, job index, processors, the queue entry that was started, the
-numbers of its processors where they are recorded, the number of the copy). A processor that is not
-UP is listed as a run without a job until its return, with None for the entry and an infinite end
-where its return is not known. A tuple, because one is made per attempt."""
+"""A running attempt: (expected end, job index, processors, the queue entry that was started, the
+numbers of its processors where they are recorded, the number of the copy).
+
+A processor that is not UP is listed as a run without a job until its return, with None for the
+entry and an infinite end where its return is not known. It is a tuple because one is made for each
+attempt.
+"""
 
 
 @define(eq=False)
 class Reservation:
-    """Processors promised to a waiting job."""
+    """Processors that are promised to a waiting job from a time on."""
 
     start: float
     waiting: Queued
 
 
 class Draw(Protocol):
-    """A uniform number in [0, 1) that belongs to a job: one draw per job and run."""
+    """Returns a uniform number in [0, 1) that belongs to a job: there is one draw per job and
+    run."""
 
     def __call__(self, job: BatchJob) -> float: ...
 
 
 class Order(Protocol):
-    """Sorts the queue (rigid21, section 5.1): the larger priority first, ties by job index."""
+    """Gives each job a priority that sorts the queue (rigid21, section 5.1): the larger priority
+    comes first, and ties go by job index."""
 
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
     ) -> float:
-        """Priority of `job` when allotted `processors` of the `platform`'s, where it is believed to
-        take `time`, verification excluded."""
+        """Return the priority of `job` on `processors` of the `platform`'s processors, where it is
+        believed to take `time`, verification excluded."""
 
 
 @frozen
 class Moment:
-    """What an order may depend on beside the job: the time and users' usage."""
+    """Gives an order what it may depend on besides the job: the time and the users' usage."""
 
     now: float
     used: Callable[[str], float] = field(default=lambda user: 0.0)
-    """Decayed processor-time of a user, with the half-life that the order asks for."""
+    """Returns a user's decayed processor-time, with the half-life that the order declares."""
 
 
 @runtime_checkable
 class TimedOrder(Protocol):
-    """An order that changes with time, and says so by answering for moments: only then is the
-    queue sorted anew at each decision."""
+    """An order that changes with time. It declares this by having `at`: only then is the queue
+    sorted anew at each decision."""
 
     @property
     def half_life(self) -> float | None:
-        """Half-life of usage, in the scenario's unit; None: the order does not use usage."""
+        """Half-life of usage, in the scenario's unit; None if the order does not use usage."""
 
     def at(self, moment: Moment) -> Order:
-        """The order that holds now."""
+        """Return the order that holds at this moment."""
 
 
 class BatchView(Protocol):
-    """What a strategy sees at one instant (live: read, never keep)."""
+    """Shows a strategy the queue and the platform at one instant. It is live: a strategy reads it
+    and never keeps it."""
 
     @property
     def now(self) -> float: ...
 
     @property
     def processors(self) -> int:
-        """P."""
+        """Number of processors, P."""
 
     @property
     def busy(self) -> bool:
@@ -133,53 +147,54 @@ class BatchView(Protocol):
 
     @property
     def free(self) -> int:
-        """Processors that are UP and run nothing."""
+        """Number of processors that are UP and run nothing."""
 
     @property
     def queue(self) -> Sequence[Queued]:
-        """All waiting jobs, those that just failed included, the highest priority first."""
+        """All waiting jobs, jobs that just failed included, the highest priority first."""
 
     @property
     def least(self) -> int:
-        """The smallest allotment in the queue, P + 1 where it is empty: nothing starts with fewer
-        processors free."""
+        """The smallest allotment in the queue, or P + 1 if the queue is empty: no job starts with
+        fewer free processors."""
 
     @property
     def failed(self) -> Sequence[Queued]:
-        """The part of the queue whose attempts failed, or were lost, at this very instant."""
+        """The waiting jobs whose attempts failed, or were lost, at this very instant."""
 
     @property
     def running(self) -> Sequence[Run]:
-        """Each running attempt and each processor that is DOWN, sorted by expected end, then index.
-        An end may lie in the past where a job outlives its estimate."""
+        """All running attempts and all processors that are DOWN, sorted by expected end, then by
+        index. An expected end may lie in the past where a job outlives its estimate."""
 
     def absent(self, run: Run) -> Sequence[Run]:
-        """Those of a run's processors that are not UP, as `running` would have them if it ended."""
+        """Return the processors of `run` that are not UP, in the form that `running` would list
+        them if the run ended."""
 
     def without(self, gone: Sequence[Run]) -> BatchView:
-        """What this view will be once these runs are cancelled."""
+        """Return this view as it would be after the runs in `gone` are cancelled."""
 
     @property
     def shelf_end(self) -> float | None:
-        """T_i of the shelf that was opened last."""
+        """Expected end T_i of the shelf that was opened last; None before the first shelf."""
 
     @property
     def reservations(self) -> Mapping[int, Reservation]:
-        """Reservations of the strategy's last decision, by job index, without jobs that have
+        """Reservations of the strategy's last decision by job index, without the jobs that have
         started."""
 
     @property
     def memory(self) -> object:
-        """`memory` of the strategy's last decision; None at first."""
+        """State that the strategy's last decision stored in its `memory`; None at first."""
 
     @property
     def resumable(self) -> Collection[int]:
-        """Indices of jobs protected by images (checkpoints on shared storage): a cancelled run
-        loses only the work since its last checkpoint."""
+        """Indices of the jobs protected by images (checkpoints on shared storage): a cancelled run
+        of these loses only the work since its last checkpoint."""
 
     @property
     def early(self) -> Sequence[Run]:
-        """Runs that have ended before their expected ends since the last decision."""
+        """Runs that ended before their expected ends since the last decision."""
 
     @property
     def moved(self) -> bool:
@@ -188,65 +203,69 @@ class BatchView(Protocol):
 
 @define(eq=False)
 class Decision:
-    """What starts now, and what the strategy's next view is to contain.
+    """Names the jobs that start now and stores what the strategy's next view is to contain.
 
-    Not frozen at run time: it is built at every decision, and freezing doubles its cost.
+    It is not frozen at run time: one is made at every decision, and freezing doubles its cost.
     """
 
     starts: Sequence[Queued] = ()
-    """Members of the queue, each once, that fit the free processors together."""
+    """Entries of the queue, each at most once, that fit on the free processors together."""
     shelf_end: float | None = None
-    """Set where a shelf opens: when its longest attempt is expected to end."""
+    """Expected end of the shelf's longest attempt, set where a shelf opens."""
     reservations: Sequence[Reservation] = ()
-    """Reservations of jobs that go on waiting; those that are new are logged."""
+    """Reservations of jobs that continue to wait; new ones are logged."""
     wake: float | None = None
-    """Ask again at this time even if nothing ends or arrives then."""
+    """Time at which to call the strategy again even if nothing ends or arrives then; None for no
+    such time."""
     memory: object = None
-    """State that the strategy keeps: it finds it in its next view. A plan, say, that would cost too
-    much to make anew."""
+    """State that the strategy keeps and finds in its next view, such as a plan that would cost too
+    much to rebuild."""
     cancels: Sequence[Run] = ()
-    """Members of `running` to cancel: their jobs go back to the queue, with what their protection
-    has saved, and the strategy is asked again at once, with their processors free."""
+    """Entries of `running` to cancel. Their jobs return to the queue with the work that their
+    protection has saved, and the strategy is called again at once with their processors free."""
     promised: Sequence[Reservation] = ()
     """New reservations of a strategy that keeps its reservations in its memory; they are logged."""
 
 
 class Strategy(Protocol):
-    """Decides which jobs start now. Asked once at every instant with an end, an arrival, a
-    processor that fails or one that is back, after all completions of that instant; same view, same
-    answer."""
+    """Decides which jobs start now.
+
+    The strategy is called once at every instant at which an attempt ends, a job arrives, or a
+    processor fails or returns, after all completions of that instant. The same view must get the
+    same answer.
+    """
 
     def __call__(self, view: BatchView) -> Decision: ...
 
 
 class Allocation(Protocol):
-    """A local rule: each job's processors, the same for all its attempts."""
+    """Gives each job a number of processors by a local rule, the same for all its attempts."""
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> Sequence[int]:
-        """Processors of each of `jobs`, from 1 to P = `processors`."""
+        """Return the number of processors of each of `jobs`, from 1 to P = `processors`."""
 
 
 Allotment = tuple[tuple[int, int], ...]
-"""Of one job's attempts in a batch: (attempts, processors of each), in order."""
+"""The attempts of one job in a batch, in order: pairs (number of attempts, processors of each)."""
 
 
 @runtime_checkable
 class BatchAllocation(Protocol):
-    """A rule that allots the attempts of all pending jobs together, batch by batch (moldable21,
-    section 4.4)."""
+    """Allots the attempts of all pending jobs together, batch by batch (moldable21, section
+    4.4)."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """An allotment of attempts[i] attempts for each of `jobs`."""
+        """Return, for each of `jobs`, an allotment of attempts[i] attempts."""
 
 
 @frozen
 class BatchPolicy:
-    """A whole policy: allocation, order, strategy."""
+    """A whole policy: allocation, order and strategy."""
 
     order: Order | TimedOrder
     strategy: Strategy
     allocation: Allocation | BatchAllocation
     name: str = field(default="")
-    """What logs and errors call it."""
+    """Name of the policy in logs and errors."""

@@ -1,4 +1,5 @@
-"""The master's channels: who is served first (volatile13, section III.B leaves it open)."""
+"""Defines what a service order sees and answers: it decides which workers use the master's channels
+first (volatile13, section III.B, leaves this open)."""
 
 from __future__ import annotations
 
@@ -7,31 +8,32 @@ from typing import Protocol
 
 
 class Waiting(Protocol):
-    """A worker that wants one of the master's channels (live)."""
+    """A worker that waits for one of the master's channels; a live view."""
 
     @property
     def index(self) -> int: ...
 
     @property
     def serving(self) -> bool:
-        """A channel is its own at present."""
+        """Whether the worker holds a channel at present."""
 
     @property
     def started(self) -> bool:
-        """A part of the message that it receives next has been received already."""
+        """Whether the worker has already received a part of its next message."""
 
     @property
     def left(self) -> float:
-        """Time of communication that it lacks in all."""
+        """Communication time that the worker still needs in total, in the scenario's unit."""
 
 
 class ServiceOrder(Protocol):
-    """Chooses the workers that the master serves from now on: at most `channels` of `waiting`."""
+    """Chooses the workers that the master serves from now on: at most `channels` of those in
+    `waiting`."""
 
     @property
     def every_slot(self) -> bool:
-        """Whether the choice may change while demand does not: ask again as every slot begins, at
-        each whole time."""
+        """Whether the choice can change while demand does not; if so, the order is called again at
+        the start of every slot, that is, at each whole time."""
 
     def __call__(
         self, waiting: Sequence[Waiting], channels: int, now: float

@@ -1,1 +1,2 @@
-"""The papers' mathematics, used both by the simulated truth and by what a policy believes."""
+"""Implements the papers' mathematics, used both by the simulated truth and by what a policy
+believes."""

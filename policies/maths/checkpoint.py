@@ -1,8 +1,8 @@
-"""Periodic checkpoints under fail-stop faults: cost, period, expected time (malleable17,
-section 3).
+"""Computes cost, period and expected time of periodic checkpoints under fail-stop faults
+(malleable17, section 3).
 
-Every function takes arrays of one shape (one element for each number of processors, say), times
-in s, and answers alike.
+Every function takes arrays of one shape (for example, one element for each number of processors),
+with times in s, and returns an array of that shape.
 """
 
 from __future__ import annotations
@@ -18,43 +18,49 @@ Times = NDArray[np.float64]
 def checkpoint_cost(
     footprint: float, processors: Times, unit_cost: float, latency: float = 0.0
 ) -> Times:
-    """C_ij: each processor sends its share of the memory to its buddy (malleable17, section 3.1).
+    """Return C_ij, the time in which each processor sends its share of the memory to its buddy
+    (malleable17, section 3.1).
 
-    `footprint` m_i in data units, `unit_cost` c in s per data unit, `latency` beta in s.
+    `footprint` is m_i in data units, `unit_cost` is c in s per data unit, `latency` is beta in s.
     """
     return footprint * unit_cost / processors + latency
 
 
 def young_period(mtbf: Times, cost: Times) -> Times:
-    """tau: the period between two checkpoints' ends, the checkpoint included (malleable17,
+    """Return tau, the period between two checkpoints' ends, the checkpoint included (malleable17,
     eq. 1)."""
     return np.sqrt(2 * mtbf * cost) + cost
 
 
 def checkpoints(work: Times, period: Times, cost: Times) -> Times:
-    """N_ff: checkpoints that `work` s of computation take without a fault (malleable17, eq. 2)."""
+    """Return N_ff, the number of checkpoints that `work` s of computation take without a fault
+    (malleable17, eq. 2)."""
     return np.floor(work / (period - cost))
 
 
 def expected_time(work: Times, rate: Times, cost: Times, period: Times, downtime: float) -> Times:
-    """t^R: expected time of `work` s of computation under faults at `rate` per s (malleable17,
-    eq. 3).
+    """Return t^R, the expected time of `work` s of computation under faults at `rate` per s
+    (malleable17, eq. 3).
 
-    A recovery takes as long as a checkpoint (R = C); faults strike during checkpoints too.
+    A recovery takes as long as a checkpoint (R = C); faults occur during checkpoints too.
     """
     full = checkpoints(work, period, cost)
     rest = work - full * (period - cost)
+    # The last part of the work, shorter than a period, ends without a checkpoint.
     scale = np.exp(rate * cost) * (1 / rate + downtime)
     return scale * (full * np.expm1(rate * period) + np.expm1(rate * rest))
 
 
 def young_work(mtbf: float, cost: float) -> float:
-    """Work between two checkpoints by Young's formula, `mtbf` of all members together."""
+    """Return the work between two checkpoints by Young's formula, where `mtbf` is that of all
+    members together."""
     return math.sqrt(2 * mtbf * cost)
 
 
 def daly_work(mtbf: float, cost: float) -> float:
-    """The same by Daly's higher-order formula (J. T. Daly, FGCS 22, 2006, eq. 37)."""
+    """Return the work between two checkpoints by Daly's higher-order formula (J. T. Daly, FGCS 22,
+    2006, eq. 37)."""
+    # Daly's expansion holds for C < 2 mu only; beyond it he sets the work to mu.
     if cost >= 2 * mtbf:
         return mtbf
     ratio = cost / (2 * mtbf)

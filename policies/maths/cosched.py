@@ -1,8 +1,8 @@
-"""What each number of processors means for one malleable application, and what it costs to move to
-another (malleable17, section 3).
+"""Computes the times of one malleable application by number of processors, and the cost of moving
+to another number (malleable17, section 3).
 
-Tables by size, made once; looking a cost up must be cheap: the greedy heuristics ask for hundreds
-of thousands in a run.
+The tables by size are made once, and looking a cost up must be cheap: the greedy heuristics ask for
+hundreds of thousands in a run.
 """
 
 from __future__ import annotations
@@ -26,99 +26,107 @@ from policies.maths.checkpoint import (
 
 @frozen
 class Link:
-    """What a redistribution pays (malleable17, eq. 6)."""
+    """The parameters of a redistribution's cost (malleable17, eq. 6)."""
 
     startup: float = 0.0
-    """S, s for each redistribution."""
+    """Startup time S of each redistribution, in s."""
     latency: float = 0.0
-    """beta, s for each message."""
+    """Latency beta of each message, in s."""
     inverse_bandwidth: float = 1.0
-    """1 / bandwidth, s per data unit."""
+    """Inverse of the bandwidth, in s per data unit."""
 
     def cost(self, footprint: float, before: int, after: int) -> float:
-        """RC, in s, from `before` to `after` processors with `footprint` data units in all."""
+        """Return RC, in s, of moving from `before` to `after` processors with `footprint` data
+        units in all."""
         message = footprint * self.inverse_bandwidth / (before * after) + self.latency
         return self.startup + round_count(before, after) * message
 
 
 def round_count(before: int, after: int) -> int:
-    """Rounds of messages: the edge-chromatic number of the bipartite graph between those who stay
-    and those who come or go, which is its largest degree (König; malleable17, section 3.3.1)."""
+    """Return the rounds of messages of a redistribution.
+
+    It is the edge-chromatic number of the bipartite graph between the processors that stay and
+    those that come or go, which is its largest degree (König; malleable17, section 3.3.1).
+    """
     return max(min(before, after), abs(after - before))
 
 
 @frozen
 class Checkpointing:
-    """Checkpoints against fail-stop faults (malleable17, section 3.1)."""
+    """The parameters of checkpoints against fail-stop faults (malleable17, section 3.1)."""
 
     mtbf: float
-    """mu of one processor, in s; applications on j processors have mu / j; inf: no fault comes."""
+    """MTBF mu of one processor, in s; applications on j processors have mu / j. With inf no fault
+    occurs."""
     unit_cost: float = 1.0
-    """c, s to checkpoint one data unit on one processor."""
+    """Time c, in s, to checkpoint one data unit on one processor."""
     latency: float = 0.0
-    """beta, s for each checkpoint message."""
+    """Latency beta of each checkpoint message, in s."""
     downtime: float = 60.0
-    """D, s between a fault and the start of the recovery."""
+    """Downtime D between a fault and the start of the recovery, in s."""
     period: Callable[[Times, Times], Times] = young_period
-    """tau by MTBF and C, the checkpoint included."""
+    """Function of MTBF and C that returns tau, the checkpoint included."""
     cost: float | None = None
-    """C whatever the size; None: m c / j + beta."""
+    """Cost C for any size, in s; None stands for m c / j + beta."""
     closes: bool = True
-    """Whether a checkpoint closes each redistribution: what buddies keep has to move."""
+    """Whether a checkpoint closes each redistribution, because the copies that buddies keep have to
+    move."""
 
     def checkpoint(self, footprint: float, sizes: Times) -> Times:
-        """C_ij."""
+        """Return the checkpoint costs C_ij, in s, for each of `sizes`."""
         if self.cost is not None:
             return np.full(len(sizes), self.cost)
         return checkpoint_cost(footprint, sizes, self.unit_cost, self.latency)
 
 
 def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
-    """t(m, q) of the synthetic application of size m = `footprint`, in s (malleable17, eq. 7)."""
+    """Return t(m, q) of the synthetic application of size m = `footprint`, in s (malleable17, eq.
+    7)."""
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
 
 
 LONGEST = 1e300
-"""s: a period that no work reaches. Infinity times no checkpoints would not be a number."""
+"""Period, in s, that no work reaches. It stands for infinity, because infinity times zero
+checkpoints is not a number."""
 
 Table = Sequence[float]
-"""Doubles by size: a thousand applications on 5,000 processors are 2.5 million sizes, and lists
-of floats take four times the memory."""
+"""Doubles by size: a thousand applications on 5,000 processors are 2.5 million sizes, and lists of
+floats take four times the memory."""
 
 
 @frozen(eq=False)
 class Costs:
-    """One application's times by size; sizes are multiples of `pair`, times in s.
+    """One application's times by size, in s; sizes are multiples of `pair`.
 
-    Tables are indexed by size // pair - 1. Where nothing is checkpointed and no fault expected,
-    t^R = alpha t.
+    Tables are indexed by size // pair - 1. Where nothing is checkpointed and no fault expected, t^R
+    = alpha t.
     """
 
     pair: int
     footprint: float
     link: Link
     largest: int
-    """j_max: the smallest size with the least t^R of the whole work."""
+    """The smallest size with the least t^R of the whole work, j_max."""
     rate: float
-    """lambda: faults of one processor, per s; 0: none is expected."""
+    """Rate lambda of one processor's faults, per s; 0 where none is expected."""
     times: Table = field(repr=False)
-    """t_ij without faults and checkpoints."""
+    """Times t_ij without faults and checkpoints."""
     checkpoint: Table = field(repr=False)
-    """C_ij, which is also the recovery R_ij."""
+    """Checkpoint costs C_ij, which are also the recovery times R_ij."""
     closings: Table = field(repr=False)
-    """The same where a checkpoint closes each redistribution, else 0."""
+    """Checkpoint costs where a checkpoint closes each redistribution, else 0."""
     period: Table = field(repr=False)
-    """tau_ij, the checkpoint included."""
+    """Periods tau_ij, the checkpoint included."""
     work: Table = field(repr=False)
-    """tau_ij - C_ij."""
+    """Work between two checkpoints, tau_ij - C_ij."""
     scale: Table = field(repr=False)
-    """e^(lambda j R) (1 / (lambda j) + D)."""
+    """Factor of the expected time, e^(lambda j R) (1 / (lambda j) + D)."""
     full: Table = field(repr=False)
-    """e^(lambda j tau) - 1."""
+    """Term of the expected time for a full period, e^(lambda j tau) - 1."""
 
     def expected(self, size: int, left: float) -> float:
-        """t^R of the fraction `left` of the work (malleable17, eq. 3)."""
+        """Return t^R of the fraction `left` of the work (malleable17, eq. 3)."""
         at = size // self.pair - 1
         work = left * self.times[at]
         count = int(work / self.work[at])
@@ -128,21 +136,23 @@ class Costs:
         return self.scale[at] * (count * self.full[at] + rest)
 
     def checkpoints(self, size: int, left: float) -> int:
-        """N_ff of the fraction `left` of the work (malleable17, eq. 2)."""
+        """Return N_ff, the checkpoints of the fraction `left` of the work without faults
+        (malleable17, eq. 2)."""
         at = size // self.pair - 1
         return int(left * self.times[at] / self.work[at])
 
     def duration(self, size: int, left: float) -> float:
-        """Time of the fraction `left` of the work if no fault comes."""
+        """Return the time of the fraction `left` of the work if no fault occurs."""
         at = size // self.pair - 1
         return left * self.times[at] + self.checkpoints(size, left) * self.checkpoint[at]
 
     def taken(self, size: int, elapsed: float) -> int:
-        """N: checkpoints taken in `elapsed` s since the last fault or redistribution (eq. 5)."""
+        """Return N, the checkpoints taken in `elapsed` s since the last fault or redistribution
+        (malleable17, eq. 5)."""
         return int(elapsed / self.period[size // self.pair - 1])
 
     def left(self, size: int, left: float, elapsed: float, taken: int) -> float:
-        """What is left of the fraction `left` after `elapsed` s with `taken` checkpoints.
+        """Return what remains of the fraction `left` after `elapsed` s with `taken` checkpoints.
 
         All work counts, saved or not (malleable17, section 3.3.2); a checkpoint under way counts as
         work.
@@ -152,10 +162,12 @@ class Costs:
         return max(0.0, left - worked / self.times[at])
 
     def finish(self, start: float, before: int, after: int, left: float) -> float:
-        """t^U of the fraction `left`, redistributed from `before` to `after` processors at `start`.
+        """Return t^U of the fraction `left`, redistributed from `before` to `after` processors at
+        `start`.
 
-        start + RC + C + t^R (malleable17, section 3.3.2). Written out: in calls to the methods
-        below it takes twice as long, and the greedy heuristics do little else.
+        t^U = start + RC + C + t^R (malleable17, section 3.3.2). The formula is written out here:
+        with calls to the other methods it takes twice as long, and the greedy heuristics do little
+        else.
         """
         at = after // self.pair - 1
         link, apart = self.link, after - before if after > before else before - after
@@ -171,25 +183,25 @@ class Costs:
         return moved + self.closings[at] + self.scale[at] * (count * self.full[at] + rest)
 
     def redistribution(self, before: int, after: int) -> float:
-        """RC, in s (malleable17, eq. 6)."""
+        """Return RC, in s (malleable17, eq. 6)."""
         return self.link.cost(self.footprint, before, after)
 
     def computing(self, size: int) -> float:
-        """tau - C: work between two checkpoints; inf: none is taken."""
+        """Return tau - C, the work between two checkpoints; inf where none is taken."""
         at = self.row(size)
         return self.work[at] if self.period[at] < LONGEST else math.inf
 
     def saving(self, size: int) -> float:
-        """C, and R."""
+        """Return C, the cost of a checkpoint, which is also that of a recovery."""
         return self.checkpoint[self.row(size)]
 
     @property
     def most(self) -> int:
-        """The largest size that the tables tell of."""
+        """The largest size that the tables cover."""
         return self.pair * len(self.times)
 
     def row(self, size: int) -> int:
-        """Where the tables tell of `size`, or of the nearest that they know."""
+        """Return the table index of `size`, or of the nearest size that the tables cover."""
         return min(max(size // self.pair, 1), len(self.times)) - 1
 
 
@@ -200,7 +212,8 @@ def costs(
     link: Link,
     protection: Checkpointing | None,
 ) -> Costs:
-    """The tables of an application that takes `times` (s) on pair, 2 pair, 3 pair... processors."""
+    """Build the tables of an application that takes `times` (s) on pair, 2 pair, 3 pair...
+    processors."""
     if protection is None:
         none, never = np.zeros(len(times)), np.full(len(times), LONGEST)
         least = pair * (int(np.argmin(times)) + 1)
@@ -227,13 +240,15 @@ def _protected(
 def _rates(
     times: Times, sizes: Times, cost: Times, period: Times, protection: Checkpointing
 ) -> tuple[Times, Times, Times]:
-    """t^R of the whole work, e^(lambda j R) (1 / (lambda j) + D), e^(lambda j tau) - 1."""
+    """Return t^R of the whole work, e^(lambda j R) (1 / (lambda j) + D) and e^(lambda j tau) - 1,
+    by size."""
     if math.isinf(protection.mtbf):
         none = np.zeros(len(times))
         return times + checkpoints(times, period, cost) * cost, none, none
     rate, downtime = sizes / protection.mtbf, protection.downtime
     scale = np.exp(rate * cost) * (1 / rate + downtime)
-    # None is taken of a period without end: not infinitely many times nothing.
+    # A period without end takes no checkpoint: expm1 would overflow there, and infinity times zero
+    # checkpoints is not a number.
     full = np.where(period < LONGEST, np.expm1(rate * period), 0)
     if (period < LONGEST).all():
         return expected_time(times, rate, cost, period, downtime), scale, full

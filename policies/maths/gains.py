@@ -1,8 +1,8 @@
-"""g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of redundancy17 and its
-lemmas; exact, or computed at a grid of times and interpolated in between.
+"""Computes g(r, t) = E[max over r servers of the service in time t]: Assumption 2 of redundancy17
+and its lemmas; exact, or computed at a grid of times and interpolated in between.
 
-scipy's integrals and laws are imported where they are used: every scenario file is read with this
-module's classes at hand, and they take a second and a half.
+scipy's integrals and laws are imported where they are used, because every scenario file is read
+with this module's classes and the imports take a second and a half.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ NEGLIGIBLE = 1e-13
 
 
 class Gain(Protocol):
-    """The mean service of r copies in the time since a checkpoint (redundancy17, eq. 1)."""
+    """The mean service of r copies in the time since a decision epoch (redundancy17, eq. 1)."""
 
     def work(self, copies: int, time: float) -> float:
-        """g(r, t): rises with `time`, 0 at 0; work units."""
+        """Return g(r, t) in work units; it is 0 at time 0 and rises with `time`."""
 
     def time(self, copies: int, work: float) -> float:
-        """The t with g(r, t) = `work`; time units."""
+        """Return the time t, in time units, with g(r, t) = `work`."""
 
 
 @frozen
 class ConstantGain:
-    """No variability: g = t, whatever the copies."""
+    """The gain without variability: g = t for any number of copies."""
 
     def work(self, copies: int, time: float) -> float:
         return time
@@ -48,11 +48,14 @@ class ConstantGain:
 
 @frozen
 class FrozenTwoPoint:
-    """Speeds that are `peak` (probability 1/peak) or 0 and never change between checkpoints:
-    g = peak (1 - (1 - 1/peak)^r) t, the largest gain that redundancy can have."""
+    """The gain of speeds that are `peak` (probability 1/peak) or 0 and never change between
+    decision epochs.
+
+    g = peak (1 - (1 - 1/peak)^r) t is the largest gain that redundancy can have.
+    """
 
     peak: float = field(default=4.0, validator=gt(1))
-    """Delta; a whole or rational number keeps exact runs exact."""
+    """Peak rate Delta; a whole or rational number keeps exact runs exact."""
 
     def work(self, copies: int, time: float) -> float:
         return self._speed(copies) * time
@@ -100,11 +103,13 @@ class GainEstimate:
 
     value: float
     error: float
-    """Standard error where it was simulated, a bound where it was integrated; same unit."""
+    """Standard error where the value was simulated, an error bound where it was integrated; same
+    unit."""
 
 
 def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainEstimate:
-    """g(r, t) of a two-speed process by numerical integration of E[max] = integral of 1 - F^r.
+    """Return g(r, t) of a two-speed process by numerical integration of E[max] = integral of 1 -
+    F^r.
 
     The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
     that the share of time at the peak, k of them being at it, is Beta(k, n + 1 - k).
@@ -116,6 +121,7 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainE
     value, error = quad(
         lambda share: 1 - law.cdf(share) ** copies, 0, 1, epsabs=1e-11, epsrel=1e-9, limit=200
     )
+    # The service is low t + (high - low) t share, so only the share's maximum is integrated.
     scale = (high - low) * time
     return GainEstimate(low * time + scale * value, scale * (error + copies * NEGLIGIBLE))
 
@@ -136,7 +142,7 @@ class _Occupation:
         self._peaks, self._rest = peaks[inside], (intervals - peaks)[inside]
 
     def cdf(self, share: float) -> float:
-        """P(share of time <= `share`), for 0 <= `share` < 1."""
+        """Return P(share of time <= `share`), for 0 <= `share` < 1."""
         from scipy.special import betainc
 
         inside = float(self._weights @ betainc(self._peaks, self._rest, share))
@@ -144,8 +150,8 @@ class _Occupation:
 
 
 def _two_state(process: TwoPoint | OnOff) -> tuple[float, float, float, float]:
-    """Low speed, high speed, chance of the high one, rate of redraws: an on/off chain is a
-    two-point process that is redrawn at the sum of its two rates."""
+    """Return the low speed, the high speed, the probability of the high one and the rate of
+    redraws. An on/off chain is a two-point process that is redrawn at the sum of its two rates."""
     if isinstance(process, TwoPoint):
         return process.low, process.peak, process.probability, 1 / process.interval
     return 0.0, process.peak, 1 / process.peak, 1 / process.on + 1 / process.off
@@ -153,7 +159,8 @@ def _two_state(process: TwoPoint | OnOff) -> tuple[float, float, float, float]:
 
 @frozen
 class SimulatedService:
-    """Service that independent servers gave in [0, t]: g(r, t) for every r from one sample."""
+    """Service that independent servers gave in [0, t], which yields g(r, t) for every r from one
+    sample."""
 
     samples: NDArray[np.float64]
 
@@ -161,26 +168,27 @@ class SimulatedService:
     def of(
         cls, process: SpeedProcess, time: float, servers: int, rng: Generator
     ) -> SimulatedService:
-        """`servers` paths of `process` up to `time`."""
+        """Simulate `servers` paths of `process` up to `time`."""
         paths = (service_until(process, time, rng) for _ in range(servers))
         return cls(np.fromiter(paths, dtype=float, count=servers))
 
     def gain(self, copies: int) -> GainEstimate:
-        """The mean of the maximum over all subsets of r servers, with its standard error, from
-        up to 20 parts of the sample.
+        """Return the mean of the maximum over all subsets of r servers, with its standard error
+        from up to 20 parts of the sample.
 
         Raises ValueError for more copies than half of the sample.
         """
         n = len(self.samples)
         if not 1 <= copies <= n // 2:
             raise ValueError(f"{copies} copies cannot be estimated from {n} servers.")
+        # Each part has at least `copies` samples, or its maximum would not be defined.
         parts = np.array_split(self.samples, min(20, n // copies))
         error = float(np.std([_mean_maximum(part, copies) for part in parts], ddof=1))
         return GainEstimate(_mean_maximum(self.samples, copies), error / math.sqrt(len(parts)))
 
 
 def service_until(process: SpeedProcess, time: float, rng: Generator) -> float:
-    """S(0, t] of one server."""
+    """Return the service S(0, t] of one server."""
     total, since, speed = 0.0, 0.0, 0.0
     for change, following in process.path(rng):
         if change >= time:
@@ -195,7 +203,7 @@ def _mean_maximum(samples: NDArray[np.float64], copies: int) -> float:
 
 
 def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
-    """Weight of each of n sorted values in the mean of the largest of `copies` of them:
+    """Return the weight of each of n sorted values in the mean of the largest of `copies` of them:
     C(k - 1, r - 1) / C(n, r)."""
     from scipy.special import gammaln
 
@@ -209,16 +217,16 @@ def _largest_of(n: int, copies: int) -> NDArray[np.float64]:
 
 
 PER_OCTAVE = 4
-"""Grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of redundancy17's
-study the interpolation errs by less than 1e-3 relative."""
+"""Number of grid times per doubling. g(r, t)/t is smooth in log t: for the two-point speeds of
+redundancy17's study the interpolation errs by less than 1e-3 relative."""
 
 GainAt = Callable[[int, float], GainEstimate]
-"""g(r, t) with its error."""
+"""Function that returns g(r, t) with its error."""
 
 
 def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
-    """g(r, t) of `process`: integrated for two-state speeds, otherwise simulated with `sample`
-    servers per time (and the error that this leaves)."""
+    """Return the function g(r, t) of `process`: integrated for two-state speeds, otherwise
+    simulated with `sample` servers per time (with the error that this leaves)."""
     if isinstance(process, ConstantSpeed):
         return lambda copies, time: GainEstimate(time, 0.0)
     if isinstance(process, TwoPoint | OnOff):
@@ -227,7 +235,7 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 
     @cache
     def service(time: float) -> SimulatedService:
-        # A generator for each time: what is asked first must not change the answer.
+        # A generator for each time: the order of the calls must not change the results.
         key = SeedSequence([seed, int.from_bytes(struct.pack("<d", time), "little")])
         return SimulatedService.of(process, time, sample, Generator(PCG64(key)))
 
@@ -235,7 +243,7 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 
 
 def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
-    """g(r, t) for the mean semantics: `gain_at` on a grid, g/t linear in log t between.
+    """Return g(r, t) for the mean semantics: `gain_at` on a grid, with g/t linear in log t between.
 
     g(1, t) = t exactly, and t <= g(r, t) <= peak t (redundancy17, Lemma 2) whatever the error.
     """

@@ -1,5 +1,5 @@
-"""Markovian availability of volatile workers, and what it lets one expect (volatile13,
-section V)."""
+"""Models the Markovian availability of volatile workers and computes what a scheduler can expect
+from it (volatile13, section V)."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from policies.maths.spectrum import Rows, Spectrum
 Made = TypeVar("Made")
 
 SETS_KEPT = 1 << 18
-"""Analyses remembered at once, about 100 MB; all are forgotten when there are more."""
+"""Number of set analyses remembered at once, about 100 MB; beyond it all are discarded."""
 
 PRODUCTS_KEPT = 1 << 13
-"""Products remembered at once, at most 64 MB; all are forgotten when there are more."""
+"""Number of products remembered at once, at most 64 MB; beyond it all are discarded."""
 
 
 class Expectation(enum.Enum):
-    """Which E(S)(W) is meant (volatile13, Theorem 5.1)."""
+    """Says which formula of E(S)(W) is used (volatile13, Theorem 5.1)."""
 
     EXACT = "exact"
-    """1 + (W - 1) E_c / P_+: the expectation given success, Definition 2."""
+    """The expectation given success of Definition 2: 1 + (W - 1) E_c / P_+."""
     PRINTED = "printed"
-    """(1 + (W - 1) E_c) / P_+^(W - 1): as the theorem prints it. The appendix's E_c is not
-    conditional on success, so this is far too high for long work; the paper's tables fit it."""
+    """The formula as the theorem prints it: (1 + (W - 1) E_c) / P_+^(W - 1). The appendix's E_c is
+    not conditional on success, so this is far too high for long work; the paper's tables fit it."""
 
 
 @frozen
 class MarkovChain:
-    """A worker's availability: transition probabilities from slot to slot (volatile13,
-    section V.A).
+    """A worker's availability as transition probabilities from slot to slot (volatile13, section
+    V.A).
 
     Raises ValueError unless there are three rows of three probabilities, each summing to 1.
     """
 
     rows: Rows = field()
-    """Rows and columns in the order UP, RECLAIMED, DOWN."""
+    """Transition probabilities, with rows and columns in the order UP, RECLAIMED, DOWN."""
 
     @rows.validator
     def _check(self, _attribute: object, rows: Rows) -> None:
@@ -53,7 +53,7 @@ class MarkovChain:
             raise ValueError(f"Each row of transition probabilities sums to 1, not {rows}.")
 
     def spectrum(self) -> Spectrum:
-        """Eigenvalues of the chain's UP/RECLAIMED part, computed at every call."""
+        """Return the spectrum of the chain's UP/RECLAIMED part, computed at every call."""
         return Spectrum.of(self.rows)
 
 
@@ -63,11 +63,10 @@ def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
 
 @define(eq=False)
 class Belief:
-    """What a scheduler believes about each worker's availability, with its analysis (volatile13,
-    section V).
+    """Holds what a scheduler believes about each worker's availability, with its analysis
 
-    A set S of workers is a bit mask, bit q for worker q. Analyses are made when first asked for
-    and remembered: no answer depends on what was asked before.
+    A set S of workers is a bit mask, bit q for worker q. Analyses are made when first needed and
+    remembered; no answer depends on earlier calls.
     """
 
     chains: tuple[MarkovChain, ...] = field(converter=_together)
@@ -79,7 +78,7 @@ class Belief:
     _made: dict[Hashable, object] = field(factory=dict, init=False, repr=False)
 
     def spectrum(self, worker: int) -> Spectrum:
-        """Spectrum of one worker's chain, shared by workers with equal chains."""
+        """Return the spectrum of one worker's chain, shared by workers with equal chains."""
         found = self._spectra.get(worker)
         if found is None:
             chain = self.chains[worker]
@@ -88,7 +87,7 @@ class Belief:
         return found
 
     def analysis(self, mask: int) -> SetAnalysis:
-        """E_u, A, P_+ and E_c of the set `mask`, not empty."""
+        """Return E_u, A, P_+ and E_c of the set `mask`, which must not be empty."""
         found = self._sets.get(mask)
         if found is None:
             found = self._analyse(mask)
@@ -98,17 +97,21 @@ class Belief:
         return found
 
     def _analyse(self, mask: int) -> SetAnalysis:
+        # 2^n terms for n workers: beyond MOST_TERMS the sum over t may be faster.
         if 1 << mask.bit_count() <= MOST_TERMS:
             return self._product(mask).analysis()
         return analyse([self.spectrum(worker) for worker in workers_of(mask)])
 
     def _product(self, mask: int) -> Product:
-        """Of all workers but the last, which a policy's sets mostly share, with the last.
+        """Return the product of a set: that of all its workers but the last, which a policy's sets
+        mostly share, times the last.
 
-        A new set takes 1.5 multiplications so; from one by one, Y-IE takes 1.13 times as long.
+        A new set takes 1.5 multiplications in this way; multiplied one by one, Y-IE takes 1.13
+        times as long.
         """
         found = self._products.get(mask)
         if found is None:
+            # The highest bit is the last worker; the mask without it is that of the set before.
             last = mask.bit_length() - 1
             before = self._product(mask ^ 1 << last) if mask & mask - 1 else Product.of_no_worker()
             found = before.times(self.spectrum(last))
@@ -118,9 +121,11 @@ class Belief:
         return found
 
     def expected(self, mask: int, work: int) -> float:
-        """E(S)(W): slots until `mask`, all UP now, has been UP together in `work` slots.
+        """Return E(S)(W): the expected slots until `mask`, all UP now, has been UP together in
+        `work` slots.
 
-        This slot counts; W = 0 takes 0 slots. Infinite where it overflows or cannot happen.
+        The present slot counts; W = 0 takes 0 slots. The result is infinite where it overflows or
+        cannot happen.
         """
         if work <= 1:
             return float(work)
@@ -128,26 +133,30 @@ class Belief:
         if self.expectation is Expectation.EXACT:
             return 1.0 + (work - 1) * found.step
         exponent = log(1.0 + (work - 1) * found.e_c) - (work - 1) * found.log_p_plus
+        # exp() of more than 709 overflows a double.
         return exp(exponent) if exponent < 709.0 else inf
 
     def log_success(self, mask: int, work: int) -> float:
-        """ln P_+^(W - 1): `mask`, all UP now, computes for `work` slots and no worker goes DOWN."""
+        """Return ln P_+^(W - 1): the log-probability that `mask`, all UP now, computes for `work`
+        slots while no worker goes DOWN."""
         return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
 
     def log_survival(self, workers: Iterable[int], t: float) -> float:
-        """ln of the product of P_ND(t): of these workers, UP now, none is DOWN within t slots."""
+        """Return the logarithm of the product of P_ND(t): the probability that none of these
+        workers, UP now, is DOWN within t slots."""
         return sum(self.spectrum(q).log_survival(t) for q in workers) if t > 0.0 else 0.0
 
     def estimate(
         self, needs: Iterable[tuple[int, int]], work: int, channels: int
     ) -> tuple[float, float]:
-        """(ln P, E in slots) of a configuration for the rest of its iteration (volatile13,
+        """Return (ln P, E in slots) of a configuration for the rest of its iteration (volatile13,
         sections V.B and VI.A).
 
-        `needs`: (worker, slots of communication that it lacks), one per member, at least one;
-        `work`: slots of computation left; `channels`: n_com. E adds the transfers' E_comm =
-        max(max_q E_q(n_q), sum n_q / n_com), for any number of members, to the computation's; P is
-        the probability that no worker goes DOWN within E_comm and then during the computation.
+        `needs` has a pair (worker, slots of communication that it needs) for each member, at least
+        one; `work` is the slots of computation left; `channels` is n_com. E adds the transfers'
+        E_comm = max(max_q E_q(n_q), sum n_q / n_com), for any number of members, to the
+        computation's; P is the probability that no worker goes DOWN within E_comm and then during
+        the computation.
         """
         mask = total = 0
         transfer = 0.0
@@ -163,10 +172,11 @@ class Belief:
         return log_success, transfer + self.expected(mask, work)
 
     def recall(self, key: Hashable, make: Callable[[], Made]) -> Made:
-        """What `make` made when first called with this `key`: a policy's cache.
+        """Return the object that `make` built when this method was first called with `key`;
+        policies use it as a cache.
 
-        It lives as long as the belief and may be shared by policies: it must never change an
-        answer.
+        The object lives as long as the belief and may be shared by policies, so it must never
+        change an answer.
         """
         found = self._made.get(key)
         if found is None:
@@ -175,5 +185,5 @@ class Belief:
 
 
 def workers_of(mask: int) -> list[int]:
-    """Indices of the workers in a bit mask, ascending."""
+    """Return the indices of the workers in a bit mask, ascending."""
     return [worker for worker, bit in enumerate(f"{mask:b}"[::-1]) if bit == "1"]

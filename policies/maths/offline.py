@@ -1,8 +1,9 @@
-"""OFF-LINE-COUPLED: the optimum for a scheduler that knows every state beforehand (volatile13,
-section IV).
+"""Solves OFF-LINE-COUPLED: the optimum of a scheduler that knows every state beforehand
+(volatile13, section IV).
 
-No communication and identical workers. NP-hard (volatile13, Theorem 4.1): solved exactly as a
-mixed-integer programme, bounded where the time for that runs out.
+There is no communication and all workers are identical. The problem is NP-hard (volatile13, Theorem
+4.1): it is solved exactly as a mixed-integer programme, and bounded where the time for that runs
+out.
 """
 
 from __future__ import annotations
@@ -19,26 +20,27 @@ from scipy.optimize import Bounds, LinearConstraint, OptimizeResult, milp
 from scipy.sparse import coo_array
 
 States = NDArray[np.bool_]
-"""Workers x slots."""
+"""Boolean matrix of workers x slots."""
 Places = NDArray[np.int64]
-"""Of variables."""
+"""Indices of variables of the programme."""
 
 
 @frozen
 class Load:
-    """One way to share the tasks: so many workers, so many common UP slots."""
+    """One way to share the tasks: a number of workers and the common UP slots that they need."""
 
     workers: int
     slots: int
 
 
 def _exactly(total: float, coefficients: NDArray[np.float64]) -> LinearConstraint:
-    """One row: the weighted sum of all variables is `total`."""
+    """Return a constraint with one row: the weighted sum of all variables is `total`."""
     return LinearConstraint(coefficients[np.newaxis], [total], [total])
 
 
 def _at_most(high: float, variables: int, *terms: tuple[float, Places]) -> LinearConstraint:
-    """A row for each position: the sum of coefficient x variable is at most `high`."""
+    """Return a constraint with a row for each position: the sum of coefficient x variable is at
+    most `high`."""
     rows = len(terms[0][1])
     values = np.repeat([coefficient for coefficient, _ in terms], rows)
     places = np.tile(np.arange(rows), len(terms)), np.concatenate([columns for _, columns in terms])
@@ -49,10 +51,10 @@ def _at_most(high: float, variables: int, *terms: tuple[float, Places]) -> Linea
 def programme(
     up: States, down: States, loads: Sequence[Load]
 ) -> tuple[NDArray[np.float64], Bounds, list[LinearConstraint]]:
-    """Choose a load, its workers and its slots, so that the last slot comes as early as possible:
-    minimise costs x, x binary, under bounds and constraints.
+    """Return costs, bounds and constraints of the binary programme that chooses a load, its workers
+    and its slots so that the last slot comes as early as possible.
 
-    Binary variables, in this order: each worker is chosen; each slot is used; each slot comes
+    The binary variables, in this order: each worker is chosen; each slot is used; each slot comes
     before the end; each slot comes after the beginning; each load is chosen. The objective counts
     the slots before the end.
     """
@@ -68,6 +70,9 @@ def programme(
     time[load] = [-each.slots for each in loads]
     away, lost = np.nonzero(~up), np.nonzero(down)
     constraints = [
+        # The rows, in this order: one load; as many workers as it has; as many slots as it needs; a
+        # used slot is before the end; so is every earlier one; a used slot is after the beginning;
+        # so is every later one; chosen workers are UP in used slots; and not DOWN in between.
         *(_exactly(1, one), _exactly(0, staff), _exactly(0, time)),
         _at_most(0, size, (1, used), (-1, open_)),
         _at_most(0, size, (1, open_[1:]), (-1, open_[:-1])),
@@ -84,7 +89,7 @@ OPTIMAL, INFEASIBLE = 0, 2
 
 
 class Bound(enum.Enum):
-    """mu, the most tasks that one worker takes: OFF-LINE-COUPLED's two versions."""
+    """The bound mu on the tasks that one worker takes: OFF-LINE-COUPLED's two versions."""
 
     ONE = "one"
     UNBOUNDED = "unbounded"
@@ -92,31 +97,33 @@ class Bound(enum.Enum):
 
 @frozen
 class OfflineOptimum:
-    """How early an iteration can end: the first slot after its last one."""
+    """The earliest slot at which an iteration can end: the first slot after its last one."""
 
     lower: int
-    """No iteration ends before this slot: one more than there are slots if none ends at all."""
+    """Slot before which no iteration ends; one more than the number of slots if none ends at
+    all."""
     upper: int | None
-    """One ends at this slot; None where none was found."""
+    """Slot at which an iteration ends; None where none was found."""
     workers: tuple[int, ...]
-    """The workers of that iteration, ascending."""
+    """Indices of that iteration's workers, ascending."""
     optimal: bool
-    """The search was finished: `upper` is `lower`, or None because there is no iteration."""
+    """Whether the search was finished: `upper` is `lower`, or None because there is no
+    iteration."""
 
 
 @frozen
 class MostIterations:
-    """How many iterations fit, one after the other."""
+    """Bounds on the number of iterations that fit, one after the other."""
 
     lower: int
     upper: int
     optimal: bool
-    """`lower` = `upper`."""
+    """Whether `lower` equals `upper`."""
 
 
 @frozen(eq=False)
 class Search:
-    """Iterations of `tasks` tasks, `speed` slots each on any worker.
+    """Searches for iterations of `tasks` tasks, which take `speed` slots each on any worker.
 
     The chosen workers compute in the slots where all of them are UP (`up`). Between the first and
     the last of these slots none of them may be DOWN (`down`), or the iteration would be lost.
@@ -131,7 +138,7 @@ class Search:
     time_limit: float = inf
     """Seconds that the solver may take for one iteration."""
     down: States = field()
-    """Default: none is ever."""
+    """Boolean matrix of the slots in which each worker is DOWN; by default none ever is."""
 
     @down.default
     def _nowhere(self) -> States:
@@ -149,7 +156,8 @@ class Search:
             raise ValueError(f"An iteration has at least 1 task of 1 slot, not {tasks} of {speed}.")
 
     def earliest_end(self, start: int = 0) -> OfflineOptimum:
-        """The earliest end of one iteration, in slots from `start`, where it begins."""
+        """Return the earliest end of one iteration that begins at slot `start`, in slots counted
+        from `start`."""
         up, down = self.up[:, start:], self.down[:, start:]
         loads = _loads(self.tasks, self.speed, self.bound, up.shape[0])
         never = OfflineOptimum(up.shape[1] + 1, None, (), True)
@@ -169,7 +177,7 @@ class Search:
         return _optimum(solution, up, down, loads)
 
     def most_iterations(self) -> MostIterations:
-        """How many iterations can end, each beginning no earlier than the one before ends.
+        """Return how many iterations can end, each beginning no earlier than the one before ends.
 
         Ending each as early as possible is best, since beginning later never ends earlier.
         """
@@ -180,7 +188,8 @@ class Search:
 
 
 def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
-    """How many iterations fit into the slots; `length`: slots that one takes from its start."""
+    """Return how many iterations fit into the slots; `length` gives the slots that one takes from
+    its start."""
     count = start = 0
     while (start := start + length(start)) <= slots:
         count += 1
@@ -188,9 +197,11 @@ def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
 
 
 def _loads(tasks: int, speed: int, bound: Bound, workers: int) -> list[Load]:
-    """The ways to share the tasks: ceil(m / x) workers with at most x tasks each, x w slots."""
+    """Return the ways to share the tasks: ceil(m / x) workers with at most x tasks each, x w
+    slots."""
     if bound is Bound.ONE:
         return [Load(tasks, speed)] if tasks <= workers else []
+    # Of loads with the same number of workers, the one with the fewest slots is the last written.
     least = {ceil(tasks / each): each for each in range(tasks, 0, -1)}
     return [Load(count, each * speed) for count, each in least.items() if count <= workers]
 
@@ -200,6 +211,7 @@ def _optimum(
 ) -> OfflineOptimum:
     least = min(load.slots for load in loads)
     bounded = solution.mip_dual_bound is not None and isfinite(solution.mip_dual_bound)
+    # The solver's bound is a float: 1e-6 below a whole number of slots is that number.
     lower = max(least, ceil(solution.mip_dual_bound - 1e-6)) if bounded else least
     if solution.x is None:
         return OfflineOptimum(lower, None, (), False)
@@ -211,9 +223,9 @@ def _optimum(
 
 
 def end_of(workers: Sequence[int], slots: int, up: States, down: States) -> int | None:
-    """The first slot after `slots` common UP ones of these workers; None if there is none.
+    """Return the first slot after `slots` common UP ones of these workers; None if there is none.
 
-    They begin again whenever one of them was DOWN.
+    The workers begin again whenever one of them was DOWN.
     """
     members = list(workers)
     together = np.logical_and.reduce(up[members])

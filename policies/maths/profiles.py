@@ -1,4 +1,4 @@
-"""Many speedup profiles at once: minima, thresholds and ratios by array arithmetic.
+"""Evaluates many speedup profiles at once: minima, thresholds and ratios by array arithmetic.
 
 Nothing here scans p = 1..P for a formula: up to the fastest count t falls and the area grows, so
 counts are found by bisection or in closed form, for all jobs together. (500 jobs on 7,500
@@ -26,7 +26,8 @@ SAME = 1e-12
 def bisect_counts(
     low: Counts, high: Counts, holds: Callable[[Counts], NDArray[np.bool_]]
 ) -> Counts:
-    """Per element the smallest count in [low, high] that `holds`; high where none below does."""
+    """Return, per element, the smallest count in [low, high] that `holds`; high where none below
+    does."""
     low, high = low.copy(), high.copy()
     while (low < high).any():
         middle = (low + high) // 2
@@ -38,10 +39,10 @@ def bisect_counts(
 
 @define(eq=False)
 class Formulas:
-    """Profiles of `Speedup`'s formula on P processors, one array element each."""
+    """Profiles of `Speedup`'s formula on P processors, with one array element for each."""
 
     processors: int
-    """P."""
+    """Number of processors, P."""
     parallel: Floats
     degree: Floats
     delta: Floats
@@ -58,11 +59,12 @@ class Formulas:
         self.fastest = self._fastest()
         self.least_time = self.time(self.fastest)
         self.least_area = self.time(np.ones_like(self.fastest))
+        # Fewer processors may have the same time but for rounding.
         self.fastest = self.needed(self.least_time * (1 + SAME))
 
     @classmethod
     def of(cls, profiles: Sequence[Speedup], processors: int) -> Formulas:
-        """The arrays of `profiles`."""
+        """Build the arrays of `profiles`."""
         rows = [(s.parallel, s.degree, s.delta, s.serial, s.cost) for s in profiles]
         columns = np.array(rows, dtype=np.float64).reshape(len(rows), 5).T
         parallel, degree, delta, serial, cost = columns
@@ -70,13 +72,14 @@ class Formulas:
         return cls(processors, parallel, degree, delta, serial, cost, powers)
 
     def time(self, counts: Counts) -> Floats:
-        """t(p), one count per profile."""
+        """Return t(p), with one count per profile."""
         shared = np.minimum(counts, self.degree)
         if self.powers:
             shared = shared**self.delta
         return self.parallel / shared + self.serial + (counts - 1) * self.cost
 
     def _fastest(self) -> Counts:
+        # t(p) is convex with its real minimum at sqrt(a / c): the best whole count is beside it.
         limit = np.minimum(np.floor(self.degree), self.processors)
         with np.errstate(divide="ignore", invalid="ignore"):
             best = np.floor(np.sqrt(self.parallel / self.cost))
@@ -86,8 +89,8 @@ class Formulas:
         return np.where(self.time(high) < self.time(low), high, low)
 
     def needed(self, limit: Floats) -> Counts:
-        """The smallest p with t(p) <= limit, which is also that of least area; `fastest` where even
-        that is too slow."""
+        """Return the smallest p with t(p) <= limit, which is also that of least area; `fastest`
+        where even that is too slow."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             guess = self._root(limit)
         top = self.fastest
@@ -102,7 +105,10 @@ class Formulas:
         return bisect_counts(ones, top, lambda p: self.time(p) <= limit)
 
     def _root(self, limit: Floats) -> Floats:
-        """Smallest real p with a/p^delta + b + (p - 1) c = limit (c = 0 unless delta = 1)."""
+        """Return the smallest real p with a/p^delta + b + (p - 1) c = limit (c = 0 unless delta =
+        1)."""
+        # The quotient form of the quadratic's smaller root, which does not cancel where c is small
+        # or 0.
         room = limit - self.serial + self.cost
         root = 2 * self.parallel / (room + np.sqrt(room * room - 4 * self.parallel * self.cost))
         root = np.where(room > 0, root, np.inf)
@@ -111,15 +117,16 @@ class Formulas:
         return np.ceil(root)
 
     def min_time(self) -> Counts:
-        """The smallest p of minimal time."""
+        """Return the smallest p of minimal time."""
         return self.fastest
 
     def min_area(self) -> Counts:
-        """The smallest p of minimal area: 1, because the area never falls."""
+        """Return the smallest p of minimal area, which is 1 because the area never falls."""
         return np.ones_like(self.fastest)
 
     def thrifty(self, limit: Floats) -> Counts:
-        """Of the counts with t(p) <= limit that of least area; at equal area the fastest."""
+        """Return, of the counts with t(p) <= limit, that of least area; at equal area the
+        fastest."""
         counts = self.needed(limit)
         fastest = self.fastest
         area = counts * self.time(counts)
@@ -127,7 +134,8 @@ class Formulas:
         return np.where(same, fastest, counts)
 
     def local(self) -> Counts:
-        """LPA: the smallest p of least r(alpha, beta) (moldable21, algorithm 2), up to `fastest`.
+        """Return LPA's counts: the smallest p of least r(alpha, beta) (moldable21, algorithm 2), up
+        to `fastest`.
 
         2 alpha grows from the crossing alpha = beta on; before it r is unimodal.
         """
@@ -145,13 +153,13 @@ class Formulas:
         return self.ratio(counts + 1) < self.ratio(counts) * (1 - SAME)
 
     def ratio(self, counts: Counts) -> Floats:
-        """r(alpha, beta) of each profile at its count."""
+        """Return r(alpha, beta) of each profile at its count."""
         time = self.time(counts)
         return ratio(counts * time / self.least_area, time / self.least_time, self.processors)
 
 
 def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
-    """r(alpha, beta) of moldable21, equation 10; 2 alpha on a single processor."""
+    """Return r(alpha, beta) of moldable21, equation 10; on a single processor it is 2 alpha."""
     if processors == 1:
         return 2 * alpha
     far = (processors * alpha + (processors - 2) * beta) / (processors - 1)
@@ -160,7 +168,7 @@ def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
 
 @frozen(eq=False)
 class Listed:
-    """One table of times, with the questions that `Formulas` answers for many."""
+    """One table of times, which answers the same questions as `Formulas` does for many."""
 
     processors: int
     times: Floats
@@ -168,13 +176,14 @@ class Listed:
 
     @classmethod
     def of(cls, table: Table, processors: int) -> Listed:
-        """The first P entries of `table`."""
+        """Build it from the first P entries of `table`."""
         times = np.array(table.times[:processors], dtype=np.float64)
         return cls(processors, times, times * np.arange(1, len(times) + 1))
 
     @classmethod
     def tabulated(cls, profile: Profile, processors: int) -> Listed:
-        """A table as `of`, a formula up to its fastest count. Raises ValueError for rigid jobs."""
+        """Tabulate any profile: a table as `of` does, a formula up to its fastest count. Raises
+        ValueError for rigid jobs."""
         formulas, _ = split([profile])
         if not formulas:
             return cls.of(cast(Table, profile), processors)
@@ -184,26 +193,26 @@ class Listed:
         return cls(processors, times, times * counts)
 
     def min_time(self) -> int:
-        """The smallest p of minimal time."""
+        """Return the smallest p of minimal time."""
         return _first(self.times <= self.times.min() * (1 + SAME))
 
     def min_area(self) -> int:
-        """The smallest p of minimal area."""
+        """Return the smallest p of minimal area."""
         return _first(self.areas <= self.areas.min() * (1 + SAME))
 
     def ratios(self) -> Floats:
-        """r(alpha, beta) by p - 1."""
+        """Return r(alpha, beta) of each count; that of p is at index p - 1."""
         alpha, beta = self.areas / self.areas.min(), self.times / self.times.min()
         return ratio(alpha, beta, self.processors)
 
     def local(self) -> int:
-        """LPA's count."""
+        """Return the count that LPA chooses."""
         ratios = self.ratios()
         return _first(ratios <= ratios.min() * (1 + SAME))
 
     def thrifty(self, limit: float) -> int:
-        """Of the counts with t(p) <= limit that of least area; at equal area the fastest. The
-        fastest of all where none is fast enough."""
+        """Return, of the counts with t(p) <= limit, that of least area; at equal area the fastest.
+        Where none is fast enough it is the fastest of all."""
         able = self.times <= limit
         if not able.any():
             return self.min_time()
@@ -216,7 +225,7 @@ def _first(good: NDArray[np.bool_]) -> int:
 
 
 def split(profiles: Sequence[Profile]) -> tuple[list[int], list[int]]:
-    """Positions of the formulas and of the tables. Raises ValueError for rigid jobs."""
+    """Return the positions of the formulas and of the tables. Raises ValueError for rigid jobs."""
     formulas = [i for i, profile in enumerate(profiles) if isinstance(profile, Speedup)]
     tables = [i for i, profile in enumerate(profiles) if isinstance(profile, Table)]
     if len(formulas) + len(tables) < len(profiles):

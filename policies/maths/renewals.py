@@ -1,7 +1,7 @@
-"""Renewal theory of Weibull laws: the scale of one, the time that is left at an arbitrary moment,
-and how many renewals are expected (D. R. Cox, Renewal Theory, 1962, chapters 4 and 5).
+"""Computes renewals of Weibull laws: the scale of a law, the time that is left at an arbitrary
+moment, and the expected number of renewals (D. R. Cox, Renewal Theory, 1962, chapters 4 and 5).
 
-Shape 1 is the exponential law, from which both ages of a unit are the same.
+Shape 1 is the exponential law, for which a new unit and one at an arbitrary moment behave alike.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 STEPS = 400
-"""Points at which the renewal function is solved for: its error is then below 1 in 1,000."""
+"""Number of points at which the renewal function is computed; its error is below 1 in 1,000."""
 MANY = 20
-"""Means after which a law of shape 1 or above follows its asymptote to within 1 in 40."""
+"""Number of means after which a law of shape 1 or above follows its asymptote to within 1 in 40."""
 CLOSE = 1e-6
-"""A step so short, relative to the time since it, is a point: differences would cancel."""
+"""Length of a step, relative to the time since it, below which the step counts as a point,
+because differences would cancel."""
 
 
 def weibull_scale(mean: float, shape: float) -> float:
@@ -28,7 +29,7 @@ def weibull_scale(mean: float, shape: float) -> float:
 
 
 def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
-    """Return the probability that what is left at an arbitrary moment lasts no longer than each of
+    """Return the probability that the time left at an arbitrary moment is no longer than each of
     `times`.
 
     Its density is (1 - F(x)) / mean, whose integral is the regularised incomplete gamma function
@@ -42,13 +43,14 @@ def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
 
 
 def expected_renewals(time: float, mean: float, shape: float) -> float:
-    """Return m(time), the renewals that are expected by then of a unit that is new at 0.
+    """Return m(time), the expected number of renewals until `time` of a unit that is new at 0.
 
-    From a unit at an arbitrary moment of its life exactly time / mean are expected.
+    A unit at an arbitrary moment of its life has time / mean expected renewals, exactly.
     """
     if shape == 1 or not 0 < time < math.inf:
         return time / mean
     if shape > 1 and time > MANY * mean:
+        # Asymptote of the renewal function: t / mean + (c^2 - 1) / 2, c^2 the squared variation.
         return time / mean + (_squared_variation(shape) - 1) / 2
     scaled = time / weibull_scale(mean, shape)
     times, renewals = _solved(shape, 2.0 ** math.ceil(math.log2(scaled)))
@@ -56,7 +58,7 @@ def expected_renewals(time: float, mean: float, shape: float) -> float:
 
 
 def _squared_variation(shape: float) -> float:
-    """Return variance / mean^2."""
+    """Return the squared coefficient of variation, variance / mean^2."""
     return math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2 - 1
 
 
@@ -66,7 +68,7 @@ def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
 
     The renewal equation m(t) = F(t) + integral of F(t - x) dm(x) is solved for an m that is linear
     between the times; the integral of F over each step is exact. Below shape 1, m begins as
-    t^shape, so the times lie the denser, the earlier they are.
+    t^shape, so earlier times lie closer together.
     """
     times = end * (np.arange(STEPS + 1) / STEPS) ** max(1.0, 2 / shape)
     steps, middles = np.diff(times), (times[1:] + times[:-1]) / 2
@@ -82,11 +84,12 @@ def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
     grown = np.zeros(STEPS)  # over each step
     for k in range(STEPS):
         before = grown[:k].sum()
+        # m(t_k) = before + grown[k] stands on both sides of the equation: solved for grown[k].
         grown[k] = (distribution[k] + means[k, :k] @ grown[:k] - before) / (1 - means[k, k])
     return times, np.concatenate(([0.0], grown.cumsum()))
 
 
 def _area_below(times: Floats, shape: float) -> Floats:
-    """Return the integral of F from 0 to each of the times, of a law of scale 1."""
+    """Return the integral of F from 0 to each of the times, for a law of scale 1."""
     mean = math.gamma(1 + 1 / shape)
     return times - mean * residual_cdf(times, mean, shape)

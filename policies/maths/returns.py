@@ -1,4 +1,4 @@
-"""When are all the workers of a set UP together again? (volatile13, section V.A, Theorem 5.1,
+"""Computes when all workers of a set are UP together again (volatile13, section V.A, Theorem 5.1,
 appendix B)."""
 
 from __future__ import annotations
@@ -14,64 +14,68 @@ from numpy.typing import NDArray
 from policies.maths.spectrum import Spectrum, Term
 
 MOST_TERMS = 512
-"""Nine workers of different kinds: up to here the closed form is faster than the sum over t."""
+"""Largest number of terms, that of nine workers of different kinds, up to which the closed form is
+faster than the sum over t."""
 MOST_TERMS_EVER = 1 << 20
-"""Twenty: even where the sum over t would be longer still, the terms must fit in memory."""
+"""Largest number of terms that fit in memory, that of twenty workers of different kinds; it applies
+even where the sum over t would take longer."""
 PRECISION = 1e-16
-"""epsilon of the truncated sums, absolute (the first omitted geometric tail is added back)."""
+"""Absolute precision epsilon of the truncated sums; the first omitted geometric tail is added
+back."""
 CHUNK = 1 << 14
-"""Slots summed at once: bounds the memory of a set that returns for very long."""
+"""Number of slots summed at once, which bounds the memory for a set that takes very long to
+return."""
 
 
 Kinds = Mapping[Spectrum, int]
-"""A set of workers: how many have this very spectrum."""
+"""A set of workers, as the number of workers that have each spectrum."""
 
 
 @frozen
 class SetAnalysis:
-    """What Theorem 5.1 knows of a set S of workers that are all UP at slot 0."""
+    """Quantities of Theorem 5.1 for a set S of workers that are all UP at slot 0."""
 
     e_u: float
     """E_u = sum over t > 0 of P(all UP at t, none DOWN before); inf where no worker can go DOWN."""
     a: float
     """A = sum over t > 0 of t P(all UP at t, none DOWN before)."""
     log_p_plus: float
-    """ln P_+: the probability that all are UP together again before one goes DOWN."""
+    """Logarithm of P_+, the probability that all are UP together again before one goes DOWN."""
     e_c: float
-    """E_c = sum over t > 0 of t P(first UP together again at t), not conditional on it."""
+    """E_c = sum over t > 0 of t P(first UP together again at t), not conditional on a return."""
     step: float
-    """E_c / P_+, slots from one common UP slot to the next, given that there is one."""
+    """Expected slots from one common UP slot to the next, given that there is one: E_c / P_+."""
 
 
 @frozen(eq=False)
 class Product:
-    """P(all UP at t, none DOWN before) of a set of workers, as a sum of terms c v^t."""
+    """Represents P(all UP at t, none DOWN before) of a set of workers as a sum of terms c v^t."""
 
     table: NDArray[np.float64]
-    """The terms' values, the largest first, and, in a second row, their coefficients."""
+    """Values of the terms, the largest first, and their coefficients in a second row."""
     log_rate: float
-    """ln Lambda, Lambda the product of the workers' l1; 0 where no worker can go DOWN."""
+    """Logarithm of Lambda, the product of the workers' l1; 0 where no worker can go DOWN."""
 
     @classmethod
     def of_no_worker(cls) -> Product:
         return cls(np.ones((2, 1)), 0.0)
 
     def times(self, one: Spectrum) -> Product:
-        """The same with one worker more."""
+        """Return the product for the set with one more worker."""
         return Product(_times(self.table, one.table), self.log_rate + one.terms[0].log_value)
 
     def analysis(self) -> SetAnalysis:
-        """Analysis of the set, at least one worker."""
+        """Return the analysis of the set, which must have at least one worker."""
         if self.log_rate < 0.0:
             return _from_sums(*_geometric(self.table, self.log_rate))
         return _never_down(float(self.table[1, 0]))
 
 
 def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
-    """Analysis of the set of these workers, at least one.
+    """Return the analysis of the set of these workers, at least one.
 
-    The closed form where it has few terms (workers that share a spectrum share theirs), else the
-    truncated product.
+    The closed form is used where it has few terms (workers with the same spectrum share theirs),
+    otherwise the truncated product.
     """
     kinds = Counter(spectra)
     rate = log_rate(kinds)
@@ -81,12 +85,15 @@ def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
 
 
 def log_rate(kinds: Kinds) -> float:
-    """ln Lambda, Lambda the product of the workers' l1; 0 where no worker can go DOWN."""
+    """Return ln Lambda, with Lambda the product of the workers' l1; 0 where no worker can go
+    DOWN."""
     return sum([kind.terms[0].log_value * count for kind, count in kinds.items()])
 
 
 def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """(E_u, A) of a set of workers, at least one of which can go DOWN: `rate` = ln Lambda < 0."""
+    """Return (E_u, A) of a set of workers of which at least one can go DOWN; `rate` = ln Lambda <
+    0."""
+    # k workers of one kind with two eigenvalues give k + 1 different terms of a binomial.
     terms = prod([count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds.items()])
     if terms <= MOST_TERMS:
         return closed_sums(kinds, rate)
@@ -95,7 +102,8 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """(E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c v^t."""
+    """Return (E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c
+    v^t."""
     table = np.ones((2, 1))
     for kind, count in kinds.items():
         table = _times(table, kind.table if count == 1 else _power(kind.terms, count))
@@ -103,10 +111,10 @@ def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """(E_u, A) summed over t, then closed by the leading eigenvalues' geometric tail.
+    """Return (E_u, A) summed over t and closed by the leading eigenvalues' geometric tail.
 
-    The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon
-    as the second eigenvalues have died out, even where a failure is very rare.
+    The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon as
+    the second eigenvalues have died out, even where a failure is very rare.
     """
     end = slots_to_sum(kinds, rate)
     e_u = a = 0.0
@@ -123,16 +131,18 @@ def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def slots_to_sum(kinds: Kinds, rate: float) -> int:
-    """T such that sums over 0 < t < T, with the geometric tail, are exact to `PRECISION`."""
+    """Return T such that sums over 0 < t < T, with the geometric tail, are exact to `PRECISION`."""
     return max(1, int(min(horizon(rate, PRECISION), _mixed(kinds))))
 
 
 def horizon(rate: float, precision: float) -> int:
-    """The appendix's T: Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <= precision.
+    """Return the appendix's T, with Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <=
+    precision.
 
     `rate` = ln Lambda < 0. Beyond T, A and E_u miss at most `precision`.
     """
     gap = -expm1(rate)
+    # T stands on both sides of the inequality: iterate from below until it stays.
     end, grown = 0, 1
     while grown > end:
         end = grown
@@ -142,12 +152,13 @@ def horizon(rate: float, precision: float) -> int:
 
 
 def _never_down(up: float) -> SetAnalysis:
-    """P_+ = 1 and, by renewal, E_c = 1 / P(all UP) = product of 1 + p_ur / p_ru."""
+    """Return the analysis of a set that never goes DOWN: P_+ = 1 and, by renewal, E_c = 1 / P(all
+    UP), the product of 1 + p_ur / p_ru."""
     return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=1.0 / up, step=1.0 / up)
 
 
 def _from_sums(e_u: float, a: float) -> SetAnalysis:
-    """P_+ = E_u / (1 + E_u), E_c = A (1 - P_+) / (1 + E_u)."""
+    """Return the analysis from E_u and A: P_+ = E_u / (1 + E_u), E_c = A (1 - P_+) / (1 + E_u)."""
     if e_u <= 0.0:
         return SetAnalysis(e_u=0.0, a=0.0, log_p_plus=-inf, e_c=0.0, step=inf)
     return SetAnalysis(
@@ -160,15 +171,17 @@ def _from_sums(e_u: float, a: float) -> SetAnalysis:
 
 
 def _times(table: NDArray[np.float64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The table of a product of two sums of terms c v^t."""
+    """Return the table of the product of two sums of terms c v^t."""
     product: NDArray[np.float64] = table[:, :, np.newaxis] * factor[:, np.newaxis, :]
     return product.reshape(2, -1)
 
 
 def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
-    """(sum c v / (1 - v), sum c v / (1 - v)^2), the first v = exp(rate)."""
+    """Return (sum c v / (1 - v), sum c v / (1 - v)^2), with the first v = exp(rate)."""
     values, coefficients = table
     gaps = 1.0 - values
+    # 1 - v of the first term from its logarithm: it is the smallest difference and would lose
+    # digits.
     gaps[0] = -expm1(rate)
     # Not `@`: the order in which BLAS adds differs between machines, and so would the logs.
     geometric = coefficients * values / gaps
@@ -176,7 +189,7 @@ def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
 
 
 def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
-    """The table of (c1 v1^t + c2 v2^t)^count, v1^count first."""
+    """Return the table of (c1 v1^t + c2 v2^t)^count, with v1^count first."""
     if len(terms) == 1:
         return np.array([[terms[0].value ** count], [terms[0].coefficient ** count]])
     (first, second), seconds = terms, range(count + 1)
@@ -188,17 +201,19 @@ def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
 
 
 def _mixed(kinds: Kinds) -> float:
-    """Slots until the second eigenvalues' part of the product is below `PRECISION`, relative."""
+    """Return the number of slots until the second eigenvalues' part of the product is below
+    `PRECISION`, relative."""
     pairs = [(kind.terms, count) for kind, count in kinds.items() if len(kind.terms) == 2]
     slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
     weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)
     if slowest == 0.0:
         return 2
+    # Solves (1 + weight) slowest^T = PRECISION for T.
     return inf if slowest >= 1.0 else ceil(log(PRECISION / (1.0 + weight)) / log(slowest))
 
 
 def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """P_uu(t) / l1^t of one worker."""
+    """Return P_uu(t) / l1^t of one worker."""
     if len(terms) == 1:
         return np.ones_like(t)
     first, second = terms
@@ -209,6 +224,6 @@ def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.fl
 
 
 def _chunks(end: int) -> Iterator[NDArray[np.float64]]:
-    """The slots 0 < t < end, `CHUNK` at a time."""
+    """Yield the slots 0 < t < end in arrays of `CHUNK`."""
     for start in range(1, end, CHUNK):
         yield np.arange(start, min(start + CHUNK, end), dtype=np.float64)

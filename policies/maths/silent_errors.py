@@ -1,5 +1,5 @@
-"""Silent errors: how often attempts fail, how many do before one does not, and lower bounds on a
-makespan under them, with the guarantees held against these.
+"""Computes silent errors: the probabilities of failing attempts, the failures before a success,
+and lower bounds on a makespan under them, against which guarantees are tested.
 
 Times, areas and bounds share the scenario's unit of time; integers and fractions stay exact.
 """
@@ -16,9 +16,10 @@ from policies.maths.speedup import Profile, Rigid, Speedup, Table
 
 
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
-    """q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (rigid21, section 5.1).
+    """Return q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (rigid21, section 5.1).
 
-    `average` is q-bar, how often a job of mean area fails. Raises ValueError outside [0, 1).
+    `average` is q-bar, the failure probability of a job of mean area. Raises ValueError where it is
+    not in [0, 1).
     """
     if not 0 <= average < 1:
         raise ValueError(f"an average failure probability must lie in [0, 1), not {average!r}")
@@ -27,22 +28,26 @@ def failure_probabilities(areas: Sequence[float], average: float) -> list[float]
 
 
 def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
-    """q_j = 1 - exp(-lambda w_j): w_j is the area of a rigid job (rigid21, section 3.4) and the
-    total work of a moldable one (moldable21, equation 3); `rate` is per unit of it. Raises
-    ValueError for a negative rate."""
+    """Return q_j = 1 - exp(-lambda w_j) for each job.
+
+    w_j is the area of a rigid job (rigid21, section 3.4) and the total work of a moldable one
+    (moldable21, equation 3); `rate` is lambda, per unit of w_j. Raises ValueError for a negative
+    rate.
+    """
     if not rate >= 0:
         raise ValueError(f"a failure rate must not be negative, not {rate!r}")
     return list((-np.expm1(-rate * np.asarray(works, dtype=np.float64))).tolist())
 
 
 def draw_failures(probabilities: Sequence[float], rng: Generator) -> list[int]:
-    """Failures before success, P(f) = q^f (1 - q), independent per job."""
+    """Draw each job's number of failures before a success, P(f) = q^f (1 - q), independently."""
     succeeds = 1 - np.asarray(probabilities, dtype=np.float64)
+    # numpy's geometric law counts trials, the success included.
     return list((rng.geometric(succeeds) - 1).tolist())
 
 
 def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int) -> float:
-    """L(f) = max(t_max(f), A(f)/P) (rigid21, equations 5 and 6); verification is not in it."""
+    """Return L(f) = max(t_max(f), A(f)/P), without verification (rigid21, equations 5 and 6)."""
     pairs = list(zip(jobs, failures, strict=True))
     longest = max((job.length * (failed + 1) for job, failed in pairs), default=0)
     area = sum(job.work * (failed + 1) for job, failed in pairs)
@@ -50,9 +55,9 @@ def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int)
 
 
 def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], list[float]]:
-    """Minimal time and minimal area of each moldable profile on at most P processors.
+    """Return minimal time and minimal area of each moldable profile on at most P processors.
 
-    Raises ValueError for rigid ones.
+    Raises ValueError for rigid profiles.
     """
     times, areas = [0.0] * len(profiles), [0.0] * len(profiles)
     formulas, tables = split(profiles)
@@ -73,7 +78,8 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
 def moldable_bound(
     times: Sequence[float], areas: Sequence[float], failures: Sequence[int], processors: int
 ) -> float:
-    """L'(J, f) = max(t'_max, A'/P) from what `least` gives (moldable21, section 5.1)."""
+    """Return L'(J, f) = max(t'_max, A'/P) from the times and areas of `least` (moldable21, section
+    5.1)."""
     attempts = np.asarray(failures) + 1
     longest = (attempts * np.asarray(times)).max(initial=0.0)
     return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))

@@ -1,4 +1,5 @@
-"""Lower bounds on the overall flowtime of any schedule (redundancy17, sections III.C and IV)."""
+"""Computes lower bounds on the overall flowtime of any schedule (redundancy17, sections III.C and
+IV)."""
 
 from __future__ import annotations
 
@@ -16,21 +17,24 @@ Floats = NDArray[np.float64]
 
 
 def srpt_flowtime(arrivals: Floats, sizes: Floats, speed: float = 1.0) -> float:
-    """Overall flowtime of SRPT on one machine of constant speed: the least possible there.
+    """Return the overall flowtime of SRPT on one machine of constant speed, the least possible
+    there.
 
-    `arrivals` are in time order, time units; `sizes` are work.
+    `arrivals` are in time order, in time units; `sizes` are work.
     """
     work_times = np.asarray(arrivals, dtype=float) * speed
     return float((srpt_completions(work_times, sizes) / speed - arrivals).sum())
 
 
 def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
-    """Completion times of SRPT on one machine of unit speed; `arrivals` are in time order."""
+    """Return the completion times of SRPT on one machine of unit speed; `arrivals` are in time
+    order."""
     completions, clock = np.zeros(len(sizes)), 0.0
     waiting: list[tuple[float, int]] = []
-    """(work left, job), the smallest first."""
+    """Pairs (work left, job), the smallest first."""
     jobs = zip(arrivals.tolist(), sizes.tolist(), strict=True)
     for job, (time, size) in enumerate(chain(jobs, [(np.inf, 0.0)])):  # the last only ends it
+        # SRPT: always the job with the least work left, until the next arrival.
         while waiting and clock < time:
             left, smallest = waiting.pop(0)
             if clock + left > time:
@@ -45,21 +49,22 @@ def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
 
 
 def mean_bound(arrivals: Floats, sizes: Floats, servers: int, peak: float) -> float:
-    """Under Assumption 2 no schedule has a lower overall flowtime: M machines are no better than
-    one of speed M, and no job runs faster than the peak."""
+    """Return a lower bound on the overall flowtime of any schedule under Assumption 2: M machines
+    are no better than one of speed M, and no job runs faster than the peak."""
     return max(srpt_flowtime(arrivals, sizes, servers), float(sizes.sum()) / peak)
 
 
 @frozen(eq=False)
 class Capacity:
-    """C(t): work that all servers together can do in (0, t], piecewise linear."""
+    """The work C(t) that all servers together can do in (0, t], piecewise linear."""
 
     times: Floats
     work: Floats
 
     @classmethod
     def of(cls, paths: Sequence[Iterable[Change]], horizon: float) -> Capacity:
-        """From each server's path, up to `horizon`; the speeds at `horizon` last for ever."""
+        """Build the capacity from each server's path up to `horizon`; the speeds at `horizon` last
+        for ever."""
         steps: list[tuple[float, float]] = [(0.0, 0.0)]
         for path in paths:
             steps += _steps(path, horizon)
@@ -73,11 +78,11 @@ class Capacity:
         )
 
     def until(self, times: Floats) -> Floats:
-        """C at `times`, none beyond the horizon."""
+        """Return C at `times`, none of which may be beyond the horizon."""
         return np.interp(times, self.times, self.work)
 
     def when(self, work: Floats) -> Floats:
-        """The first time at which so much work has been possible.
+        """Return the first time at which each amount of `work` has been possible.
 
         Raises ValueError where that is beyond the horizon.
         """
@@ -85,6 +90,7 @@ class Capacity:
             raise ValueError("The capacity is not known for long enough to finish all jobs.")
         place = np.searchsorted(self.work, work, side="left").clip(1)
         low, high = self.work[place - 1], self.work[place]
+        # No work is possible while all servers stand still: avoid a division by zero there.
         span = np.where(high > low, high - low, 1.0)
         part = (work - low) / span
         return np.asarray(
@@ -93,7 +99,7 @@ class Capacity:
 
 
 def _steps(path: Iterable[Change], horizon: float) -> list[tuple[float, float]]:
-    """(time, change of speed) of one server up to `horizon`."""
+    """Return the pairs (time, change of speed) of one server up to `horizon`."""
     steps, before = [], 0.0
     for time, speed in path:
         if time >= horizon:
@@ -104,21 +110,22 @@ def _steps(path: Iterable[Change], horizon: float) -> list[tuple[float, float]]:
 
 
 def sample_path_bound(arrivals: Floats, sizes: Floats, capacity: Capacity) -> float:
-    """No schedule has a lower overall flowtime on these speeds than SRPT on one machine that has
-    the speed of all servers together, copies or not: in its own clock, C(t), it is SRPT at unit
-    speed."""
+    """Return a lower bound on the overall flowtime of any schedule on these speeds, with copies or
+    without: that of SRPT on one machine that has the speed of all servers together. In its own
+    clock, C(t), this is SRPT at unit speed."""
     ends = srpt_completions(capacity.until(arrivals), sizes)
     return float((capacity.when(ends) - arrivals).sum())
 
 
 def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> float:
-    """F(t) of Lemma 5: overall remaining flowtime of SRPT on M machines of speed 1 + epsilon from
-    now on, where no other job arrives; `remaining` in rising order."""
+    """Return F(t) of Lemma 5: the overall remaining flowtime of SRPT on M machines of speed 1 +
+    epsilon from now on, where no other job arrives. `remaining` is in rising order."""
     n = len(remaining)
     weights = ((n - j) // servers + 1 for j in range(1, n + 1))
     return sum(weight * left for weight, left in zip(weights, remaining, strict=True)) / speed
 
 
 def proof_constant(peak: float, epsilon: float) -> float:
-    """(1 + 2 Delta)(1 + 1/epsilon): SRPT+R at speed 1 + epsilon is so competitive (Theorem 1)."""
+    """Return the competitive ratio of SRPT+R at speed 1 + epsilon, (1 + 2 Delta)(1 + 1/epsilon)
+    (Theorem 1)."""
     return (1 + 2 * peak) * (1 + 1 / epsilon)

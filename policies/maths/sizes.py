@@ -1,4 +1,4 @@
-"""How large jobs are: laws of the size p_j, in time on a machine of unit speed."""
+"""Implements laws of job sizes p_j, in time on a machine of unit speed."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 @frozen
 class Deterministic:
-    """All jobs are alike."""
+    """All jobs have the same size."""
 
     mean: float = field(default=1.0, validator=gt(0))
-    """Every job's size."""
+    """Size of every job."""
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return np.full(count, self.mean, dtype=float)
@@ -24,10 +24,10 @@ class Deterministic:
 
 @frozen
 class Exponential:
-    """No memory; squared coefficient of variation 1."""
+    """Exponential sizes, without memory; squared coefficient of variation 1."""
 
     mean: float = field(default=1.0, validator=gt(0))
-    """Time on a machine of unit speed."""
+    """Mean size, in time on a machine of unit speed."""
 
     def draw(self, rng: Generator, count: int) -> NDArray[np.float64]:
         return rng.exponential(self.mean, count)
@@ -35,14 +35,15 @@ class Exponential:
 
 @frozen
 class BoundedPareto:
-    """P(X > x) proportional to x^-alpha between `low` and `high`: many small, few huge."""
+    """Sizes with P(X > x) proportional to x^-alpha between `low` and `high`: many small jobs, few
+    huge ones."""
 
     alpha: float = field(default=1.5, validator=gt(0))
-    """P(X > x) falls as x^-alpha."""
+    """Exponent of the tail: P(X > x) falls as x^-alpha."""
     low: float = field(default=0.5, validator=gt(0))
-    """Smallest size."""
+    """Smallest size of a job."""
     high: float = field(default=50.0, validator=gt(0))
-    """Largest size."""
+    """Largest size of a job."""
 
     def __attrs_post_init__(self) -> None:
         if self.high <= self.low:
@@ -75,12 +76,12 @@ class BoundedPareto:
 
 @frozen
 class Hyperexponential:
-    """A mixture of exponential laws: squared coefficient of variation above 1."""
+    """A mixture of exponential laws, with a squared coefficient of variation above 1."""
 
     probabilities: tuple[float, ...] = (0.9, 0.1)
-    """Of each kind of job."""
+    """Probability of each kind of job."""
     means: tuple[float, ...] = (0.5, 5.5)
-    """Mean size of each kind."""
+    """Mean size of each kind of job."""
 
     def __attrs_post_init__(self) -> None:
         alike = len(self.means) == len(self.probabilities) > 0
@@ -101,4 +102,4 @@ class Hyperexponential:
 
 
 SizeLaw = Deterministic | Exponential | BoundedPareto | Hyperexponential
-"""A law of job sizes: its mean, and draws above 0."""
+"""A law of job sizes: it has a mean, and draws sizes above 0."""

@@ -1,5 +1,5 @@
-"""One worker's way back to UP: the eigenvalues of the UP/RECLAIMED part of its chain (volatile13,
-section V.A)."""
+"""Analyses one worker's return to UP: the eigenvalues of the UP/RECLAIMED part of its chain
+(volatile13, section V.A)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ Rows = tuple[tuple[float, float, float], tuple[float, float, float], tuple[float
 """Transition probabilities of one worker: rows and columns in the order UP, RECLAIMED, DOWN."""
 
 CLOSE = 1e-4
-"""Eigenvalues nearer than this (relative) would lose P_ND's digits in a difference of powers."""
+"""Relative distance of eigenvalues below which a difference of powers would lose P_ND's digits."""
 
 
 @frozen
 class Term:
-    """coefficient x value^t, one geometric part of P_uu(t)."""
+    """One geometric part of P_uu(t): coefficient x value^t."""
 
     value: float
     log_value: float
-    """Taken from 1 - value, so that a worker which almost never fails keeps its digits."""
+    """Logarithm of the value, computed from 1 - value so that a worker which almost never fails
+    keeps its digits."""
     coefficient: float
 
 
@@ -31,26 +32,27 @@ class Spectrum:
     """P_uu(t) and P_ND(t) of one worker as functions of t (volatile13, sections V.A and V.B,
     appendix B).
 
-    P_uu(t) = mu l1^t + nu l2^t is the probability that a worker UP at 0 is UP at t and was not
-    DOWN in between; P_ND(t), that it was not DOWN in [0, t].
+    P_uu(t) = mu l1^t + nu l2^t is the probability that a worker UP at 0 is UP at t and was not DOWN
+    in between; P_ND(t) is the probability that it was not DOWN in [0, t].
     """
 
     rows: Rows
     terms: tuple[Term, ...]
-    """Of P_uu, the largest value first; one term where the worker never comes back to UP from
-    RECLAIMED, or never leaves UP for it."""
+    """Terms of P_uu, the largest value first; there is one where the worker never comes back to UP
+    from RECLAIMED, or never leaves UP for it."""
     log_rate: float
-    """ln l1: P_ND(t) = l1^t (steady + transient (l2 / l1)^t), unless `close` or `alternating`."""
+    """Logarithm of l1: P_ND(t) = l1^t (steady + transient (l2 / l1)^t), unless `close` or
+    `alternating`."""
     steady: float
     transient: float
     ratio: float
-    """l2 / l1."""
+    """Ratio of the eigenvalues, l2 / l1."""
     close: bool
-    """l1 and l2 are too near each other for that sum."""
+    """Whether l1 and l2 are too near each other for that sum."""
     alternating: bool
-    """l2 < 0, or l1 = 0: powers mean something at whole t only."""
+    """Whether l2 < 0 or l1 = 0, so that powers are defined at whole t only."""
     table: NDArray[np.float64] = field(init=False, repr=False)
-    """The terms' values and, in a second row, their coefficients."""
+    """Values of the terms and, in a second row, their coefficients."""
 
     @table.default
     def _tabulate(self) -> NDArray[np.float64]:
@@ -60,12 +62,15 @@ class Spectrum:
 
     @classmethod
     def of(cls, rows: Rows) -> Spectrum:
-        """Spectrum of the chain with these transition probabilities."""
+        """Return the spectrum of the chain with these transition probabilities."""
         (uu, ur, ud), (ru, rr, rd), _ = rows
+        # A worker that is never RECLAIMED has one eigenvalue: it stays UP or goes DOWN.
         if ur == 0.0:
             stay = _term(uu, ud, 1.0)
             return cls(rows, (stay,), stay.log_value, 1.0, 0.0, 0.0, False, uu == 0.0)
         spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
+        # The eigenvalues of [[uu, ur], [ru, rr]] are (uu + rr - spread) / 2 and (uu + rr + spread)
+        # / 2.
         low = (uu + rr - spread) / 2.0
         # 1 - l1 without cancellation: det(I - M) = (1 - l1)(1 - l2), a sum of products.
         gap = (ur * rd + ud * ru + ud * rd) / (1.0 - low) if ru > 0.0 else min(ur + ud, rd)
@@ -74,6 +79,8 @@ class Spectrum:
         if ru > 0.0:
             weight = (uu - low) / spread
             terms = (_term(high, gap, weight), _term(low, 1.0 - low, 1.0 - weight))
+        # Equal eigenvalues make the sum of two powers a difference of huge terms; see
+        # `_nearly_equal`.
         close = spread <= CLOSE * high
         transient = 0.0 if close else (ud - gap) / spread
         return cls(
@@ -88,9 +95,10 @@ class Spectrum:
         )
 
     def log_survival(self, t: float) -> float:
-        """ln P_ND(t) at real t in slots, -inf where the worker is DOWN for sure.
+        """Return ln P_ND(t) at real t in slots, -inf where the worker is DOWN for sure.
 
-        t = 0 or t >= 1, as E_comm always is: between, the powers may leave [0, 1].
+        Valid for t = 0 and t >= 1, which E_comm always satisfies: in between, the powers may leave
+        [0, 1].
         """
         if self.close or self.alternating:
             return self._log_survival_apart(t)
@@ -103,7 +111,8 @@ class Spectrum:
         return rate + log(survival) if survival > 0.0 else -np.inf
 
     def _nearly_equal(self, t: float) -> float:
-        """P_ND(t) / l1^t = (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 - l2)."""
+        """Return P_ND(t) / l1^t = (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 -
+        l2)."""
         (uu, ur, _), (ru, rr, _), _ = self.rows
         spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
         high = (uu + rr + spread) / 2.0
@@ -113,7 +122,7 @@ class Spectrum:
         return 1.0 + (1.0 - weight) * shrunk + ur * apart
 
     def _between_slots(self, t: float) -> float:
-        """P_ND(t) of an alternating chain: exact at whole t, linear in between."""
+        """Return P_ND(t) of an alternating chain, exact at whole t and linear in between."""
         part = np.array([row[:2] for row in self.rows[:2]])
         start = int(t)
         before = np.linalg.matrix_power(part, start)

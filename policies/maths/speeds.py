@@ -1,4 +1,4 @@
-"""How a server's speed varies: piecewise constant, exact between changes (redundancy17,
+"""Implements laws of a server's speed: piecewise constant, exact between changes (redundancy17,
 section III).
 
 A process has unit mean and a peak rate Delta, is the same for every server and has stationary
@@ -17,10 +17,10 @@ from attrs.validators import ge, gt, le, lt
 from numpy.random import Generator
 
 Change = tuple[float, float]
-"""(time, speed from then on)."""
+"""A change of speed: (time, speed from then on)."""
 
 BLOCK = 64
-"""Draws at a time: one numpy call for each costs as much as a whole message."""
+"""Number of draws at a time, because one numpy call for each costs as much as a whole message."""
 
 
 class SpeedProcess(Protocol):
@@ -28,16 +28,16 @@ class SpeedProcess(Protocol):
 
     @property
     def peak(self) -> float:
-        """Delta: the speed never exceeds it."""
+        """Peak rate Delta, which the speed never exceeds."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
-        """One server's speed: (0, speed) first, then each change in time order; may be endless.
-        Time is in the scenario's unit, speed in work per unit of time."""
+        """Yield one server's speed: (0, speed) first, then each change in time order; it may be
+        endless. Time is in the scenario's unit, speed in work per unit of time."""
 
 
 @frozen
 class ConstantSpeed:
-    """Speed 1 for ever: redundancy gains nothing."""
+    """Speed 1 at all times, with which redundancy gains nothing."""
 
     peak = 1.0
 
@@ -47,18 +47,19 @@ class ConstantSpeed:
 
 @frozen
 class TwoPoint:
-    """Either `low` or `peak`, redrawn independently after exponential times of mean `interval`."""
+    """Speed `low` or `peak`, drawn independently again after exponential times of mean
+    `interval`."""
 
     peak: float = field(default=4.0, validator=gt(1))
-    """Delta."""
+    """Peak rate Delta."""
     interval: float = field(default=1.0, validator=gt(0))
-    """tau: mean time between two draws, time units; most draws change nothing."""
+    """Mean time tau between two draws, in time units; most draws change nothing."""
     low: float = field(default=0.0, validator=[ge(0), lt(1)])
-    """The other speed, below 1; probabilities are such that the mean is 1."""
+    """The lower speed, below 1; the probabilities are such that the mean is 1."""
 
     @property
     def probability(self) -> float:
-        """Of the peak, so that the mean is 1."""
+        """Probability of the peak, such that the mean is 1."""
         return _probability(self.low, self.peak)
 
     def path(self, rng: Generator) -> Iterator[Change]:
@@ -71,19 +72,20 @@ class TwoPoint:
 
 @frozen
 class OnOff:
-    """A two-state Markov chain: at the peak while on, stopped while off.
+    """A two-state Markov chain of speeds: at the peak while on, stopped while off.
 
-    Time on has mean `on`; time off the mean that makes the speed 1 on average, on (peak - 1).
+    The time on has mean `on`; the time off has the mean that makes the speed 1 on average, on (peak
+    - 1).
     """
 
     peak: float = field(default=4.0, validator=gt(1))
-    """Delta."""
+    """Peak rate Delta."""
     on: float = field(default=1.0, validator=gt(0))
-    """Mean length of a time on, time units; a time off lasts on (peak - 1) on average."""
+    """Mean length of a time on, in time units; a time off lasts on (peak - 1) on average."""
 
     @property
     def off(self) -> float:
-        """Mean length of a time off, time units."""
+        """Mean length of a time off, in time units."""
         return self.on * (self.peak - 1)
 
     def path(self, rng: Generator) -> Iterator[Change]:
@@ -92,18 +94,18 @@ class OnOff:
 
 @frozen
 class TwoPointSlots:
-    """Either `low` or `peak`, redrawn independently for every slot; the first began before 0.
+    """Speed `low` or `peak`, drawn independently for every slot; the first slot began before 0.
 
     With exponential times of the same mean, speeds stay correlated twice as long, which shifts
     SRPT+R's gain by a few percent.
     """
 
     peak: float = field(default=4.0, validator=gt(1))
-    """Delta."""
+    """Peak rate Delta."""
     slot: float = field(default=1.0, validator=gt(0))
-    """Length of a slot, time units; slots begin at a random phase on each worker."""
+    """Length of a slot, in time units; slots begin at a random phase on each worker."""
     low: float = field(default=0.0, validator=[ge(0), lt(1)])
-    """The other speed, below 1; probabilities are such that the mean is 1."""
+    """The lower speed, below 1; the probabilities are such that the mean is 1."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
         phase, p = float(rng.uniform(0, self.slot)), _probability(self.low, self.peak)
@@ -117,12 +119,13 @@ class TwoPointSlots:
 
 @frozen
 class UniformSlots:
-    """Uniform in [2 - peak, peak], drawn afresh for every slot; the first slot began before 0."""
+    """Speed uniform in [2 - peak, peak], drawn again for every slot; the first slot began before
+    0."""
 
     peak: float = field(default=2.0, validator=[gt(1), le(2)])
-    """Delta; speeds are uniform in [2 - peak, peak]."""
+    """Peak rate Delta; speeds are uniform in [2 - peak, peak]."""
     slot: float = field(default=1.0, validator=gt(0))
-    """Length of a slot, time units; slots begin at a random phase on each worker."""
+    """Length of a slot, in time units; slots begin at a random phase on each worker."""
 
     def path(self, rng: Generator) -> Iterator[Change]:
         phase = float(rng.uniform(0, self.slot))
@@ -134,10 +137,11 @@ class UniformSlots:
 
 @frozen
 class TraceSpeed:
-    """An explicit trace; the last speed lasts for ever. Its mean is the user's business."""
+    """An explicit trace of speeds, of which the last one lasts for ever. Its mean is not
+    checked."""
 
     changes: tuple[Change, ...]
-    """(time, speed), times rising from 0."""
+    """Pairs (time, speed), with times rising from 0."""
 
     def __attrs_post_init__(self) -> None:
         if not self.changes or self.changes[0][0] != 0:
@@ -156,14 +160,15 @@ class TraceSpeed:
 
 
 def _probability(low: float, peak: float) -> float:
-    """Of the peak, so that the mean is 1."""
+    """Return the probability of the peak for which the mean speed is 1."""
     return (1 - low) / (peak - low)
 
 
 def _alternating(
     rng: Generator, speeds: tuple[float, float], means: tuple[float, float], p: float
 ) -> Iterator[Change]:
-    """Exponential stays in speeds[0] and speeds[1] in turn, speeds[1] first with probability p."""
+    """Yield exponential stays in speeds[0] and speeds[1] in turn, beginning with speeds[1] with
+    probability p."""
     state = int(rng.random() < p)
     time = 0.0
     yield time, speeds[state]

@@ -1,8 +1,9 @@
-"""Speedup profiles: how long one attempt of a job takes on p processors (moldable21, section 3.1).
+"""Defines speedup profiles: the time of one attempt of a job on p processors (moldable21, section
+3.1).
 
-Roofline, communication, Amdahl, mix and power are points of one formula,
-t(p) = a / min(p, d)^delta + b + (p - 1) c, which is what lets a whole set of jobs be allotted with
-array arithmetic (`policies.maths.profiles`). A table says anything at all.
+Roofline, communication, Amdahl, mix and power are points of one formula, t(p) = a / min(p, d)^delta
++ b + (p - 1) c. So a whole set of jobs is allotted with array arithmetic
+(`policies.maths.profiles`). A table may list any times.
 """
 
 from __future__ import annotations
@@ -17,15 +18,15 @@ POSITIVE = and_(gt(0.0), lt(math.inf))
 
 
 class Profile(Protocol):
-    """Time of one attempt by processor count; verification excluded."""
+    """Gives the time of one attempt by number of processors, verification excluded."""
 
     @property
     def work(self) -> float:
-        """w: time on one processor, what failure probabilities depend on (moldable21,
-        equation 3)."""
+        """Time on one processor, w, on which failure probabilities depend (moldable21, equation
+        3)."""
 
     def time(self, processors: int) -> float:
-        """t(p), in the scenario's unit; p from 1."""
+        """Return t(p) in the scenario's unit, for p from 1."""
 
 
 @frozen
@@ -33,17 +34,17 @@ class Rigid:
     """A job whose user fixed the processors (rigid21, section 3.1)."""
 
     processors: int
-    """p_j."""
+    """Number of processors, p_j."""
     length: float
-    """t_j, error-free execution time."""
+    """Error-free execution time, t_j."""
 
     @property
     def work(self) -> float:
-        """The area: a rigid job's failures depend on it (rigid21, section 3.4)."""
+        """The job's area, on which a rigid job's failures depend (rigid21, section 3.4)."""
         return self.processors * self.length
 
     def time(self, processors: int) -> float:
-        """t_j. Raises ValueError for any count but the one asked for."""
+        """Return t_j. Raises ValueError for any count but the requested one."""
         if processors != self.processors:
             raise ValueError(f"a rigid job of {self.processors} processors was given {processors}")
         return self.length
@@ -51,26 +52,27 @@ class Rigid:
 
 @frozen
 class Speedup:
-    """t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost.
+    """A formula for moldable jobs: t(p) = parallel / min(p, degree)^delta + serial + (p - 1) cost.
 
-    Raises ValueError for what its bounds refuse.
+    Raises ValueError for values outside the bounds of its fields.
     """
 
     work: float = field(validator=POSITIVE)
-    """w, kept as given: the formula at p = 1 may round differently."""
+    """Time on one processor, w, stored as given because the formula at p = 1 may round
+    differently."""
     parallel: float = field(validator=ge(0))
-    """a: the part that processors share."""
+    """The part a of the work that processors share."""
     degree: float = field(default=math.inf, validator=ge(1))
     """Degree of parallelism beyond which more processors do not help."""
     delta: float = field(default=1.0, validator=[ge(0), le(1)])
     """Exponent of the power model; 1 elsewhere."""
     serial: float = field(default=0.0, validator=ge(0))
-    """b: the part that they do not share."""
+    """The part b of the work that processors do not share."""
     cost: float = field(default=0.0, validator=ge(0))
-    """c: communication overhead per processor beyond the first."""
+    """Communication overhead c per processor beyond the first."""
 
     def time(self, processors: int) -> float:
-        """t(p); see the class."""
+        """Return t(p) by the formula of the class."""
         shared = processors if processors < self.degree else self.degree
         if self.delta != 1.0:
             shared = shared**self.delta
@@ -78,22 +80,24 @@ class Speedup:
 
 
 def roofline(work: float, degree: int) -> Speedup:
-    """w/p up to a bounded degree of parallelism. Raises ValueError where not w > 0, degree >= 1."""
+    """Return w/p up to a bounded degree of parallelism. Raises ValueError where not w > 0, degree
+    >= 1."""
     return mix(work, degree, fraction=0.0, cost=0.0)
 
 
 def communication(work: float, cost: float) -> Speedup:
-    """w/p + (p - 1) c. Raises ValueError where not w > 0, c >= 0."""
+    """Return w/p + (p - 1) c. Raises ValueError where not w > 0, c >= 0."""
     return mix(work, math.inf, fraction=0.0, cost=cost)
 
 
 def amdahl(work: float, fraction: float) -> Speedup:
-    """w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0, gamma in [0, 1]."""
+    """Return w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0, gamma in [0, 1]."""
     return mix(work, math.inf, fraction=fraction, cost=0.0)
 
 
 def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
-    """w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c: the three above in one.
+    """Return w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c, of which the three models above
+    are special cases.
 
     Raises ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
     """
@@ -101,13 +105,14 @@ def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
 
 
 def power(work: float, delta: float) -> Speedup:
-    """w / p^delta. Raises ValueError where not w > 0, delta in [0, 1]."""
+    """Return w / p^delta. Raises ValueError where not w > 0, delta in [0, 1]."""
     return Speedup(work, work, delta=delta)
 
 
 @frozen
 class Table:
-    """An arbitrary profile: times[p - 1] on p processors; it cannot use more than it lists."""
+    """An arbitrary profile, with times[p - 1] on p processors; its job cannot use more than it
+    lists."""
 
     times: tuple[float, ...] = field(
         converter=tuple[float, ...], validator=deep_iterable(POSITIVE, min_len(1))
@@ -115,11 +120,11 @@ class Table:
 
     @property
     def work(self) -> float:
-        """t(1)."""
+        """Time on one processor, t(1)."""
         return self.times[0]
 
     def time(self, processors: int) -> float:
-        """t(p). Raises ValueError where the table does not list p."""
+        """Return t(p). Raises ValueError where the table does not list p."""
         if not 1 <= processors <= len(self.times):
             known = len(self.times)
             raise ValueError(f"a table of {known} times was asked for {processors} processors")
@@ -127,29 +132,31 @@ class Table:
 
 
 def usable(profile: Profile, processors: int) -> int:
-    """As many of `processors` as its job can use: a table's runs on no more than it lists."""
+    """Return how many of `processors` the job can use: that of a table no more than it lists."""
     return min(processors, len(profile.times)) if isinstance(profile, Table) else processors
 
 
 @frozen
 class Lockstep:
-    """An iterative job whose user fixed the workers: an estimate of one iteration on average
-    workers, tasks dealt round (volatile13, section III.A)."""
+    """An iterative job whose user fixed the workers: it estimates one iteration on average workers,
+    to which tasks are dealt in turn (volatile13, section III.A)."""
 
     processors: int
-    """p_j."""
+    """Number of processors, p_j."""
     tasks: int
-    """m."""
+    """Number of tasks of an iteration, m."""
     task_time: float
-    """Mean time units per task."""
+    """Mean time of a task, in time units."""
 
     @property
     def work(self) -> float:
-        """Of an iteration."""
+        """Work of one iteration, in time units on one average worker."""
         return self.tasks * self.task_time
 
     def time(self, processors: int) -> float:
-        """The longest share of the tasks."""
+        """Return the time of the worker with the most tasks."""
+        # The ceiling of tasks / processors: tasks are dealt in turn, so the first worker has the
+        # most.
         return -(-self.tasks // processors) * self.task_time
 
 
@@ -159,15 +166,15 @@ class Fixed:
 
     profile: Profile
     processors: int
-    """How many it gets, always."""
+    """Number of processors that the job always gets."""
 
     @property
     def work(self) -> float:
-        """The same as the profile's."""
+        """Time on one processor, that of the underlying profile."""
         return self.profile.work
 
     def time(self, processors: int) -> float:
-        """The same as the profile's."""
+        """Return the time that the underlying profile gives."""
         return self.profile.time(processors)
 
 

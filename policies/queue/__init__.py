@@ -1,1 +1,2 @@
-"""Orders, allocation rules and strategies for rigid and moldable jobs (rigid21 and moldable21)."""
+"""Implements orders, allocation rules and strategies for queues of rigid and moldable jobs (rigid21
+and moldable21)."""

@@ -1,4 +1,5 @@
-"""Local processor allocation: each job on its own (moldable21, sections 4.2.2 and 5.1)."""
+"""Implements local processor allocation: each job is decided on its own (moldable21, sections 4.2.2
+and 5.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from policies.maths.speedup import Asking, Speedup, Table
 
 
 def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
-    """What the user asked for. Raises ValueError for moldable jobs."""
+    """Return the processors that each job's user requested. Raises ValueError for moldable jobs."""
     counts = []
     for job in jobs:
         if not isinstance(job.profile, Asking):
@@ -24,7 +25,8 @@ def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
 
 @frozen
 class WhereAsked:
-    """Jobs whose user fixed their processors get those; a local rule allots the others."""
+    """Gives jobs whose user fixed their processors exactly those; a local rule allots the
+    others."""
 
     rule: Allocation
 
@@ -39,7 +41,8 @@ class WhereAsked:
 
 @frozen
 class BatchWhereAsked:
-    """The same over a rule that allots the attempts of a batch together."""
+    """Gives jobs whose user fixed their processors exactly those; a batch rule allots the attempts
+    of the others together."""
 
     rule: BatchAllocation
 
@@ -58,8 +61,8 @@ class BatchWhereAsked:
 
 @frozen
 class EachAlone:
-    """A local rule: one count per job, the formulas together, the tables one by one; ties to fewer
-    processors."""
+    """Computes one processor count per job by a local rule: all formulas together as arrays, tables
+    one by one; ties go to fewer processors."""
 
     formula: Callable[[Formulas], Counts]
     table: Callable[[Listed], int]
@@ -79,8 +82,9 @@ class EachAlone:
 
 
 LPA = EachAlone(Formulas.local, Listed.local)
-"""The smallest r(alpha, beta) (moldable21, algorithm 2)."""
+"""The rule LPA: each job gets the count with the smallest r(alpha, beta) (moldable21, algorithm
+2)."""
 MINTIME = EachAlone(Formulas.min_time, Listed.min_time)
-"""The shortest execution time of each job."""
+"""The rule MINTIME: each job gets the count with its shortest execution time."""
 MINAREA = EachAlone(Formulas.min_area, Listed.min_area)
-"""The smallest area of each job."""
+"""The rule MINAREA: each job gets the count with its smallest area."""

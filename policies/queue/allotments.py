@@ -1,6 +1,5 @@
-"""The best allotment of a batch: by MT-ALLOTMENT's dynamic programme in full (moldable21,
-section 4.4), and with attempts that may differ in size (moldable21, equation 8).
-"""
+"""Computes the best allotment of a batch, by MT-ALLOTMENT's full dynamic programme (moldable21,
+section 4.4) and with attempts that may differ in size (moldable21, equation 8)."""
 
 from __future__ import annotations
 
@@ -18,21 +17,22 @@ from policies.queue.chains import Chain, Ties, runs
 
 @frozen
 class Programme:
-    """What `Scaled` short-cuts: the best chain of rounded times, whether balanced or not.
+    """Finds the best chain of rounded times, balanced or not, where `Scaled` takes a short cut.
 
-    A formula's area is convex in its time but for whole processors: an attempt at k + 2 units and
-    one at k can be cheaper than two at k + 1. At equal area the fewest processors. It costs
-    n g (g/eps)^2 additions per makespan tried, besides a table of P times for each job.
+    A formula's area is convex in its time except for whole processors: an attempt at k + 2 units
+    and one at k can be cheaper than two at k + 1. At equal area it takes the fewest processors. It
+    costs n g (g/eps)^2 additions per makespan tried, besides a table of P times for each job.
     """
 
     eps: float = field(default=0.1, validator=EPS)
-    """Times count in units eps X / g."""
+    """Rounding parameter: times count in units eps X / g."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Raises ValueError for rigid jobs."""
+        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
         rows, least = tabulated(jobs, attempts, processors)
+        # Rounding down lets a chain be longer than X by up to g units of eps X / g each.
         least /= 1 + 2 * self.eps
         return smallest(least, processors, lambda target: self._trial(rows, target)).listed
 
@@ -49,8 +49,8 @@ class Programme:
 def tabulated(
     jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
 ) -> tuple[list[tuple[Listed, int]], float]:
-    """The jobs' tables with their attempts, and the length that no batch can be shorter than: the
-    longest chain at its fastest, the area at its least."""
+    """Return the jobs' tables with their numbers of attempts, and a lower bound on the batch's
+    length: the longest chain at its fastest, or the least total area over P."""
     tables = [Listed.tabulated(job.profile, processors) for job in jobs]
     rows = list(zip(tables, attempts, strict=True))
     longest = max(g * float(table.times.min()) for table, g in rows)
@@ -59,28 +59,32 @@ def tabulated(
 
 
 MOST_CHAINS = 4_000_000
-"""Pairs of shorter chains that are compared at once, in about 200 MB."""
+"""Number of pairs of shorter chains that are compared at once, in about 200 MB."""
 
 
 @frozen(eq=False)
 class Frontier:
-    """All chains of g attempts that no other beats in both time and area: times rise, areas fall.
+    """All chains of g attempts that no other chain beats in both time and area; times rise and
+    areas fall.
 
-    A chain of two or more attempts is told by the two shorter chains that it joins.
+    A chain of two or more attempts is represented by the two shorter chains that it joins.
     """
 
     times: Floats
     areas: Floats
     places: Counts
-    """Of single attempts: processors; else which pair of chains of the halves it is."""
+    """For single attempts the number of processors; otherwise the index of the pair of the halves'
+    chains."""
     halves: tuple[Frontier, Frontier] | None = None
 
     @classmethod
     def of(cls, table: Listed, attempts: int) -> Frontier:
-        """Chains of `attempts` attempts. Raises ValueError where there are too many."""
+        """Return the frontier of chains of `attempts` attempts. Raises ValueError where there are
+        too many."""
         single = cls._single(table)
         whole: Frontier | None = None
         power = single
+        # Chains of 1, 2, 4... attempts are joined by the binary digits of `attempts`.
         for bit in range(attempts.bit_length()):
             power = power if bit == 0 else cls._joined(power, power)
             if attempts >> bit & 1:
@@ -106,11 +110,12 @@ class Frontier:
         return cls(times[kept], areas[kept], kept, (one, other))
 
     def within(self, length: float) -> int:
-        """The cheapest chain no longer than `length`; -1 where none is so short."""
+        """Return the index of the cheapest chain no longer than `length`; -1 where none is so
+        short."""
         return int(np.searchsorted(self.times, length * (1 + SAME), side="right")) - 1
 
     def chain(self, index: int) -> list[int]:
-        """Processors of the attempts of one chain, the most first."""
+        """Return the processors of the attempts of one chain, the most first."""
         return sorted(self._members(index), reverse=True)
 
     def _members(self, index: int) -> list[int]:
@@ -123,8 +128,8 @@ class Frontier:
 
 
 def _unbeaten(times: Floats, areas: Floats) -> Counts:
-    """Indices by rising time; of equal areas (within SAME) the fastest, of equal points the
-    first."""
+    """Return the indices of the unbeaten points by rising time: of equal areas (within SAME) the
+    fastest, of equal points the first."""
     order = np.lexsort((areas, times))
     before = np.minimum.accumulate(np.concatenate(([np.inf], areas[order][:-1])))
     return order[areas[order] < before * (1 - SAME)]
@@ -132,19 +137,19 @@ def _unbeaten(times: Floats, areas: Floats) -> Counts:
 
 @frozen
 class Mixed:
-    """The smallest X with every chain of attempts, of whatever sizes, at least area within X and
-    total area <= P X; at equal area the faster chain.
+    """Finds the smallest X for which every job's chain of attempts, of any sizes, fits within X at
+    least area, and the total area is at most P X; at equal area it takes the faster chain.
 
     No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
-    for the best uniform one). It compares all unbeaten chains of each job: for small platforms. The
-    larger attempts of a chain come first.
+    for the best uniform one). It compares all unbeaten chains of each job, so it is meant for small
+    platforms. The larger attempts of a chain come first.
     """
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS pairs of
-        halves to compare."""
+        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs, and where
+        a chain has more than MOST_CHAINS pairs of halves to compare."""
         rows, least = tabulated(jobs, attempts, processors)
         frontiers = [Frontier.of(table, g) for table, g in rows]
         return smallest(least, processors, lambda target: _trial(frontiers, target)).listed

@@ -1,7 +1,8 @@
-"""BATCH-LIST's allotments: all attempts of a batch together (moldable21, section 4.4).
+"""Computes BATCH-LIST's allotments, which treat all attempts of a batch together (moldable21,
+section 4.4).
 
-The paper's (1 + eps) guarantee does not determine the allotment, and allotments within it differ
-by 40 % in makespan; so the rule has a name: `Exact` or `Scaled` here, `Mixed` and `Programme` in
+The paper's (1 + eps) guarantee does not determine the allotment, and allotments within it differ by
+40 % in makespan; so each rule has a name: `Exact` and `Scaled` here, `Mixed` and `Programme` in
 modules of their own.
 """
 
@@ -32,15 +33,15 @@ class Group:
     processors: int
     attempts: Floats
     places: tuple[int, ...]
-    """Where in the batch each formula stands."""
+    """Position of each formula in the batch."""
     formulas: Formulas
     tables: tuple[tuple[int, Listed], ...]
-    """(where in the batch, table)."""
+    """Pairs (position in the batch, table)."""
     formula_attempts: Floats
 
     @classmethod
     def of(cls, profiles: Sequence[Profile], attempts: Sequence[int], processors: int) -> Group:
-        """The group of one batch. Raises ValueError for rigid jobs."""
+        """Return the group of one batch. Raises ValueError for rigid jobs."""
         places, listed = split(profiles)
         formulas = Formulas.of([cast(Speedup, profiles[i]) for i in places], processors)
         tables = tuple((i, Listed.of(cast(Table, profiles[i]), processors)) for i in listed)
@@ -48,7 +49,8 @@ class Group:
         return cls(processors, every, tuple(places), formulas, tables, every[places])
 
     def least_length(self) -> float:
-        """No batch can be shorter: the longest chain at its fastest, the area at its least."""
+        """Return a lower bound on the batch's length: the longest chain at its fastest, or the
+        least total area over P."""
         length = self.formula_attempts * self.formulas.least_time
         area = float((self.formula_attempts * self.formulas.least_area).sum())
         longest = float(length.max(initial=0.0))
@@ -60,31 +62,33 @@ class Group:
 
 @frozen(eq=False)
 class TargetTrial:
-    """What a rule allots for one target makespan X."""
+    """The allotment of one rule for one target makespan X."""
 
     counts: tuple[Counts, ...]
-    """Of the formulas: processors of each chain's earlier attempts, and of its later ones."""
+    """Processors of each formula's chain: those of its earlier attempts, and those of its later
+    ones."""
     listed: tuple[Allotment, ...]
-    """Of the tables."""
+    """Allotments of the tables."""
     area: float
-    """In all; infinite where X is too short for some chain."""
+    """Total area of the allotment; infinite where X is too short for some chain."""
 
     def same(self, other: TargetTrial) -> bool:
-        """Whether both allot alike."""
+        """Whether both trials allot the same processors."""
         pairs = zip(self.counts, other.counts, strict=True)
         return self.listed == other.listed and all((a == b).all() for a, b in pairs)
 
 
 def smallest(least: float, processors: int, attempt: Callable[[float], TargetTrial]) -> TargetTrial:
-    """The trial of the smallest X whose area is at most P X.
+    """Return the trial of the smallest X whose area is at most P X.
 
-    `attempt` must allot less area for a larger X; `least` is below or at the answer. The Illinois
-    rule closes in on it from both sides, until both sides allot alike.
+    `attempt` must allot less area for a larger X; `least` is at or below the answer. The Illinois
+    rule (a variant of regula falsi) closes in on it from both sides, until both sides allot alike.
     """
     low, below = least, attempt(least)
     excess = below.area / processors - low
     if excess <= low * SAME:
         return below
+    # With the area that X = low needs, area / P is long enough, if its chains are.
     # With the area that X = low needs, area / P is long enough, if its chains are.
     high = low + excess if math.isfinite(excess) else 2 * low
     while not (above := attempt(high)).area <= processors * high * (1 + SAME):
@@ -96,7 +100,7 @@ def smallest(least: float, processors: int, attempt: Callable[[float], TargetTri
 
 
 Side = tuple[float, float, TargetTrial]
-"""(X, area / P - X, trial)."""
+"""One side of the bracket: (X, area / P - X, trial)."""
 
 
 def _closed_in(
@@ -120,14 +124,14 @@ def _closed_in(
 
 
 def _between(below: Side, above: Side) -> float:
-    """Where the line between both sides crosses zero, but never at an end; the middle where one
-    side is infinite."""
+    """Return the point where the line between both sides crosses zero, kept away from the ends; the
+    middle where one side is infinite."""
     share = below[1] / (below[1] - above[1]) if math.isfinite(below[1]) else 0.5
     return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
 
 
 def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> Sequence[Allotment]:
-    """The trial's allotments in the order of the jobs."""
+    """Return the trial's allotments in the order of the jobs."""
     allotments: list[Allotment] = [()] * len(group.attempts)
     for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
         allotments[place] = allotment
@@ -141,13 +145,13 @@ def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> 
 
 @frozen
 class Exact:
-    """All attempts of a chain on the same processors; the smallest X with g t_j(p) <= X at least
-    area and total area <= P X. At equal area the faster allotment."""
+    """Allots the same processors to all attempts of a chain: the smallest X with g t_j(p) <= X at
+    least area and total area <= P X. At equal area it takes the faster allotment."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Raises ValueError for rigid jobs."""
+        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
         chains = group.formula_attempts
@@ -169,21 +173,23 @@ def _uniform(group: Group, target: float) -> TargetTrial:
 
 @frozen
 class Scaled:
-    """MT-ALLOTMENT's dynamic programme over rounded times.
+    """Solves MT-ALLOTMENT's dynamic programme over rounded times, with balanced chains for
+    formulas.
 
-    Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together,
-    each floor(t/u); area is minimal, at equal area the faster; the smallest X with total area
-    <= P X. A formula's area is convex in its time, but for whole processors: its chain is taken
-    balanced, which needs no table of the programme (`Programme` fills it).
+    Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together, each
+    floor(t/u). The area is minimal, at equal area the faster choice wins, and X is the smallest
+    with total area <= P X. A formula's area is convex in its time except for whole processors, so
+    its chain is taken balanced, which needs no table of the programme (`Programme` fills it).
     """
 
     eps: float = field(default=0.1, validator=EPS)
-    """0.1 reproduces moldable21's Table 1; the 0.3 that it states does not."""
+    """Rounding parameter of times; 0.1 reproduces moldable21's Table 1, while the 0.3 that the
+    paper states does not."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Raises ValueError for rigid jobs."""
+        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         chains = group.formula_attempts
         units = np.floor(chains / self.eps * (1 + SAME))
@@ -195,8 +201,9 @@ class Scaled:
         return _together(group, trial, chains - budget.longer, budget.longer)
 
     def _least(self, group: Group, budget: _Budget) -> float:
-        """Just long enough for every formula's chain and for the least area. Rounding down lets
-        chains be up to g units longer than X: hence the quotient for tables."""
+        """Return a lower bound on X that is just long enough for every formula's chain and for the
+        least area. Rounding down lets chains be up to g units longer than X: hence the quotient for
+        tables."""
         fastest = group.formulas.least_time * group.formula_attempts
         longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
         bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
@@ -216,12 +223,12 @@ class Scaled:
 
 @frozen(eq=False)
 class _Budget:
-    """How a balanced chain spends its units."""
+    """Says how a balanced chain spends its units."""
 
     few: Floats
-    """k: what most attempts may use."""
+    """Units k that most attempts may use."""
     longer: Floats
-    """Attempts that may use k + 1; they come last."""
+    """Number of attempts that may use k + 1 units; they come last."""
 
 
 def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
@@ -239,5 +246,6 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
 
 
 def _below(limits: Floats) -> Floats:
-    """floor(t/u) <= k says t < (k + 1) u, strictly."""
+    """Return the largest doubles below `limits`, because floor(t/u) <= k means t < (k + 1) u,
+    strictly."""
     return np.nextafter(limits, 0)

@@ -1,5 +1,5 @@
-"""The dynamic programme of MT-ALLOTMENT for one chain of equal attempts (moldable21,
-section 4.4)."""
+"""Solves the dynamic programme of MT-ALLOTMENT for one chain of equal attempts (moldable21, section
+4.4)."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ Picks = NDArray[np.int64]
 
 
 class Ties(enum.Enum):
-    """Which of equally large areas a chain prefers."""
+    """Says which of equally large areas a chain prefers."""
 
     FASTEST = "fastest"
     FEWEST = "fewest"
-    """Processors."""
+    """Prefer the smaller number of processors."""
 
 
 @frozen
 class Choice:
-    """One way to run an attempt."""
+    """One way to run an attempt: its time in units, its area and its processors."""
 
     units: int
-    """floor(t/u)."""
+    """Time of the attempt in whole units, floor(t/u)."""
     area: float
     processors: int
 
 
 @frozen(eq=False)
 class Chain:
-    """The cheapest way to spend `units` of time on `attempts` attempts, a power of two or not."""
+    """The cheapest way to spend `units` of time on `attempts` attempts; the number of attempts need
+    not be a power of two."""
 
     area: float
     """Least total area; infinite where the chain cannot be that short."""
@@ -47,7 +48,7 @@ class Chain:
 
     @classmethod
     def of(cls, table: Listed, attempts: int, units: int, unit: float, ties: Ties) -> Chain:
-        """Solve the programme: an attempt costs floor(t/unit) units and its area."""
+        """Solve the programme, in which an attempt costs floor(t/unit) units and its area."""
         choices = _choices(table, units, unit, ties)
         total, picks = np.zeros(units + 1), list[Picks]()
         for _ in range(attempts):
@@ -59,17 +60,20 @@ class Chain:
         return cls(float(total[units]), tuple(choice.processors for choice in taken))
 
     def allotment(self) -> Allotment:
-        """Runs of equal attempts."""
+        """Return the chain as an allotment, that is, as groups of equal attempts."""
         return runs(self.counts)
 
 
 def runs(counts: Iterable[int]) -> Allotment:
-    """Processors attempt by attempt, told as an allotment."""
+    """Convert processors attempt by attempt to an allotment: groups of equal consecutive
+    attempts."""
     return tuple((len(list(same)), count) for count, same in groupby(counts))
 
 
 def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]:
-    """For k = 0..units the cheapest p with floor(t(p)/unit) <= k; the best by `ties` first."""
+    """Return, for k = 0..units, the cheapest p with floor(t(p)/unit) <= k; the best by `ties` comes
+    first."""
+    # A time that is a whole number of units up to rounding must not fall to the unit below.
     needed = np.floor(table.times / unit * (1 + SAME))
     ranks = table.times if ties is Ties.FASTEST else np.arange(len(needed))
     cheapest = {_cheapest(table.areas, needed <= k, ranks) for k in range(units + 1)} - {-1}
@@ -80,7 +84,8 @@ def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]
 
 
 def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]) -> int:
-    """Index of the least area, on ties of the least rank; -1 where nothing is `able`."""
+    """Return the index of the least area among the `able`, on ties that of the least rank; -1 where
+    none is able."""
     if not able.any():
         return -1
     cheap = able & (areas <= areas[able].min() * (1 + SAME))
@@ -88,7 +93,8 @@ def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]
 
 
 def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
-    """One attempt more: for each budget the best choice for it, on ties the earliest."""
+    """Add one attempt: return, for each budget, the least area with it and the choice made; ties go
+    to the earliest choice."""
     best, pick = np.full_like(total, np.inf), np.zeros(len(total), dtype=np.int64)
     for number, choice in enumerate(choices):
         k = choice.units
@@ -100,7 +106,7 @@ def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
 
 
 def _trace(picks: list[Picks], choices: Sequence[Choice], units: int) -> list[Choice]:
-    """The choice for each attempt, the last first."""
+    """Return the choice for each attempt, the last attempt first."""
     taken = []
     for pick in reversed(picks):
         choice = choices[int(pick[units])]

@@ -1,5 +1,5 @@
-"""Conservative backfilling: a reservation for every job when it arrives (Mu'alem and Feitelson
-2001)."""
+"""Implements conservative backfilling: every job gets a reservation when it arrives (Mu'alem and
+Feitelson 2001)."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
 INSTANT = 1e-12
 """Relative difference up to which two times are one instant."""
 Due = tuple[float, tuple[float, int], Queued, int]
-"""(start, key, who, which kind)."""
+"""A reservation: (start, sort key, queue entry, index of the job's kind)."""
 
 
 def compress(
     free_profile: FreeProfile, due: list[Due], kinds: Sequence[Kind], until: float
 ) -> list[Queued]:
     """Move all reservations of `due`, in the order of their starts, to the earliest place that is
-    left; returns the jobs that start now. Only processors that are free up to `until` have become
-    free since the last compression.
+    left, and return the jobs that start now. The caller guarantees that since the last compression
+    processors have become free only up to `until`.
 
     Jobs that start later do not hinder a job: where it would overlap with them, it has its own
-    place already. So no job has to leave its place before a sooner one is found; and where one of a
-    kind found none, its twins need not look again.
+    place already. So no job has to leave its place before an earlier one is found, and where one
+    job of a kind found none, its twins need not be tried.
 
-    Nearly all move by a step or two, into the place that the job before them has left. A sooner
-    place that is over before a job's start is looked for only where one can have come into being:
-    it has some of what is new in it.
+    Nearly all jobs move by a step or two, into the place that the job before them has left. An
+    earlier place that ends before a job's start is sought only where one can have come into being:
+    it then includes some of the newly free time.
     """
     times, free = free_profile.times, free_profile.counts
     now, opened, moved = times[0], inf, 0
+    # By kind, the time before which no place was found for a job of this kind.
     swept = [now] * len(kinds)
     starts: list[Queued] = []
     for at, (start, _, _, kind) in enumerate(due):
@@ -66,8 +67,8 @@ def compress(
 
 
 def _moved(due: list[Due], at: int, time: float, most: int) -> int:
-    """Move the job at position `at` to `time`, and with it those next to it of the same size and
-    start, `most` at most; returns the position after them."""
+    """Move the job at position `at` to `time`, and with it up to `most` - 1 neighbours of the same
+    size and start; return the position after the last one moved."""
     start, key, waiting, kind = due[at]
     due[at], end = (time, key, waiting, kind), at + 1
     limit = min(len(due), at + most)
@@ -79,24 +80,27 @@ def _moved(due: list[Due], at: int, time: float, most: int) -> int:
 
 @define(eq=False)
 class Places:
-    """The reservations of all waiting jobs, updated from decision to decision."""
+    """Keeps the reservations of all waiting jobs from one decision to the next."""
 
     free_profile: FreeProfile
     due: list[Due] = field(factory=list)
-    """Sorted."""
+    """The reservations, sorted by start."""
     kinds: list[Kind] = field(factory=list)
     _known: dict[Kind, int] = field(factory=dict)
-    """Kind -> its place in `kinds`."""
+    """Maps each kind to its index in `kinds`."""
     promised: dict[int, float] = field(factory=dict)
-    """Job index -> the start that it was promised; inf: none, as it is not known when workers come
-    back."""
+    """Maps a job's index to the start that it was promised; inf where no start could be promised
+    because the return of workers is not known."""
     new_promises: list[Reservation] = field(factory=list)
-    """Promises of this decision that are new, or are put off."""
+    """Promises of this decision that are new or postponed."""
 
     def follow(self, view: BatchView) -> list[Queued] | None:
-        """Update for what has happened since the last decision; returns the jobs that start now.
-        None: a run has outlived its estimate or workers have changed, and the plan must be made
-        anew."""
+        """Update the reservations for what has happened since the last decision and return the jobs
+        that start now.
+
+        Returns None where a run has outlived its estimate or workers have changed, so that the plan
+        must be made anew.
+        """
         free_profile, now = self.free_profile, view.now
         if view.moved or free_profile.overdue:
             return None
@@ -108,6 +112,7 @@ class Places:
         if begun and self.due[0][0] < now * (1 - INSTANT):
             return None
         starts = [waiting for _, _, waiting, _ in self.due[:begun]]
+        # The profile disagrees with the platform: something unforeseen has happened.
         if free_profile.free_now != view.free - sum(it.processors for it in starts):
             return None
         del self.due[:begun]
@@ -118,7 +123,7 @@ class Places:
         return starts
 
     def fill(self, jobs: Sequence[Queued]) -> list[Queued]:
-        """Reserve the earliest place that is left for each job, in this order; returns the jobs
+        """Reserve the earliest place that is left for each job, in this order, and return the jobs
         that start now."""
         kinds = [(waiting.processors, waiting.held) for waiting in jobs]
         filling, at, starts = Filling(self.free_profile), 0, list[Queued]()
@@ -139,8 +144,11 @@ class Places:
         return starts
 
     def unknown(self, queue: Sequence[Queued], starting: int) -> list[Queued]:
-        """The jobs that have arrived, in the queue's order: most orders put them last. `starting`:
-        the number of jobs that start now."""
+        """Return the jobs that have arrived since the last decision, in the queue's order.
+        `starting` is the number of jobs that start now.
+
+        The search goes backwards because most orders put new jobs last.
+        """
         missing, found = len(queue) - len(self.due) - starting, list[Queued]()
         for waiting in reversed(queue if missing > 0 else ()):
             if waiting.key[1] not in self.promised:
@@ -156,6 +164,7 @@ class Places:
         return which
 
     def _promise(self, waiting: Queued, start: float) -> None:
+        # Only a later start is news: an earlier one keeps the promise that was logged.
         if start > self.promised.get(waiting.key[1], -inf):
             self.promised[waiting.key[1]] = start
             if start < inf:
@@ -168,13 +177,16 @@ def _start(due: Due) -> float:
 
 @frozen
 class Conservative:
-    """Every job gets a reservation when it arrives: the earliest that delays no other. It is put
-    off only by what cannot be foreseen: a run that outlives its estimate, a processor that goes
-    away. When a run ends early the schedule is compressed: in the order of their starts, all jobs
-    take the earliest place anew, which is never later than the one that they had."""
+    """Gives every job a reservation when it arrives: the earliest start that delays no other job.
+
+    A reservation is postponed only by what cannot be foreseen: a run that outlives its estimate, or
+    a processor that fails. When a run ends early the schedule is compressed: in the order of their
+    starts, all jobs take the earliest place anew, which is never later than their last one.
+    """
 
     def __call__(self, view: BatchView) -> Decision:
-        """The queue's order decides which of one instant's arrivals is served first."""
+        """Return the jobs that start now; of jobs that arrive at one instant, the queue's order
+        decides which is planned first."""
         plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
         plan.new_promises = []
         starts = plan.follow(view)

@@ -1,4 +1,5 @@
-"""Estimates of run times: the user's, exact, noisy, or from the user's recent jobs."""
+"""Implements estimates of run times: the user's, exact, noisy, or predicted from the user's recent
+jobs."""
 
 from __future__ import annotations
 
@@ -12,30 +13,30 @@ from attrs import define, field, frozen
 from policies.interface.queue import BatchJob
 
 STEPS = tuple(60.0 * m for m in (1, 5, 15, 30, 60, 120, 300, 600, 1200, 3000, 6000))
-"""Seconds: by how much a prediction that was exceeded is lengthened (Tsafrir, Etsion and Feitelson
+"""Seconds by which a prediction that was exceeded is lengthened (Tsafrir, Etsion and Feitelson
 2007, section 3.2)."""
 
 
 class Estimates(Protocol):
-    """Expected times of jobs, asked once for each entry of a job into the queue."""
+    """Estimates the times of jobs; called once each time a job enters the queue."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
-        """Expected time of one attempt, verification excluded."""
+        """Return the expected time of one attempt, verification excluded."""
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """An attempt of `job` that took `time` has completed it."""
+        """Record that an attempt of `job` that took `time` has completed it."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
-        """The new estimate once an attempt has lasted as long as was `believed`; None: none, it may
-        end at any moment."""
+        """Return the new estimate once an attempt has lasted as long as was `believed`; None if
+        there is none, so that the attempt may end at any moment."""
 
 
 @frozen
 class Once:
-    """Estimates that do not change while a job runs."""
+    """Base of estimates that do not change while a job runs."""
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """Nothing to do."""
+        """Ignore the completed attempt: these estimates learn nothing."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
         return None
@@ -43,7 +44,7 @@ class Once:
 
 @frozen
 class ExactEstimates(Once):
-    """Exact estimates: the time that the job takes."""
+    """Estimates the exact time that the job takes."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
         return job.profile.time(processors)
@@ -51,7 +52,8 @@ class ExactEstimates(Once):
 
 @define(eq=False)
 class Noisy(Once):
-    """Noisy estimates: the time that the job takes, times a random factor of its own."""
+    """Estimates the time that the job takes, multiplied by a random factor drawn once for each
+    job."""
 
     factor: Callable[[], float]
     _drawn: dict[int, float] = field(factory=dict)
@@ -64,8 +66,8 @@ class Noisy(Once):
 
 @define(eq=False)
 class Recent:
-    """The mean time of the user's last two jobs to complete, the user's estimate at most; that
-    estimate where there are none, or the job's user is not known."""
+    """Predicts the mean time of the user's last two completed jobs, limited by the user's estimate.
+    Without such jobs, or where the user is not known, it is the user's estimate."""
 
     _times: dict[str, deque[float]] = field(factory=dict)
 
@@ -81,6 +83,7 @@ class Recent:
             self._times.setdefault(job.user, deque(maxlen=2)).append(time)
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
+        # The smallest step above the exceeded prediction; the last step for very long jobs.
         step = STEPS[min(bisect_right(STEPS, believed), len(STEPS) - 1)]
         longer = believed + step
         if job.estimate is None:

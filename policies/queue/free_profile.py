@@ -1,8 +1,8 @@
-"""The profile of free processors: how many are expected to be free from now on, as reservations are
-made in it; many in a row, fast where many jobs have the same size.
+"""Keeps the profile of free processors over time, in which reservations are made; it is fast where
+many jobs in a row have the same size.
 
-A log's queue is long where somebody submitted hundreds of equal jobs: UniLu-Gaia-2014-2 on half of
-its machine has 440 jobs waiting at a decision, of 18 kinds, in 83 runs of twins.
+A log's queue is long where a user submitted hundreds of equal jobs: UniLu-Gaia-2014-2 on half of
+its machine has 440 jobs waiting at a decision, of 18 kinds, in 83 runs of equal jobs.
 """
 
 from __future__ import annotations
@@ -36,20 +36,21 @@ def _steps(
 
 
 FEW = 16
-"""Steps up to which a loop takes no longer than to call compiled code for them."""
+"""Number of steps up to which a Python loop is as fast as a call of compiled code."""
 
 
 @define(eq=False)
 class FreeProfile:
-    """A step function: frees[i] processors over [times[i], times[i+1]).
+    """A step function over time: counts[i] processors are free over [times[i], times[i+1]).
 
-    It is changed, not made again: a reservation costs two searches among the times, each of
-    logarithmic time, and passes over its steps in compiled code (`python -m sims.bench queues`).
+    It is updated in place: a reservation costs two searches among the times, each of logarithmic
+    time, and passes over its steps in compiled code (`python -m sims.bench queues`).
     """
 
     times: list[float]
     counts: array[int]
-    """Of each step. Few are looked at and changed one by one; many as numpy's, in place."""
+    """Number of free processors of each step. A few are read and changed one by one; many through a
+    numpy view of the same memory."""
 
     @classmethod
     def of(
@@ -59,7 +60,8 @@ class FreeProfile:
         running: Iterable[Run],
         promises: Iterable[Reservation] = (),
     ) -> FreeProfile:
-        """What `running` gives back and what later `promises` take and give back."""
+        """Build the profile from the processors that `running` releases at the expected ends and
+        that later `promises` take and release."""
         changes = [(run[0], run[2]) for run in running]
         for promise in promises:
             waiting = promise.waiting
@@ -75,26 +77,27 @@ class FreeProfile:
 
     @property
     def overdue(self) -> bool:
-        """Whether processors should be free by now, and are not."""
+        """Whether processors that should be free by now are not."""
         return len(self.times) > 1 and self.times[1] == self.times[0]
 
     def lowest(self) -> list[int]:
-        """By step, the fewest that are free from now up to its end: what fits now is below."""
+        """Return, for each step, the fewest processors that are free at any time from now to its
+        end; a job that needs no more fits now."""
         lowest: list[int] = np.minimum.accumulate(self._all).tolist()
         return lowest
 
     def fits(self, step: int, processors: int, held: float) -> bool:
-        """Whether `processors` stay free for `held` from times[step] on."""
+        """Whether `processors` stay free for a duration `held` from times[step] on."""
         return self.room(step, held) >= processors
 
     def room(self, step: int, held: float) -> int:
-        """How many processors stay free for `held` from times[step] on."""
+        """Return how many processors stay free for a duration `held` from times[step] on."""
         end = bisect_left(self.times, self.times[step] + held, step + 1)
         return self._least(step, end)
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
-        """The first step, beginning `since` or later, from which `processors` stay free for `held`,
-        and how many do; 0 is now."""
+        """Return the first step, beginning at `since` or later, from which `processors` stay free
+        for `held`, and how many do so. Step 0 is now."""
         first = 0 if since is None else bisect_left(self.times, since)
         last = len(self.times)
         return self._search(processors, held, first, last, last)
@@ -102,15 +105,17 @@ class FreeProfile:
     def before(
         self, last: int, processors: int, held: float, since: float, until: float
     ) -> tuple[int, int]:
-        """As `earliest`, but beginning before step `last` and before `until`, by somebody who has
-        `processors` from step `last` on and would give them up; step `last` where there is none."""
+        """Search as `earliest` does, but only steps before `last` that begin before `until`, for a
+        job that would give up the `processors` that it has from step `last` on. Returns step `last`
+        if there is none."""
         first, most = bisect_left(self.times, since), bisect_left(self.times, until)
         return self._search(processors, held, first, last, most)
 
     def _search(
         self, processors: int, held: float, step: int, last: int, most: int
     ) -> tuple[int, int]:
-        """From step `step` on and before step `most`, as if there were enough from `last` on."""
+        """Return the first suitable step from `step` on and before `most`, treating all steps from
+        `last` on as having enough processors."""
         # One pass in compiled code; from then on, looking for a byte costs less than any array.
         times, first, obstacle = self.times, step, -1
         blocked = (self._all[first:last] < processors).tobytes()
@@ -122,19 +127,19 @@ class FreeProfile:
         return last, 0
 
     def take(self, step: int, processors: int, held: float) -> None:
-        """Use `processors` from times[step] for `held`."""
+        """Reserve `processors` from times[step] for a duration `held`."""
         self._add(-processors, step, self._break(self.times[step] + held, step))
 
     def release(self, start: float, end: float, processors: int) -> None:
-        """Nobody uses `processors` over [start, end) any more; `start` is now or later."""
+        """Free `processors` over [start, end); `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)
         self._add(processors, first, self._break(end, first))
 
     def slide(self, start: float, step: int, processors: int, held: float, at: int) -> None:
-        """Who was to use `processors` from `start`, at step `at` or just before it, on for `held`
-        begins at step `step` instead, which is sooner."""
+        """Move a reservation of `processors` for `held` from `start`, at step `at` or just before
+        it, to the earlier step `step`."""
         times, begin = self.times, self.times[step]
         if begin + held <= start:
             self.take(step, processors, held)
@@ -148,7 +153,7 @@ class FreeProfile:
         self._add(processors, first, self._break(start + held, first - 1))
 
     def merge(self) -> None:
-        """Forget the steps at which nothing changes any more."""
+        """Remove the steps at which the number of free processors does not change."""
         counts = self._all
         differs = np.empty(len(counts), dtype=bool)
         differs[0] = True
@@ -157,14 +162,14 @@ class FreeProfile:
         self.counts = array("q", counts[differs].tobytes())
 
     def advance(self, now: float) -> None:
-        """Time has passed, and all went as was expected."""
+        """Move the profile's beginning to `now`; all events up to then went as expected."""
         passed = bisect_right(self.times, now) - 1
         if passed > 0:
             del self.times[:passed], self.counts[:passed]
         self.times[0] = now
 
     def _break(self, time: float, after: int) -> int:
-        """The step that begins at `time`, made where there is none."""
+        """Return the step that begins at `time`, and insert it where there is none."""
         times = self.times
         i = bisect_left(times, time, after + 1)
         if i == len(times) or times[i] != time:
@@ -177,7 +182,8 @@ class FreeProfile:
 
     @property
     def _all(self) -> NDArray[np.int64]:
-        """The counts in place: not to be kept, as none can be inserted meanwhile."""
+        """The counts as a numpy view of the same memory. It must not be kept, because no count can
+        be inserted while it exists."""
         return np.frombuffer(self.counts, dtype=np.int64)
 
     def _least(self, step: int, end: int) -> int:
@@ -195,11 +201,11 @@ class FreeProfile:
 
 
 Kind = tuple[int, float]
-"""(processors, held): what a reservation depends on."""
+"""Kind of a job, (processors, held), on which its reservation depends."""
 
 
 def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
-    """The end, at most `limit`, of the run of jobs of one kind that begins at `first`."""
+    """Return the end, at most `limit`, of the run of jobs of one kind that begins at `first`."""
     kind, end = kinds[first], first + 1
     while end < limit and kinds[end] == kind:
         end += 1
@@ -212,11 +218,13 @@ class Filling:
 
     free_profile: FreeProfile
     _since: dict[Kind, float] = field(factory=dict)
-    """No job of this kind fits earlier: there is never more room than there was."""
+    """Time before which no job of this kind fits; reservations only reduce the room, so it never
+    moves back."""
 
     def reserve(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
-        """Room for one of this kind at the first step from which there is some, and for as many
-        more as fit beside it; at most so many now, or later: (step, how many)."""
+        """Reserve room for one job of this kind at the first step that has some, and for as many
+        more as fit beside it: at most `now` jobs if they start now, else `later` jobs. Return
+        (step, number of jobs)."""
         free_profile, (processors, held) = self.free_profile, kind
         step, room = free_profile.earliest(processors, held, self._since.get(kind))
         self._since[kind] = free_profile.times[step]
@@ -225,7 +233,8 @@ class Filling:
         return step, count
 
     def squeeze(self, kind: Kind, most: int) -> int:
-        """Room now for as many of this kind as fit, `most` at most: how many."""
+        """Reserve room from now on for as many jobs of this kind as fit, at most `most`, and return
+        how many."""
         processors, held = kind
         count = min(most, self.free_profile.room(0, held) // processors)
         if count:
@@ -235,25 +244,25 @@ class Filling:
 
 @define(eq=False)
 class Horizon:
-    """The last place of the queue from which a job could start now: behind it, reservations that
-    are not kept need not be made."""
+    """Tracks the last position in the queue from which a job could start now. Reservations behind
+    it that are not kept need not be made."""
 
     free_profile: FreeProfile
     _last: dict[Kind, int]
-    """Kinds that fit now -> the last place of one."""
+    """Maps each kind that fits now to the last position of a job of this kind."""
     end: int = 0
     _rest: int = 0
-    """So many calls later it is looked up again: looking must not cost more than it saves."""
+    """Number of calls until the next review, so that reviews do not cost more than they save."""
 
     @classmethod
     def of(cls, free_profile: FreeProfile, kinds: Sequence[Kind]) -> Horizon:
-        """Of all the queue."""
+        """Return the horizon of the whole queue."""
         horizon = cls(free_profile, {kind: at for at, kind in enumerate(kinds)})
         horizon.review()
         return horizon
 
     def review(self) -> None:
-        """Reservations have been made."""
+        """Update the horizon after reservations have been made."""
         self._rest -= 1
         if self._rest >= 0:
             return
@@ -265,4 +274,6 @@ class Horizon:
             if processors <= free and processors <= lowest[bisect_left(times, now + held, 1) - 1]
         }
         self.end = max(self._last.values(), default=-1) + 1
+        # A review passes over all kinds that may still start, so it is repeated less often if they
+        # are many.
         self._rest = 4 + len(self._last) // 8

@@ -1,5 +1,5 @@
-"""Lists and shelves: R-LIST(m), list scheduling with m reservations and backfilling, R-SHELF and
-R-SHELFFILL, jobs that start together (rigid21, algorithms 1 to 3)."""
+"""Implements list and shelf strategies: R-LIST(m), list scheduling with m reservations and
+backfilling, and R-SHELF and R-SHELFFILL, whose jobs start together (rigid21, algorithms 1 to 3)."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_tw
 
 
 class Reading(enum.Enum):
-    """What algorithm 1's reservations are; the readings differ in published figures."""
+    """Says how the reservations of rigid21's algorithm 1 are read; the readings differ in published
+    figures."""
 
     FRESH = "fresh"
-    """The text (section 4.1): all are forgotten and made again at every instant with a completion,
-    for the first m of the queue, those that start at once included."""
+    """The paper's text (section 4.1): all reservations are discarded and made again at every
+    instant with a completion, for the first m jobs of the queue, including those that start at
+    once."""
     EASY = "easy"
-    """The usual rule: as FRESH, but a job that starts at once uses none of the m."""
+    """The usual rule: as FRESH, but a job that starts at once uses none of the m reservations."""
     KEPT = "kept"
-    """What the published curves of R-LIST-1 and R-LIST-Q fit: never cancelled; a job with one has
-    left the queue, and every round makes up to m more."""
+    """The reading that the published curves of R-LIST-1 and R-LIST-Q fit: reservations are never
+    cancelled, a job with one has left the queue, and every round makes up to m more."""
 
 
 def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
-    """Everything that fits, in order: R-LIST-0, and LIST of moldable21 (algorithm 1).
+    """Start every job that fits, in the queue's order: R-LIST-0, and LIST of moldable21 (algorithm
+    1).
 
-    No job of the queue has fewer processors than `least`: to know where to stop saves a ninth of an
-    attempt's time with the 500 jobs of moldable21's set, a third or more with thousands in the
-    queue.
+    No job of the queue has fewer processors than `least`. Stopping there saves a ninth of an
+    attempt's time with the 500 jobs of moldable21's set, and a third or more with thousands of jobs
+    in the queue.
     """
     starts: list[Queued] = []
     if free < least:
@@ -48,7 +51,7 @@ def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
 
 @frozen
 class RList:
-    """R-LIST with `reservations` = m; None: one for every job in the queue."""
+    """Runs R-LIST with `reservations` = m; None makes a reservation for every job in the queue."""
 
     reservations: int | None = field(default=0)
     reading: Reading = Reading.FRESH
@@ -77,8 +80,8 @@ class RList:
 
 
 def _one(view: BatchView, counted: bool) -> Decision:
-    """Start from the head (FRESH: the head alone), reserve for the first that does not fit,
-    backfill the rest."""
+    """Start jobs from the head of the queue (FRESH: only the head), reserve for the first that does
+    not fit, and backfill the rest."""
     queue, free, starts = view.queue, view.free, list[Queued]()
     for position, waiting in enumerate(queue):
         if waiting.processors > free:
@@ -93,8 +96,9 @@ def _one(view: BatchView, counted: bool) -> Decision:
 def _backfilled(
     view: BatchView, starts: list[Queued], blocked: Sequence[Queued], free: int
 ) -> Decision:
-    """`starts`, a reservation for `blocked[0]`, and what starts behind it without delaying it: it
-    ends before the reservation begins, or leaves enough processors beside it."""
+    """Add to `starts` the jobs that can start without delaying `blocked[0]`, which gets a
+    reservation. Such a job ends before the reservation begins, or leaves enough processors beside
+    it."""
     now, first = view.now, blocked[0]
     shadow, spare = _shadow(view, starts, first.processors, free)
     if free >= view.least:
@@ -111,7 +115,8 @@ def _backfilled(
 def _shadow(
     view: BatchView, started: Sequence[Queued], processors: int, free: int
 ) -> tuple[float, int]:
-    """When `processors` will be free, and how many more than those then."""
+    """Return the time at which `processors` will be free, and how many more than those will be free
+    then."""
     now, ends = view.now, view.running
     if started:
         new = [(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
@@ -129,8 +134,12 @@ def _shadow(
 
 
 def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
-    """Of m, each promise is told; of all of the queue only those are made that somebody who starts
-    now must not delay, and none is told: each of a thousand may move at every decision."""
+    """Plan with m reservations, or with one for every job of the queue (m is None).
+
+    Each of m reservations is logged. Of those for the whole queue, only the ones that a job
+    starting now must not delay are made, and none is logged: each of a thousand may move at every
+    decision.
+    """
     queue, starts, promises = view.queue, list[Queued](), list[Reservation]()
     free_profile = FreeProfile.of(view.now, view.free, view.running)
     kinds = [(waiting.processors, waiting.held) for waiting in queue]
@@ -140,13 +149,13 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
         end = run_of_twins(kinds, at, len(queue))
         twins, left = end - at, most - made
         if left > 0:
-            # A job that starts at once uses none of EASY's.
+            # Under EASY, a job that starts at once uses none of the m reservations.
             bounded = min(twins, left)
             step, count = filling.reserve(kinds[at], bounded if counted else twins, bounded)
             made += count if counted or step > 0 else 0
             after = at + count
         else:
-            # Behind the reservations, what does not fit now is passed over.
+            # Behind the reservations, a job that does not fit now is passed over.
             step, count, after = 0, filling.squeeze(kinds[at], twins), end
         if step == 0:
             starts.extend(queue[at : at + count])
@@ -163,15 +172,15 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 
 @define
 class _Round:
-    """One round of KEPT: what starts, what is promised."""
+    """Collects the jobs that start and the reservations of one round of KEPT."""
 
     free_profile: FreeProfile
     starts: list[Queued]
     promises: list[Reservation]
 
     def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
-        """The earliest possible reservation, `earlier` if it says the same; one that begins now
-        starts."""
+        """Give a job the earliest possible reservation, or start it if that begins now. `earlier`
+        is kept if it has the same start."""
         step, _ = self.free_profile.earliest(waiting.processors, waiting.held)
         start = self.free_profile.times[step]
         if step == 0:
@@ -189,8 +198,9 @@ def _kept(view: BatchView, most: int | None) -> Decision:
     free_profile = FreeProfile.of(view.now, view.free, view.running, later)
     current = _Round(free_profile, [], list(later))
     for promise in earlier.values():
-        # Where its time has come but its processors have not (a job outlives its estimate), it is
-        # put off. Where nobody knew when workers come back, none was promised: it is asked again.
+        # A reservation whose time has come while its processors are still in use (a job outlives
+        # its estimate) is postponed. One with an infinite start was made when the return of workers
+        # was unknown, so it promised nothing and is made again.
         if not view.now < promise.start < inf:
             current.give(promise.waiting, promise)
     queue = [waiting for waiting in view.queue if waiting.job.index not in earlier]
@@ -201,14 +211,15 @@ def _kept(view: BatchView, most: int | None) -> Decision:
         if current.free_profile.fits(0, waiting.processors, waiting.held):
             current.free_profile.take(0, waiting.processors, waiting.held)
             current.starts.append(waiting)
-    # A promise for now waits for a job that outlives its estimate: its end will be heard of.
+    # A reservation for now waits for a job that outlives its estimate; the end of that job calls
+    # the strategy, so no wake-up is needed.
     times = (it.start for it in current.promises)
     wake = min((start for start in times if view.now < start < inf), default=None)
     return Decision(current.starts, reservations=current.promises, wake=wake)
 
 
 def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
-    """The first of `queue`, up to the first that does not fit (no backfilling)."""
+    """Start the first jobs of `queue`, up to the first that does not fit (no backfilling)."""
     starts = []
     for waiting in queue:
         if waiting.processors > free:
@@ -220,7 +231,8 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
 
 @frozen
 class InOrder:
-    """No backfilling: no job starts before the one ahead of it has."""
+    """Starts jobs strictly in the queue's order: no job starts before the one ahead of it has (no
+    backfilling)."""
 
     def __call__(self, view: BatchView) -> Decision:
         return Decision(until_misfit(view.queue, view.free))
@@ -228,16 +240,17 @@ class InOrder:
 
 @frozen
 class Shelves:
-    """A shelf opens once the one before has ended, that is, when nothing runs any more.
+    """Starts jobs shelf by shelf: a shelf opens once the one before has ended, that is, when
+    nothing runs any more.
 
     With estimates, a shelf whose attempts all end early ends early too.
     """
 
     backfilling: bool = True
-    """b: whether jobs behind one that does not fit may enter the shelf."""
+    """The flag b: whether jobs behind one that does not fit may enter the shelf."""
     filling: bool = False
     """R-SHELFFILL: a failed job restarts at once on its own processors if it is expected to end
-    within the shelf (equality fills); nothing else enters a running shelf."""
+    within the shelf (equality fills). Nothing else enters a running shelf."""
 
     def __call__(self, view: BatchView) -> Decision:
         if view.busy:
@@ -253,5 +266,6 @@ class Shelves:
         if not self.filling or end is None:
             return []
         ending = [waiting for waiting in view.failed if view.now + waiting.held <= end]
-        # Its own processors, unless one of them failed and the shelf leaves no other.
+        # They restart on their own processors, unless one of these failed and the shelf leaves no
+        # other.
         return greedy(ending, view.free)

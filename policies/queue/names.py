@@ -1,4 +1,5 @@
-"""The papers' names of a queue's strategies, orders and allotments (rigid21 and moldable21)."""
+"""Maps the papers' names to strategies, orders and allotment rules of a queue (rigid21 and
+moldable21)."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ FIELD: dict[str, Strategy] = {
     "conservative": Conservative(),
     "greedy": RList(0),
 }
-"""Strategies by the names of the field, whose order is FCFS where none is given."""
+"""Strategies by their common names in the field; their order is FCFS where none is given."""
 LIST = re.compile(r"R-LIST-(Q|\d+)")
 SHELVES = {
     "R-SHELF-B": Shelves(backfilling=True, filling=False),
@@ -55,16 +56,16 @@ SHELVES = {
 
 
 class AllotmentRule(enum.Enum):
-    """How BATCH allots; the paper's guarantee leaves it open."""
+    """Says how BATCH allots processors; the paper's guarantee leaves it open."""
 
     SCALED = "scaled"
-    """MT-ALLOTMENT's rounded times, chains balanced."""
+    """Use MT-ALLOTMENT's rounded times with balanced chains."""
     PROGRAMME = "programme"
-    """The same, chains by the full dynamic programme."""
+    """Use MT-ALLOTMENT's rounded times with chains from the full dynamic programme."""
     EXACT = "exact"
-    """The best of uniform chains."""
+    """Use the best allotment whose chains are uniform."""
     MIXED = "mixed"
-    """The best of all; for small platforms."""
+    """Use the best of all allotments; only for small platforms."""
 
 
 BATCH: dict[AllotmentRule, Callable[[float], BatchAllocation]] = {
@@ -73,16 +74,17 @@ BATCH: dict[AllotmentRule, Callable[[float], BatchAllocation]] = {
     AllotmentRule.EXACT: lambda eps: Exact(),
     AllotmentRule.MIXED: lambda eps: Mixed(),
 }
-"""By eps."""
+"""Maps each rule to the function that makes its allocation from eps."""
 
 
 def is_strategy(name: str) -> bool:
-    """Whether it is one of the papers'."""
+    """Whether `name` is a strategy of the papers or of the field."""
     return name in SHELVES or name in FIELD or LIST.fullmatch(name) is not None
 
 
 def strategy_named(name: str, reading: Reading) -> Strategy:
-    """The papers' strategies. Raises ValueError, naming them, for another."""
+    """Return the strategy called `name`. Raises ValueError, which lists the names, for any
+    other."""
     found = LIST.fullmatch(name)
     if found:
         return RList(None if found[1] == "Q" else int(found[1]), reading)
@@ -95,13 +97,13 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
 
 
 def default_order(strategy: str) -> str:
-    """The order where none is given."""
+    """Return the name of the order that a strategy uses where none is given."""
     return "FCFS" if strategy in FIELD else "LPT"
 
 
 def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
-    """The papers' orders and the field's; `first`: when the first job is submitted. Raises
-    ValueError, naming them, for another."""
+    """Return the order called `name`; `first` is the time at which the first job is submitted.
+    Raises ValueError, which lists the names, for any other."""
     if name in LEARNT:
         return ByScore(*LEARNT[name], first)
     if name in ORDERS:
@@ -113,7 +115,8 @@ def order_named(name: str, first: float = 0.0) -> Order | TimedOrder:
 def allocation_named(
     name: str, allotment: AllotmentRule, eps: float
 ) -> Allocation | BatchAllocation:
-    """moldable21's allocation rules. Raises ValueError, naming them, for another."""
+    """Return moldable21's allocation rule called `name`. Raises ValueError, which lists the names,
+    for any other."""
     rules: dict[str, Allocation | BatchAllocation] = {
         "LPA": LPA,
         "MINTIME": MINTIME,

@@ -1,7 +1,9 @@
-"""Orders of a queue: rigid21's, those of production sites and of the literature; ties by job index.
+"""Implements the orders of a queue: rigid21's, those of production sites and those of the
+literature; ties go by job index.
 
 WFP3 and UNICEP: Tang, Lan, Desai and Buettner 2009; F1 to F4: Carastan-Santos and de Camargo 2017,
-learnt from simulations; r is the estimate in seconds, n processors, s the submission, w the wait.
+learnt from simulations. In the formulas r is the estimate in seconds, n processors, s the
+submission and w the wait.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ PAPER_ORDERS: dict[str, Order] = {
     "SA": smallest_area,
     "RANDOM": random,
 }
-"""The seven of rigid21, by the papers' names. Read only."""
+"""The seven orders of rigid21 by the papers' names; read only."""
 
 
 def urgent_first(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
@@ -85,12 +87,12 @@ def urgent_first(job: BatchJob, processors: int, time: float, platform: int, dra
 # --- orders that change with time ----------------------------------------------------------------
 
 Waiting = Callable[[float, float, int], float]
-"""(wait, estimate, processors) -> priority."""
+"""Function of a wait's formula: (wait, estimate, processors) -> priority."""
 
 
 @frozen
 class ByWait:
-    """An order by how long a job has waited."""
+    """An order by how long each job has waited."""
 
     priority: Waiting
     half_life: float | None = field(default=None, init=False)
@@ -137,7 +139,7 @@ class FairShare:
 # --- orders learnt from simulations --------------------------------------------------------------
 
 Learnt = Callable[[float, int], float]
-"""(estimate, processors) -> its part of the score."""
+"""Function of a learnt formula: (estimate, processors) -> the size's part of the score."""
 
 LEARNT: dict[str, tuple[Learnt, float]] = {
     "F1": (lambda r, n: log10(r) * n, 870),
@@ -145,18 +147,18 @@ LEARNT: dict[str, tuple[Learnt, float]] = {
     "F3": (lambda r, n: r * n, 6_860_000),
     "F4": (lambda r, n: r * sqrt(n), 530_000),
 }
-"""Name -> size's part, and the weight of log10(s). Read only."""
+"""Maps each name to the size's part of its score and the weight of log10(s); read only."""
 
 
 @frozen
 class ByScore:
-    """F1 log10(r) n + 870 log10(s); F2 sqrt(r) n + 25600 log10(s); F3 r n + 6860000 log10(s);
-    F4 r sqrt(n) + 530000 log10(s)."""
+    """Scores jobs by learnt formulas, the lowest score first: F1 log10(r) n + 870 log10(s), F2
+    sqrt(r) n + 25600 log10(s), F3 r n + 6860000 log10(s), F4 r sqrt(n) + 530000 log10(s)."""
 
     size: Learnt
     weight: float
     first: float = 0.0
-    """When the log's first job was submitted: s counts from then, and is at least 1."""
+    """Submission time of the log's first job: s counts from it, and is at least 1."""
 
     def __call__(
         self, job: BatchJob, processors: int, time: float, platform: int, draw: Draw
@@ -164,7 +166,8 @@ class ByScore:
         return self.of(time, processors, job.submitted - self.first)
 
     def of(self, time: float, processors: int, since: float) -> float:
-        """Larger is first."""
+        """Return the priority for an estimate `time`, `processors` and a submission `since` after
+        the first; larger is first."""
         return -(self.size(time, processors) + self.weight * log10(max(since, 1)))
 
 
@@ -173,37 +176,40 @@ TIMED: dict[str, TimedOrder] = {
     "UNICEP": ByWait(unicep),
     "FAIR-SHARE": FairShare(),
 }
-"""Read only."""
+"""The orders that change with time, by name; read only."""
 
 
 @define
 class _Account:
     used: float = 0.0
-    """At `since`."""
+    """Decayed processor-time up to `since`."""
     since: float = 0.0
     busy: int = 0
-    """Processors in use since then."""
+    """Number of processors in use since then."""
 
 
 @define(eq=False)
 class Usage:
-    """Of each user, decayed: it halves in `half_life`, and grows by what runs."""
+    """Tracks each user's decayed processor-time: it halves in `half_life` and grows by what
+    runs."""
 
     half_life: float
     _accounts: dict[str, _Account] = field(factory=dict)
 
     def of(self, user: str, now: float) -> float:
-        """Processor-time: busy / d + (used - busy / d) e^(-d t) after a time t, d = ln 2 over the
-        half-life."""
+        """Return the user's processor-time: busy / d + (used - busy / d) e^(-d t) after a time t,
+        with d = ln 2 over the half-life."""
         account = self._accounts.get(user)
         if account is None:
             return 0.0
+        # The solution of used' = busy - d used, which tends to busy / d.
         decay = log(2) / self.half_life
         limit = account.busy / decay
         return limit + (account.used - limit) * exp(-decay * (now - account.since))
 
     def change(self, user: str, processors: int, now: float) -> None:
-        """So many processors more are in use; fewer where negative."""
+        """Change the number of the user's processors in use by `processors`, which is negative for
+        a release."""
         used = self.of(user, now)
         account = self._accounts.setdefault(user, _Account())
         account.used, account.since, account.busy = used, now, account.busy + processors

@@ -1,4 +1,5 @@
-"""Preemption by checkpoint: a running job makes way for a more urgent one and continues later."""
+"""Implements preemption by checkpoint: a running job gives way to a more urgent one and continues
+later."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from policies.interface.queue import BatchView, Decision, Queued, Run, Strategy
 
 @frozen
 class Preemptive:
-    """As `strategy`; but where the first of the queue cannot start, runs of jobs that the order
-    puts behind it give their processors back, the last of the order first, if the strategy starts
-    it then.
+    """Acts as `strategy`, but cancels runs of less urgent jobs where the first job of the queue
+    cannot start for lack of processors.
+
+    Runs of jobs that the order puts behind the first job are cancelled, the last in the order
+    first, and only if the strategy then starts the first job.
 
     Only jobs protected by images (checkpoints on shared storage) are preempted, so that their next
     run continues from the last image. A job never preempts one that the order puts ahead of it: the
@@ -30,12 +33,13 @@ class Preemptive:
         return self.strategy(view)
 
     def _starts(self, first: Queued, view: BatchView) -> bool:
-        """Whether it would: it may keep free processors for others, or for a shelf."""
+        """Whether the strategy starts `first` on this view; it may keep free processors for other
+        jobs, or for a shelf."""
         return any(waiting is first for waiting in self.strategy(view).starts)
 
     def _victims(self, view: BatchView, first: Queued) -> list[Run]:
-        """The fewest runs, the last of the order first, that free enough processors; empty if none
-        do."""
+        """Return the fewest runs, the last in the order first, that free enough processors for
+        `first`; empty if no set of runs does."""
         behind = [
             (run[3].key, run)
             for run in view.running
@@ -45,6 +49,7 @@ class Preemptive:
         for _, run in sorted(behind, key=itemgetter(0), reverse=True):
             if free >= first.processors:
                 break
+            # Processors of the run that are not UP do not become free with it.
             gained = run[2] - len(view.absent(run))
             if gained:
                 victims.append(run)

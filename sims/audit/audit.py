@@ -1,7 +1,7 @@
-"""The audit of a log: the world is derived from its inputs and decisions, and held against it.
+"""Entry of the audit: derives the course of a log from its inputs and decisions, and compares.
 
-What comes from outside of the world is here: the log's head, jobs as they are submitted, and its
-end. What workers do is `copies.py`.
+Handlers here check what comes from outside of the simulated system: the log's head, submissions of
+jobs, and the end. Changes of workers are in `copies.py`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from actors.runtime import Event, Record, rare_collections
 from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, practice, runs
+from sims.audit import copies, link, machine, runs
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -26,12 +26,12 @@ from sims.audit.law import (
     Law,
     Violation,
     amounts,
+    as_text,
     coming,
     follows,
     framed,
     possible,
     same,
-    told,
 )
 from sims.audit.pack import Pack
 from sims.audit.queue import Queue
@@ -43,6 +43,7 @@ from sims.log import Misfit
 
 
 def _of_copies(name: str) -> bool:
+    """Return whether the name is that of a policy that schedules copies."""
     with suppress(ValueError):
         return bool(named(name))
     return False
@@ -55,19 +56,23 @@ DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = 
     DeciderKind.COPIES: (Columns, _of_copies, "rigid"),
     DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, "rigid"),
 }
-"""By kind: its lines, whether a name is that of a policy of it, the jobs that it decides for (a
-queue: all kinds)."""
+"""Maps a kind of decider to its checks, to a test whether a name is a policy of that kind, and to
+the only kind of job that it schedules (empty for a queue: all kinds)."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
-    """Yield the first line that cannot be, if there is one; nothing for a run of this simulator.
-    After it nothing is known of the world: what follows is not looked at. Raises AuditFailed where
-    the audit itself fails."""
+    """Yield the first line that breaks a law, if there is one; a log of this simulator yields
+    nothing.
+
+    Later lines are not checked, as the state is unknown after a violation. Raises AuditFailed where
+    the audit itself fails.
+    """
     w = world()
 
     def seq() -> int:
         return w.line.seq if w.line is not None else -1
 
+    # The log's objects live long: frequent garbage collection would only look at them again.
     with rare_collections():
         try:
             for record in records:
@@ -75,7 +80,7 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
             ended = w.seq < 0 or w.ended
             framed(ended, "the log does not end with ScenarioEnded")
         except Broken as broken:
-            line = told(w.line.event) if w.line is not None else "the log"
+            line = as_text(w.line.event) if w.line is not None else "the log"
             yield Violation(broken.law, (seq(),), f"{line}: {broken.why}")
         except Misfit as misfit:
             why = f"{misfit.key}: {misfit.problem}; accepted: {misfit.accepted}"
@@ -83,8 +88,11 @@ def audit(records: Iterable[Record]) -> Iterator[Violation]:
 
 
 def _read(w: World, record: Record) -> None:
-    """Hold the next line against the world. Raises Broken, and AuditFailed for any other error: a
-    fault of the audit is no law that the log breaks."""
+    """Check the next line.
+
+    Raises Broken if the line breaks a law, and AuditFailed for any other error: a fault of the
+    audit is no law that the log breaks.
+    """
     try:
         w.read(record)
     except Broken:
@@ -102,7 +110,7 @@ def _read(w: World, record: Record) -> None:
 
 
 def begin(w: World, event: e.ScenarioStarted) -> Script:
-    """The first line, which names the decider."""
+    """Check the first line, which names the decider."""
     framed(w.seq == 0, "the scenario starts a second time")
     sound = event.processors >= 1 and event.kinds and event.unit in ("s", "slot")
     framed(sound and w.now == 0 and event.schema == e.SCHEMA)
@@ -114,17 +122,20 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     framed(each, "each worker has a name, or none")
     w.head, w.lateness = event, event.late or 0
     w.free, w.able = Free((0, event.processors), event.processors), event.processors
-    said = dict(setting.partition("=")[::2] for setting in event.settings)
-    w.reuses = decider is Enrolment and said.get("reuse") != "False"
-    w.changeover = float(said.get("changeover", 0)) if decider is Decider else 0
-    w.decider = decider(w, said)
-    w.handlers = HANDLERS | w.decider.tells()
-    w.after = [lambda: link.close(w), w.decider.close, lambda: practice.close(w), w.decider.clear]
+    settings = dict(setting.partition("=")[::2] for setting in event.settings)
+    w.reuses = decider is Enrolment and settings.get("reuse") != "False"
+    # Deadlines are the only kind without checks of their own: their decider is the base class.
+    w.changeover = float(settings.get("changeover", 0)) if decider is Decider else 0
+    w.decider = decider(w, settings)
+    w.handlers = HANDLERS | w.decider.line_handlers()
+    # The order matters: channels are assigned last in an instant, the decider judges the state
+    # after that, and it forgets the instant's causes only when replacement has used them.
+    w.after = [lambda: link.close(w), w.decider.close, lambda: machine.close(w), w.decider.clear]
     yield event, (None,)
 
 
 def describe(w: World, event: Event) -> Script:
-    """What the head tells, some of it once, before any job."""
+    """Check a line of the head; some of them may come only once, and all come before any job."""
     early = not w.now and not w.jobs and type(event) not in w.heads
     place = DESCRIBED.index(type(event))
     framed(early and place >= w.place, "it comes too late")
@@ -137,6 +148,7 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
+    """Check one line of the head, and store the facts that later checks need."""
     match event:
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
@@ -145,8 +157,9 @@ def _know(w: World, event: Event) -> None:
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
         case e.PlatformDescribed():
-            practice.platform(w, event)
+            machine.platform(w, event)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
+            # One line for each worker, in the order of their numbers.
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
             possible(last < worker < w.head.processors, "worker {}, after {}", worker, last)
             possible(isinstance(event, e.WorkerRented) or _rising(event), "prices of no times")
@@ -160,7 +173,8 @@ def _know(w: World, event: Event) -> None:
 
 
 def _rising(event: e.WorkerPriced) -> bool:
-    """Whether each price holds from a time on, the first from 0 on, and they repeat after that."""
+    """Return whether the prices' times rise from 0 on and, if the prices repeat, end before the
+    period."""
     times = (*event.times, *(() if event.period is None else (event.period,)))
     rising = all(one < other for one, other in pairwise(times))
     return len(event.times) == len(event.prices) and times[:1] == (0,) and rising
@@ -170,7 +184,7 @@ def _rising(event: e.WorkerPriced) -> bool:
 
 
 def submit(w: World, event: e.JobSubmitted) -> Script:
-    """A job, and all that describes it, at once."""
+    """Check the submission of a job and the lines that describe the job, which follow at once."""
     name = event.job
     known = name in w.jobs or name in w.gone
     possible(not known and w.closed is None, "{} is submitted again, or after the end", name)
@@ -186,6 +200,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     yield _of(it, name), seq
     w.kinds.add(it.kind)
     job, since = Job(name, seq, it, wanted=seq), seq
+    # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
         if it.kind == "iterative":
@@ -196,6 +211,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
 
 
 def _more(w: World, job: Job, seq: int) -> Script:
+    """Read the lines that describe a job's protection, checkpointing, messages, tasks and
+    application."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -204,21 +221,23 @@ def _more(w: World, job: Job, seq: int) -> Script:
     }
     for kind in [kind for kind, there in kinds.items() if there]:
         event = yield None
+        # This line follows the protection, and only where it differs from the default.
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
-            yield practice.manner(w, job, event), seq
+            yield machine.checkpointing(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
 
 
 def _of(event: Any, name: str) -> Any:
-    """The line as it is, of that job."""
+    """Return the line unchanged if it describes that job."""
     amounts(event)
     possible(event.job == name, "it describes no {}", name)
     return event
 
 
 def _learn(w: World, job: Job, event: Event) -> None:
+    """Check one line that describes a job, and keep it with the job."""
     match event:
         case e.ProtectionDescribed(copies=most):
             possible(most >= 1)
@@ -238,14 +257,14 @@ def _learn(w: World, job: Job, event: Event) -> None:
 
 
 def end_workload(w: World, event: e.WorkloadEnded) -> Script:
-    """The last job is over."""
+    """Check the line that says that the last job is over."""
     follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
     w.closed = yield e.WorkloadEnded(*w.counts), w.last_end
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """The last line."""
+    """Check the last line."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
@@ -258,11 +277,12 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         yield event, w.closed
     else:
         yield event, 0 if capped else range(w.seq)
+    # From now on nothing is due: an instant that is cut short lacks no line.
     w.ended = True
 
 
-def off(w: World, event: Event) -> Script:
-    """What says nothing of the world."""
+def no_effect(w: World, event: Event) -> Script:
+    """Accept a line that has no effect on the simulated system."""
     yield event, range(w.seq)
 
 
@@ -272,7 +292,7 @@ DESCRIBED = (
     *(e.PlatformDescribed, e.ChainsBelieved, e.PackDescribed, e.LinkDescribed),
     *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsReplayed),
 )
-"""Lines of the head, in their order."""
+"""Event classes of the log's head, in the order in which they come."""
 HANDLERS: dict[type[Event], Handler] = {
     e.ScenarioStarted: begin,
     **dict.fromkeys(DESCRIBED, describe),
@@ -280,22 +300,23 @@ HANDLERS: dict[type[Event], Handler] = {
     **dict.fromkeys((e.RunEnded, e.MembersReleased), copies.cancel),
     **dict.fromkeys((e.TransferStarted, e.TransferSuspended), link.pass_channels),
     e.TransferDropped: link.forgotten,
-    e.CheckpointingDescribed: practice.describe_checkpoints,
+    e.CheckpointingDescribed: machine.describe_checkpoints,
     e.CheckpointStarted: runs.learn,
-    e.NoticeGiven: practice.notice,
-    e.FaultDetected: practice.detect,
-    e.MemberReplaced: practice.replace,
+    e.NoticeGiven: machine.notice,
+    e.FaultDetected: machine.detect,
+    e.MemberReplaced: machine.replace,
     e.JobSubmitted: submit,
     e.WorkerChanged: copies.change,
     e.WorkerSpeedChanged: copies.speed,
     e.RunStarted: copies.start,
     e.WorkloadEnded: end_workload,
     e.ScenarioEnded: end,
-    e.StaleMessage: off,
+    e.StaleMessage: no_effect,
 }
-"""Lines that nothing but themselves decides, and what makes their scripts; so do the decider's."""
+"""Maps event classes to the functions that make their scripts, for lines that only outside or a
+decision can bring about; each decider adds its own."""
 
 
 def world() -> World:
-    """One that reads a log from its first line on."""
+    """Return a state that is ready to read a log from its first line on."""
     return World(HANDLERS, course=runs.course)

@@ -1,5 +1,5 @@
-"""Copies in columns: all copies of all jobs are placed at once, and all end at once, a share of
-their workers each (redundancy17, section III)."""
+"""Checks copies that the log has in columns: all copies of all jobs are placed at once and end at
+once, each with a share of its worker (redundancy17, section III)."""
 
 from __future__ import annotations
 
@@ -25,60 +25,62 @@ from sims.audit import parts, rules
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import ROUNDING, Phase, allowed, comes, follows, framed, possible, readable
-from sims.audit.turns import INSTANT, Script, Teller, Timer
+from sims.audit.turns import INSTANT, Emitter, Script, Timer
 from sims.audit.workers import Worker
 from sims.audit.world import Handler, World
 
 SHORTEST = "SRPT", "SRPT+R", "SRPT+R-even", "SRPT+R-noclone"
-"""Policies that serve the jobs with the least work left."""
+"""Policies that start the jobs with the least remaining work first."""
 ROUNDINGS = 64
-"""Roundings of a time that may add up between two checkpoints."""
+"""Number of roundings of a time that may add up between two decision epochs."""
 Numbers = NDArray[np.float64]
 Ints = NDArray[np.intp]
 State = tuple[float, int]
-"""Work done, negative, and the run that did it: the furthest first."""
+"""Negative work done, and the number of the run that did it: sorting puts the furthest state
+first."""
 
 
 @define(eq=False)
 class Placed:
-    """What runs between two checkpoints."""
+    """The copies that run between two decision epochs."""
 
     event: CopiesPlaced
     since: float
     firsts: list[int]
-    """Of each job: place of its first copy; then how many copies there are."""
+    """Index of each job's first copy, and at last the number of copies."""
     workers: Ints
     sizes: Numbers
-    """Work of each copy's job."""
+    """Work of the job of each copy."""
     needs: Numbers
-    """Service that each worker must give until the first of its copies is over; of all together,
-    where copies go round them."""
+    """Service that each worker has to give until the first of its copies ends; one number for all
+    workers together where copies rotate over them."""
     ends: Numbers
-    """When that is."""
+    """Time at which each worker has given that service."""
 
     def serving(self, each: Numbers) -> Numbers:
-        """Of those who serve each copy: its worker, or all together, where copies go round them."""
+        """Return, for each copy, the entry of `each` for its worker, or the sum where copies rotate
+        over all workers."""
         return each.sum(keepdims=True) if self.event.width > 1 else each[self.workers]
 
 
 @define(eq=False)
 class Columns(Decider):
-    """Copies that are told in columns; others are runs."""
+    """Checks decisions on copies, those in columns as well as those that are logged run by run."""
 
-    teller: Teller = Factory(Teller)
+    emitter: Emitter = Factory(Emitter)
     gains: bool = False
     """Whether jobs progress by g(r, t), which is not in the log."""
     rates: Numbers = field(init=False)
     service: Numbers = field(init=False)
-    """What each worker has given since the checkpoint, until `times`."""
+    """Service that each worker has given since the last decision epoch, up to `times`."""
     times: Numbers = field(init=False)
     placed: Placed | None = None
     timer: Timer | None = None
     aimed: int = -1
-    """seq of the event since which the timer is set."""
+    """Sequence number of the event that led to the present value of the timer."""
     states: dict[str, list[State]] = Factory(dict)
     least: float = 0
-    """Work left of the job whose copy started last."""
+    """Remaining work of the job whose copy started last."""
 
     def __attrs_post_init__(self) -> None:
         self._resize(self.w.head.processors)
@@ -86,10 +88,10 @@ class Columns(Decider):
     def _resize(self, size: int) -> None:
         self.rates, self.service, self.times = np.ones(size), np.zeros(size), np.zeros(size)
 
-    def spared(self) -> None:
+    def spares_described(self) -> None:
         self._resize(self.w.able)
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         return {
             GainDescribed: self.describe_gain,
             CopiesPlaced: self.place,
@@ -104,23 +106,25 @@ class Columns(Decider):
             self._in_order(_left(self.w, copy.job))
 
     def _in_order(self, left: float) -> None:
-        """Whose copies start have less work left than who comes after them (section IV)."""
+        """Check that a job whose copies start has no less work left than those started before
+        (section IV)."""
         before = self.least if self.started else 0
         allowed(before <= left * (1 + ROUNDING), f"{left!r} is left of it, {before!r} before")
         self.least = left
 
     def describe_gain(self, w: World, event: GainDescribed) -> Script:
-        """Jobs progress by g(r, t)."""
+        """Check the line that says that jobs progress by g(r, t)."""
         framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
         yield event, 0
 
-    def paced(self, worker: Worker, seq: int) -> None:
+    def speed_changed(self, worker: Worker, seq: int) -> None:
         n, now, placed = worker.number, self.w.now, self.placed
         if n >= self.w.able:
             return
         self.service[n] += self.rates[n] * (now - self.times[n])
         self.times[n], self.rates[n] = now, worker.speed
+        # A timer that is due now fires, whatever the speed is from now on.
         if placed is not None and self.timer is not None and self.timer.due > self.w.end:
             self._reckon(placed, 0 if placed.event.width > 1 else n)
             self._aim(seq)
@@ -129,31 +133,36 @@ class Columns(Decider):
         return self.service + self.rates * (self.w.now - self.times)
 
     def _reckon(self, placed: Placed, n: int) -> None:
-        """When the first of a worker's copies is over."""
+        """Compute when the first of a worker's copies ends."""
         need, given, rate = placed.needs[n], self.service[n], self.rates[n]
         if placed.event.width > 1:
             given, rate = self._given().sum(), self.rates.sum()
         left = need - given
+        # Sums of service are rounded: a sliver of need is none.
         over = left <= need * INSTANT < inf
         placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
 
     def _aim(self, seq: int) -> None:
-        """All copies end as the first does: at another time than before, because of `seq`."""
+        """Set the timer at which all copies end, that of the first copy to end; `seq` is the cause
+        if it changes."""
         assert self.placed is not None
         due = inf if self.gains else float(self.placed.ends.min())
         if self.timer is None or due != self.timer.due:
             if self.timer is not None:
                 self.timer.live = False
             self.aimed = seq
-            self.timer = self.w.at(due, Phase.DECISION, self.teller, 0, self._settled)
+            self.timer = self.w.at(due, Phase.DECISION, self.emitter, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
-        """An arrival ends all copies; or, by g(r, t), the first end."""
-        called = self.news or self.gains
+        """Check that all copies end: because of an arrival, or, with g(r, t), because one has
+        ended."""
+        called = self.triggers or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
 
     def _settled(self) -> Script:
+        """Read the line that ends all copies: check how far each has come and which jobs
+        complete."""
         event = yield None
         placed, w = self.placed, self.w
         assert placed is not None
@@ -162,7 +171,7 @@ class Columns(Decider):
         readable(len(done) == firsts[-1], f"{len(done)} copies have ended")
         over = self._over(placed, event)
         due = evolve(event, jobs=was.jobs, runs=was.runs, copies=was.copies, completed=tuple(over))
-        cause = yield due, self.news[0] if self.news else self.aimed
+        cause = yield due, self.triggers[0] if self.triggers else self.aimed
         if self.timer is not None:
             self.timer.live = False
         self.placed, self.timer = None, None
@@ -182,11 +191,14 @@ class Columns(Decider):
             yield from self._placed(cause)
 
     def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
-        """The runs that complete their jobs, by how far each copy has come."""
+        """Return, for each job, the run that completes it, or None; a run has to be among the
+        furthest copies of its job."""
         was, sizes, found, firsts = placed.event, placed.sizes, event.done, placed.firsts
         due = np.array(was.begun) + was.share * placed.serving(self._given())
         if self.gains:
             due = np.minimum(np.maximum(found, was.begun), sizes)
+        # The log's times are rounded to their last bit, however short the time since the last epoch
+        # is.
         rounded = ROUNDINGS * ulp(self.w.now) * max(float(self.rates.max()), 1)
         slack = ROUNDING * sizes + rounded
         near = (abs(np.minimum(due, sizes) - found) <= slack) & (due <= sizes + slack)
@@ -196,18 +208,19 @@ class Columns(Decider):
         best = np.maximum.reduceat(reached, firsts[:-1])
         over: list[int | None] = [None] * len(was.jobs)
         for at in np.flatnonzero(best >= was.sizes).tolist():
-            told = event.completed[at] if at < len(event.completed) else None
-            own = told is not None and reached[firsts[at] + told - was.runs[at]] == best[at]
+            logged = event.completed[at] if at < len(event.completed) else None
+            own = logged is not None and reached[firsts[at] + logged - was.runs[at]] == best[at]
             ahead = int(reached[firsts[at] : firsts[at + 1]].argmax())
-            over[at] = told if own else was.runs[at] + ahead
+            over[at] = logged if own else was.runs[at] + ahead
         return over
 
     def place(self, w: World, event: CopiesPlaced) -> Script:
-        """All jobs that are served begin."""
-        follows(self.placed is None and self.news, "nothing leads to this now")
-        return self._placed(self.news[0])
+        """Check that copies of all jobs that the policy serves start."""
+        follows(self.placed is None and self.triggers, "nothing leads to this now")
+        return self._placed(self.triggers[0])
 
     def _placed(self, cause: int) -> Script:
+        """Read the line that places copies: check jobs, runs, work and shares of workers."""
         event = yield None
         w = self.w
         comes(isinstance(event, CopiesPlaced), "all jobs must be placed")
@@ -229,6 +242,7 @@ class Columns(Decider):
             known = self.states.get(name, [])
             known = known * copies if job.rules.cloning else known
             known = [*known[:copies], *[(0.0, 0)] * (copies - len(known))]
+            # Work is negative in states, for sorting.
             begun += [-done for done, _ in known]
             sources += [run if done else None for done, run in known]
         owners = np.repeat(np.arange(len(runs)), event.copies)
@@ -238,6 +252,7 @@ class Columns(Decider):
         names = "runs", "sizes", "begun", "sources"
         seq = yield evolve(event, **dict(zip(names, found, strict=True))), cause
         works, needs = np.array(sizes)[owners], np.full(size, inf)
+        # The copy that needs least ends first on its worker, and all copies end with the first.
         np.minimum.at(needs, workers, (works - event.begun) / event.share)
         with np.errstate(divide="ignore"):
             last = needs / self.rates + w.now
@@ -248,19 +263,21 @@ class Columns(Decider):
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
-        """The job, which is nothing but work."""
+        """Return the waiting job; only a job of nothing but work can be placed in columns."""
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
-        told = job.rules.copies, job.kind, job.rules.delay
-        bare = told == (self.w.able, ProtectionKind.NONE, 0)
+        protection = job.rules.copies, job.kind, job.rules.delay
+        bare = protection == (self.w.able, ProtectionKind.NONE, 0)
         bare = bare and described.estimate is None and not described.verification
         possible(bare, "{} is placed with others", name)
         return job
 
     def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
-        """A worker gives away no more than itself; copies of one job are on different ones."""
+        """Check that no worker gives more than itself, and that copies of one job are on different
+        workers."""
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
+        # Copies that rotate over all workers are all listed on worker 0.
         there = len(given) <= (1 if rotates else self.w.able)
         whole = there and given.max() <= 1 + ROUNDING
         allowed(whole, "workers give away more than themselves")
@@ -268,7 +285,7 @@ class Columns(Decider):
         allowed(apart, "two copies of a job are on one worker")
 
     def close(self) -> None:
-        if not self.news:
+        if not self.triggers:
             return
         if self.w.jobs and self.states:
             now = self.placed is not None and self.placed.since == self.w.now
@@ -279,7 +296,7 @@ class Columns(Decider):
 
 
 def _left(w: World, job: Job) -> float:
-    """Work that its furthest state lacks."""
+    """Return the work that remains from the job's furthest state."""
     states = [rules.furthest(w, job), *job.kept[:1], job.saved]
     furthest = rules.best([it for it in states if it is not None])
     return job.described.work * (1 - (furthest.fraction if furthest is not None else 0))

@@ -1,5 +1,5 @@
-"""Copies of a job: how they start, and what befalls them as workers change their states and speeds
-(WORLD.md, W1, R2, P2 and P5)."""
+"""Starts copies of a job, and applies changes of workers' states and speeds to copies (WORLD.md,
+W1, R2, P2 and P5)."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import link, parts, practice, rules, runs
+from sims.audit import link, machine, parts, rules, runs
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
-from sims.audit.workers import DOWN, UP, Worker, spans_told
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
+from sims.audit.workers import DOWN, UP, Worker, parse_spans
 from sims.audit.world import World
 
 CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
-    """A run that has been decided: its workers are free and UP, and its job may have it."""
+    """Check the start of a run that was decided: its workers are free and UP, and its job may have
+    it."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
+    # A plain job runs in one copy.
     most = job.rules.copies if not job.plain else 1
     allowed(len(job.copies) < most, "{} has {} copies already", job.name, len(job.copies))
-    spans = spans_told(event.processors)
+    spans = parse_spans(event.processors)
+    # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
-    late = w.decider.decided  # what a decision frees itself replaces nobody
-    allowed(late or practice.replaceable(w) is None, "others are to be replaced first")
+    late = w.decider.decided  # workers that a decision itself frees replace no member
+    allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
     copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
@@ -49,14 +52,16 @@ def start(w: World, event: RunStarted) -> Script:
 
 
 def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
-    """A run is cancelled, or kept members are let go, because a decider has changed its mind."""
+    """Check that a decider cancels a run, or releases kept members."""
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
+        # That a verification failed may be the first sign of a period that was not known.
         return runs.learn(w, event)
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
     causes = w.decider.cancels(copy)
     if w.copies_decide and copy.run is not None:
+        # A later copy of the job may start from the state of this one (redundancy17).
         rules.keep(copy.job, copy.run.state(w.now))
     return parts.drop(w, copy, CANCELLED, causes, early=True)
 
@@ -65,23 +70,26 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
 
 
 def change(w: World, event: WorkerChanged) -> Script:
-    """A worker's owner, or a fault, changes its state (W1)."""
+    """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    ordered(w.noticed != w.now, "it is after a notice")
+    # An instant's notices follow its changes of state.
+    ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     if until is not None:
-        worker.detection = practice.detection(w, event)
+        worker.detection = machine.detection(w, event)
+        # A downtime of 0 is possible only where faults are detected late.
         lasts = until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
-        w.decider.strikes(worker)
+        w.decider.check_fault(worker)
     else:
         possible(event.detection is None, "no fault takes it DOWN")
         if state is DOWN and w.now:
-            w.push(Teller(), Phase.DECISION, 0, partial(practice.noticed, w, worker))
+            # A notice without lead comes later in this instant: look for it only then.
+            w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
     if copy is None and UP in (state, was):
@@ -91,17 +99,19 @@ def change(w: World, event: WorkerChanged) -> Script:
     worker.until, worker.changed = until, w.now
     worker.back = w.now if was is DOWN else worker.back
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+    # Only a run has to detect a fault: that of a free worker is known at once.
     late = worker.detection > 0 and until is not None and copy is not None
     if not late:
-        w.decider.turned(worker.number, state, copy, seq)
+        w.decider.state_changed(worker.number, state, copy, seq)
     if w.service is not None:
-        yield from link.turned(w, worker, seq, late)
+        yield from link.state_changed(w, worker, seq, late)
     if copy is not None:
-        _strike(w, copy, worker, cause, late)
+        _notify(w, copy, worker, cause, late)
 
 
 def _fallen(w: World, worker: Worker) -> int:
-    """What made it go DOWN, where that is over now: the cause of its next state."""
+    """Return the cause of a worker's next state: the event that took it DOWN if the downtime ends,
+    or began, at this instant; else 0."""
     if worker.state is not DOWN:
         return 0
     due = worker.until
@@ -110,32 +120,35 @@ def _fallen(w: World, worker: Worker) -> int:
     return worker.seq if over or worker.changed == w.now else 0
 
 
-def _strike(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
-    """A copy hears of its member's state; `late`: later, but for a fault without a downtime, if its
-    owner says that it is UP then."""
-    before, worker.struck = worker.struck, None
+def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
+    """Schedule the notification of a copy that its member's state has changed.
+
+    `late` means a fault that is detected later; one without downtime is noticed at once if the
+    worker is UP right after it, which only the worker's next state tells.
+    """
+    before, worker.deferred = worker.deferred, None
     state, until = worker.state, worker.until
     if before is not None:
         if state is UP:
-            w.decider.turned(worker.number, DOWN, copy, fall)
+            w.decider.state_changed(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
     turn = partial(_changed, w, copy, worker.number, state, until is not None, worker.seq)
     if late and until == w.now:
-        worker.struck = turn
+        worker.deferred = turn
     else:
         w.push(copy.job, Phase.STATES, 0, partial(turn, late))
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:
-    """A worker's speed changes."""
+    """Check that a worker's speed changes."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
     possible(event.speed >= 0 and (w.now or event.speed != 1))
     worker = w.worker(event.worker)
     seq = yield event, 0
-    w.sped, worker.speed = True, event.speed
-    w.decider.paced(worker, seq)
+    w.speeds_vary, worker.speed = True, event.speed
+    w.decider.speed_changed(worker, seq)
     copy = w.holder(event.worker)
     if copy is not None:
         w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
@@ -144,12 +157,14 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
 def _changed(
     w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """A member changed its state; `hidden`: by a fault that nobody hears of."""
+    """Apply a member's change of state to its copy; `hidden` means a fault that is not detected
+    yet."""
     if copy.gone:
         return
     (copy.absent.discard if state is UP else copy.absent.add)(worker)
-    if worker in copy.struck and (state is UP or (state is DOWN and not fault)):
-        yield from practice.heard(w, copy, worker)
+    # F1: the member's return, or its owner's taking it, reveals the fault before its time.
+    if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
+        yield from machine.fault_detected(w, copy, worker)
     if copy.gone:
         return
     if state is DOWN:
@@ -163,7 +178,7 @@ def _changed(
 
 
 def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Script:
-    """A member changed its speed."""
+    """Apply a member's change of speed to its copy."""
     if copy.gone:
         return
     if copy.speeds is None:
@@ -175,17 +190,19 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
+    """Apply a member's going DOWN: the run is lost unless the fault is hidden; checkpoints may be
+    lost too."""
     job = copy.job
     fatal, last = False, cause
-    if job.manner.replace_after is not None:
-        wanted = partial(practice.wanted, w, copy, worker)
-        w.at(w.now + job.manner.replace_after, Phase.RESUME, job, LATER, wanted)
+    if job.checkpointing.replace_after is not None:
+        wanted = partial(machine.wanted, w, copy, worker)
+        w.at(w.now + job.checkpointing.replace_after, Phase.RESUME, job, LATER, wanted)
     if job.keeps:
         fatal = rules.fatal(w, copy, worker)
         lost = rules.forget(copy) if fatal else 0
     job.lost += 1
     if hidden:
-        last = yield from practice.hide(w, copy, worker, cause)
+        last = yield from machine.delay_detection(w, copy, worker, cause)
     elif copy.run is not None:
         last = yield from parts.end_early(w, copy, LOST, cause)
     if fatal:
@@ -199,10 +216,11 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
 
 
 def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
-    """An attempt of a plain job is one timer (rigid21, section 3.2)."""
+    """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
     run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
     held, limit = run.work + job.described.verification, job.described.limit
+    # An attempt that ends at its limit, but for rounding, completes.
     if limit is not None and held - limit > NEGLIGIBLE * held:
         run.timer = w.at(w.now + limit, Phase.MESSAGES, job, 0, partial(parts.killed, w, run))
     else:
@@ -211,10 +229,12 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
 
 
 def _attempted(w: World, run: Run) -> Script:
+    """End an attempt of a plain job whose time is over: it fails or completes the job."""
     if run.over:
         return
     job = run.copy.job
     run.base, run.stage = run.work, None
+    # The log gives the number of failures; attempts that a worker's fault cut short do not count.
     if run.number < (job.described.failures or 0) + job.lost:
         yield from parts.drop(w, run.copy, FAILED, run.cause)
     else:

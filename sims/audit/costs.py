@@ -1,11 +1,13 @@
-"""What a malleable application takes on each number of workers, worked out from what its log says
-of it alone (malleable17, sections 3 and 6.1): the builders of scenarios work out the same in a way
-of their own."""
+"""Computes an application's times and costs on each number of workers from what the log says of the
+application (malleable17, sections 3 and 6.1).
+
+The builders of scenarios compute the same by other code, so that the two check each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import inf, log2
+from math import inf, isfinite, log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,50 +27,58 @@ FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
     "mix": (mix, ("degree", "fraction", "cost")),
     "power": (power, ("delta",)),
 }
-"""Kind of a speedup -> its formula, and the keys that it needs beside `work`."""
+"""Maps a kind of speedup to its formula and to the keys that it needs beside `work`."""
 WHOLE_NUMBERS = ("degree",)
 PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
     PeriodRule.YOUNG: young_period,
     PeriodRule.DALY: lambda mtbf, cost: np.vectorize(daly_work, otypes=[float])(mtbf, cost) + cost,
 }
-"""tau, the checkpoint included."""
+"""Maps a rule to its period tau, the checkpoint included."""
 
 
-def costs_told(pack: PackDescribed, job: Job, workers: int) -> Costs:
-    """Compute the costs of the job on every number of workers. Raises Broken for a profile that
-    there is not."""
+def job_costs(pack: PackDescribed, job: Job, workers: int) -> Costs:
+    """Return the costs of the job on every number of workers. Raises Broken for an invalid
+    profile."""
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
     link = Link(pack.startup, pack.latency, pack.unit)
-    times = times_told(job.application, sizes)
+    times = profile_times(job.application, sizes)
     return costs(times, job.application.footprint, pack.pair, link, _expected(pack, job))
 
 
-def times_told(told: ApplicationDescribed, sizes: Times) -> Times:
-    """Compute t(p) for each of these sizes, or as many of them as a table lists. Raises Broken for
-    a profile that there is not."""
+def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
+    """Return t(p) for each of these sizes, or for as many of them as a table lists.
+
+    Raises Broken for an invalid profile.
+    """
     try:
-        return _times(told, sizes)
+        return _times(application, sizes)
     except ValueError as refused:
-        raise Broken(Law.INPUT, f"{told.profile} is no profile: {refused}") from refused
+        raise Broken(Law.INPUT, f"{application.profile} is no profile: {refused}") from refused
 
 
-def _times(told: ApplicationDescribed, sizes: Times) -> Times:
-    if told.times:
-        possible(told.profile == ("kind=table",), "{} with times", told.profile)
-        return _each(Table(told.times), sizes[sizes <= len(told.times)])
-    said = dict(setting.partition("=")[::2] for setting in told.profile)
-    kind = said.pop("kind", "")
+def _times(application: ApplicationDescribed, sizes: Times) -> Times:
+    """Return the times for these sizes, by the profile's formula or table."""
+    if application.times:
+        possible(application.profile == ("kind=table",), "{} with times", application.profile)
+        return _each(Table(application.times), sizes[sizes <= len(application.times)])
+    settings = dict(setting.partition("=")[::2] for setting in application.profile)
+    kind = settings.pop("kind", "")
     formula, keys = FORMULAS.get(kind, (None, ("fraction",)))
     known = formula is not None or kind == "synthetic"
-    possible(known and len(said) == len(told.profile) - 1, "{} is no profile", told.profile)
-    numbers = {key: _number(key, text) for key, text in said.items()}
+    possible(
+        known and len(settings) == len(application.profile) - 1,
+        "{} is no profile",
+        application.profile,
+    )
+    numbers = {key: _number(key, text) for key, text in settings.items()}
     if formula is None:
         possible([*numbers] == [*keys] and 0 <= numbers["fraction"] <= 1)
-        return synthetic_times(told.footprint, numbers["fraction"], sizes)
+        return synthetic_times(application.footprint, numbers["fraction"], sizes)
     work = numbers.pop("work", None)
-    possible([*numbers] == [*keys], "{} is no whole profile", told.profile)
+    possible([*numbers] == [*keys], "{} is no whole profile", application.profile)
     if work is None:
-        work = 2 * told.footprint * log2(told.footprint)
+        # malleable17, section 6.1: t(1) = 2 m log2 m for a footprint m.
+        work = 2 * application.footprint * log2(application.footprint)
     return _each(formula(work, **numbers), sizes)
 
 
@@ -77,23 +87,33 @@ def _each(profile: Profile, sizes: Times) -> Times:
 
 
 def _number(key: str, text: str) -> float:
+    """Return the value of a profile's key. Raises Broken if a log would write the value
+    otherwise."""
     value = int(text) if key in WHOLE_NUMBERS else float(text)
-    possible(str(value) == text, "{}={} is not how a log writes it", key, text)
+    possible(isfinite(value), "{}={} is no number", key, text)
+    # A whole number of a scenario file stays one, so `cost=10` and `cost=10.0` are both written.
+    forms = {str(value), str(int(value)) if value == int(value) else ""}
+    possible(text in forms, "{}={} is not how a log writes it", key, text)
     return value
 
 
 def _expected(pack: PackDescribed, job: Job) -> Checkpointing | None:
-    """The checkpoints and faults that expectations count with; None: neither is expected."""
-    told, rules = job.application, job.rules
-    if told.rule is PeriodRule.NONE:
+    """Return the checkpoints and faults that expectations count with; None if neither is
+    expected."""
+    application, rules = job.application, job.rules
+    if application.rule is PeriodRule.NONE:
         return None
     cost = rules.cost
     if rules.kind is ProtectionKind.IMAGES:
         cost = job.messages.image if job.messages is not None else cost or 0
-    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
-    mtbf = inf if mtbf is None or told.faultless else mtbf
-    fixed = told.rule not in PERIODS
-    possible(mtbf > 0 and fixed is (told.period is not None), "its period is {}", told.period)
+    mtbf = pack.mtbf if application.mtbf is None else application.mtbf
+    mtbf = inf if mtbf is None or application.faultless else mtbf
+    fixed = application.rule not in PERIODS
+    possible(
+        mtbf > 0 and fixed is (application.period is not None),
+        "its period is {}",
+        application.period,
+    )
     closes = rules.kind is ProtectionKind.BUDDIES
-    tau = PERIODS.get(told.rule, lambda _, spent: told.period + spent)
+    tau = PERIODS.get(application.rule, lambda _, spent: application.period + spent)
     return Checkpointing(mtbf, pack.unit, pack.latency, pack.downtime, tau, cost, closes)

@@ -1,4 +1,4 @@
-"""Decisions: what may be decided, and because of what."""
+"""Checks decisions: what may be decided, and which events may have caused it."""
 
 from __future__ import annotations
 
@@ -19,159 +19,168 @@ from sims.audit.world import Handler, World
 
 @define(eq=False)
 class Decider:
-    """What any decider's lines are held against.
+    """Checks the lines of any decider.
 
-    The cause of a start is the shelf or batch that it starts in; else what its job wants workers
-    since, if that is of this instant; else what freed some of them; else what called for the
-    decision.
+    The cause of a start is the shelf or batch that the run starts in; else the event since which
+    its job wants workers, if that is of this instant; else the event that freed some of its
+    workers; else an event that called for the decision.
     """
 
     w: World
-    said: dict[str, str]
-    """The keys of its policy that are told, and their values."""
+    settings: dict[str, str]
+    """Maps the keys of the policy that the log's head gives to their values."""
     opened: int = -1
-    """seq of the shelf or batch that opened last."""
-    freeing: list[tuple[int, Spans]] = Factory(list)
-    """seq of what freed workers at this instant, and which."""
-    news: list[int] = Factory(list)
-    """seq of what called for a decision at this instant."""
+    """Sequence number of the shelf or batch that opened last."""
+    freed_by: list[tuple[int, Spans]] = Factory(list)
+    """Events that freed workers at this instant, and the workers that each freed."""
+    triggers: list[int] = Factory(list)
+    """Sequence numbers of the events that called for a decision at this instant."""
     decided: list[int] = Factory(list)
-    """seq of what has been decided at this instant, where that is told."""
+    """Sequence numbers of the decisions of this instant, where the log has a line for them."""
     started: list[int] = Factory(list)
-    """seq of the starts of this instant; -1 of jobs that had not waited."""
+    """Sequence numbers of the starts of this instant; -1 for jobs that had not waited."""
 
-    def tells(self) -> dict[type[Event], Handler]:
-        """What makes the scripts of the lines that only it tells."""
+    def line_handlers(self) -> dict[type[Event], Handler]:
+        """Return the functions that make the scripts of lines that only this decider has."""
         return {}
 
     def report(self, copy: Copy, cause: int) -> None:
-        """A copy goes on otherwise than before."""
+        """Note that a copy's progress has changed, other than by computing on."""
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """It has taken a checkpoint."""
+        """Note that a run has completed a checkpoint."""
 
     def clear(self) -> None:
-        """What was of this instant is over."""
-        for it in (self.freeing, self.news, self.started, self.decided):
+        """Forget the data of this instant, which is over."""
+        for it in (self.freed_by, self.triggers, self.started, self.decided):
             it.clear()
 
-    def spared(self) -> None:
-        """The platform has spares, which start nothing (WORLD.md, P10)."""
+    def spares_described(self) -> None:
+        """Note that the platform has spares, on which no job starts (WORLD.md, P10)."""
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:
-        """A job asks for workers."""
+        """Note that a job has been submitted."""
         self.wants(job, since)
-        self.news.append(since)
+        self.triggers.append(since)
 
     def wants(self, job: Job, seq: int) -> None:
-        """It wants workers from now on."""
+        """Note that a job wants workers from event `seq` on."""
         job.wanted = seq
 
     def freed(self, copy: Copy, seq: int) -> None:
-        """A copy has given its workers back."""
-        self.freeing.append((seq, copy.spans))
-        self.news.append(seq)
+        """Note that a copy has released its workers."""
+        self.freed_by.append((seq, copy.spans))
+        self.triggers.append(seq)
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
-        """A copy is over."""
+        """Note that a copy is over; `gone` says that its job is over too."""
 
-    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
-        """It is known that a worker has changed its state."""
+    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        """Note that a worker's change of state is known."""
         if state is UP:
-            self.freeing.append((seq, (worker, worker + 1)))
-        self.news.append(seq)
+            self.freed_by.append((seq, (worker, worker + 1)))
+        self.triggers.append(seq)
 
-    def programmed(self, seq: int) -> None:
-        """A worker holds a program now."""
+    def program_received(self, seq: int) -> None:
+        """Note that a worker holds a program now."""
 
-    def paced(self, worker: Worker, seq: int) -> None:
-        """A worker has changed its speed."""
+    def speed_changed(self, worker: Worker, seq: int) -> None:
+        """Note that a worker's speed has changed."""
 
-    def strikes(self, worker: Worker) -> None:
-        """A fault is to take a worker DOWN."""
+    def check_fault(self, worker: Worker) -> None:
+        """Check that a fault may take this worker DOWN now."""
 
     def close(self) -> None:
-        """An instant is over."""
+        """Check at the end of an instant that no decision is missing."""
 
     # --- what it may decide -------------------------------------------------------------------
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
-        """Raises Broken where these workers are not those that it gets."""
+        """Check the workers on which a copy starts. Raises Broken where it should get others."""
 
     def why(self, job: Job, copy: Copy) -> Causes:
-        """What may be the cause of a start."""
+        """Return the possible causes of a start."""
         if self.opened >= self.w.first:
             return self.opened
+        # A job that asks at this instant starts because of that; whatever freed workers came
+        # before.
         if job.wanted >= self.w.first:
             self.started.append(-1)
             return job.wanted
-        freed = (cause for cause, spans in self.freeing if meet(spans, copy.spans))
+        freed = (cause for cause, spans in self.freed_by if meet(spans, copy.spans))
         found = next(freed, None)
-        causes = self.otherwise(job, copy) if found is None else found
+        causes = self.other_causes(job, copy) if found is None else found
         self.started.append(self.w.seq)
         return causes
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
-        """What called for a decision."""
-        return self.news or {0, job.wanted}
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
+        """Return the events that called for the decision, for a start that no earlier rule
+        explains."""
+        return self.triggers or {0, job.wanted}
 
     def cancels(self, copy: Copy) -> Causes:
-        """What may be the cause of a cancellation. Raises Broken where nobody may cancel it."""
+        """Return the possible causes of a cancellation. Raises Broken where none may cancel the
+        copy."""
         if not self.w.head.cancels:
+            # If the scenario's policy cancels nothing, only a cap on the makespan can.
             self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
             return 0
-        return {0, *self.news}
+        return {0, *self.triggers}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
-        """Tasks are dealt to the members of a run."""
+        """Deal the tasks of an iterative job to the members of a run, as evenly as possible."""
         whole, rest = divmod(job.tasks.tasks, copy.full)
+        # The first members get one task more where the number does not divide evenly.
         copy.units = {n: whole + (k < rest) for k, n in enumerate(copy.members)}
         follows(event.reason is None, "nobody is asked why")
 
 
 def _wakes(policy: str) -> bool:
-    """Whether an enrolment policy of this name may be asked though nothing happens (volatile13,
-    section VI); of a user's nothing is known."""
+    """Return whether an enrolment policy of this name may be asked at instants without an event
+    (volatile13, section VI); true for a user's own, of which nothing is known."""
     return "-" in policy or ":" in policy
 
 
 REASONS = {"lost": "failure", "failed": "error", "cancelled": "proactive", "completed": "start"}
-"""How a run ended -> why a policy is asked for the next one (volatile13, section VI)."""
+"""Maps the outcome of the last run to the reason for which a policy is asked for the next one
+(volatile13, section VI)."""
 
 
 @define(eq=False)
 class Enrolment(Decider):
-    """Workers are enrolled for each iteration, with tasks (volatile13)."""
+    """Checks decisions that enrol workers, with tasks, for each iteration (volatile13)."""
 
     replaced: dict[str, None] = Factory(dict)
-    """Jobs of which a run was cancelled at this instant, for another to come."""
+    """Jobs of which a run was cancelled at this instant to make way for another run of the same
+    job."""
 
     def submitted(self, job: Job, since: int) -> None:
         Decider.submitted(self, job, since)
         self.w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
 
     def _bound(self, job: Job, since: int) -> Script:
-        """What each worker holds of its tasks at most."""
+        """Expect the line with the largest number of tasks that each worker can hold."""
         event = yield from coming(BoundsDescribed, job.name)
         job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since
 
-    def programmed(self, seq: int) -> None:
-        self.news.append(seq)
+    def program_received(self, seq: int) -> None:
+        self.triggers.append(seq)
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
-        """Who is asked though nothing happens is asked since his run started, or is wanted."""
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
+        """Return the events that called for the decision; without any, the event since which the
+        job waits."""
         policy = self.w.head.policy
-        allowed(self.news or _wakes(policy), "nothing calls for a decision now")
-        return self.news or job.wanted
+        allowed(self.triggers or _wakes(policy), "nothing calls for a decision now")
+        return self.triggers or job.wanted
 
     def cancels(self, copy: Copy) -> Collection[int]:
         self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted
-        return {*(self.news or {since}), 0}
+        return {*(self.triggers or {since}), 0}
 
     def deal(self, job: Job, copy: Copy, event: TasksDealt) -> None:
         members, tasks = tuple(worker for worker, _ in event.tasks), job.tasks.tasks
@@ -189,7 +198,7 @@ class Enrolment(Decider):
     def close(self) -> None:
         for name in self.replaced:
             comes(self.w.capped, f"a run of {name} is cancelled, and none comes in its place")
-        if self.news and ":" not in self.w.head.policy:
+        if self.triggers and ":" not in self.w.head.policy:
             for job in self.w.jobs.values():
                 room = sum(job.bounds.get(n, 0) for n in numbers(self.w.free.spans))
                 waits = not job.copies and job.tasks is not None and room >= job.tasks.tasks

@@ -1,4 +1,4 @@
-"""When a pack's applications are expected to end (malleable17, section 3.3.2)."""
+"""Derives when a pack's applications are expected to end (malleable17, section 3.3.2)."""
 
 from __future__ import annotations
 
@@ -12,68 +12,72 @@ from attrs import Factory, astuple, define, frozen
 
 from actors.events import EndExpected, Stage
 from sims.audit import link, rules
-from sims.audit.costs import costs_told, times_told
+from sims.audit.costs import job_costs, profile_times
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Phase, only, possible, same
-from sims.audit.turns import LATER, Script, Teller
+from sims.audit.turns import LATER, Emitter, Script
 from sims.audit.workers import UP
 from sims.audit.world import World
 
 
 @frozen
-class Standing:
-    """Where a copy stands, as its job said last (section 3.3.2)."""
+class Progress:
+    """Progress of a copy, as its job reported it last (section 3.3.2)."""
 
     size: int
     left: float
     since: float
-    """t_lastR; inf: not known."""
+    """Time t_lastR from which on expectations count; inf if unknown."""
     expected: float
     end: float
-    """When it ends if no fault comes."""
+    """End of the copy if no fault occurs."""
     moving: bool
     speed: float
 
 
 @frozen(eq=False)
 class Report:
-    """What a job says of a copy, and because of which event."""
+    """One progress report of a job about a copy, and the event that caused it."""
 
     event: EndExpected
     cause: int
     copy: Copy
-    stands: Standing
-    before: Standing | None
+    after: Progress
+    before: Progress | None
 
 
 @define(eq=False)
 class Expectations(Decider):
-    """What each application's job says of where it stands, and what is told of that."""
+    """Derives each application's progress reports, and the lines by which the log announces
+    expected ends."""
 
     indices: set[int] = Factory(set)
-    standing: dict[Copy, Standing] = Factory(dict)
+    progress: dict[Copy, Progress] = Factory(dict)
     optional: defaultdict[str, list[Callable[[], Report]]] = Factory(lambda: defaultdict(list))
-    """By job: what is told at this instant if roundings make another number of the same, or if
-    speeds vary, which no line has said yet. Worked out only then: most never are."""
-    heirs: dict[str, int] = Factory(dict)
-    """Jobs whose oldest copy ended at this instant -> seq of that."""
+    """Maps jobs to lines that may come at this instant.
+
+    Rounding may turn a report of the same progress into a new one, and speeds may vary though no
+    line has said so yet. Lines are computed on demand: most never are.
+    """
+    successors: dict[str, int] = Factory(dict)
+    """Maps jobs whose oldest copy ended at this instant to the event of that end."""
 
     # --- applications -------------------------------------------------------------------------
 
     def describe(self, job: Job) -> None:
-        """What its times are."""
+        """Compute the application's times and costs."""
         w = self.w
         event = job.application
-        job.costs = it = costs_told(w.pack, job, w.head.processors)
-        alone = float(times_told(event, np.ones(1))[0])
+        job.costs = it = job_costs(w.pack, job, w.head.processors)
+        alone = float(profile_times(event, np.ones(1))[0])
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
         self.indices.add(event.index or 0)
-        w.reporters[job.name] = Teller()
+        w.reporters[job.name] = Emitter()
 
     def size(self, copy: Copy, work: float, more: int) -> int:
-        """How many members a run of this work has, of whom up to `more` are not named."""
+        """Return how many members a run of this work has, of whom up to `more` are not named."""
         costs, named = copy.job.costs, copy.full
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
@@ -81,8 +85,11 @@ class Expectations(Decider):
     # --- when they are expected to end --------------------------------------------------------
 
     def report(self, copy: Copy, cause: int) -> None:
-        """A job says where a copy stands; that is told where it is another place than before, and
-        the copy the oldest."""
+        """Report the progress of a copy.
+
+        The log has a line if the progress differs from the last report's and the copy is the oldest
+        of its job.
+        """
         run, w = copy.run, self.w
         if copy.gone:
             return
@@ -94,68 +101,73 @@ class Expectations(Decider):
             return
         start, ahead = run.end(), run.ahead
         if run.stage in link.FETCHING or not run.rate:
+            # Messages depend on the link, and a run that stands still on its workers: the end is
+            # unknown.
             start, ahead = inf, ()
         elif run.stage is Stage.COMPUTING:
+            # The present period counts from its beginning, at the present speed.
             start, ahead = w.now - run.at(w.now) / run.rate, ()
         elif run.computes or run.stage is Stage.CHECKPOINTING:
             ahead = ()
         self._say(copy, self._report(copy, cause, 1 - run.base / run.work, start, ahead))
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """Where periods are not all alike, the next one is told of."""
+        """Report a checkpoint; the log must have a line only where periods are not all alike."""
         copy, left = run.copy, 1 - run.done(self.w.now) / run.work
         report = self._report(copy, cause, left, self.w.now, ())
-        if copy.job.rules.verified or self.w.sped:
+        if copy.job.rules.verified or self.w.speeds_vary:
             self._say(copy, report)
         else:
-            self.optional[copy.job.name].append(partial(report, self.standing.get(copy)))
+            self.optional[copy.job.name].append(partial(report, self.progress.get(copy)))
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
-        """What a job says now, or the next of what it may have said."""
-        found = w.told_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
+        """Check a line with an expected end: one that must come now, or the next that may come."""
+        found = w.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
 
     def _report(
         self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
-    ) -> Callable[[Standing | None], Report]:
-        """Given where it stood before."""
+    ) -> Callable[[Progress | None], Report]:
+        """Return a function that makes the report, given the progress before."""
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
 
-        def report(before: Standing | None) -> Report:
+        def report(before: Progress | None) -> Report:
             since = sum(ahead, self._back(copy) if start is None else start)
             costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
             if since < inf and speed > 0:
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
                 times = since, since + expected / speed, since + whole / speed
-            stands = Standing(size, left, *times, moving, speed)
-            return Report(_expected(copy.job.name, stands), cause, copy, stands, before)
+            after = Progress(size, left, *times, moving, speed)
+            return Report(_expected(copy.job.name, after), cause, copy, after, before)
 
         return report
 
-    def _say(self, copy: Copy, report: Callable[[Standing | None], Report]) -> None:
+    def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
+        """Schedule the line of a report; none comes if the progress is the same as before."""
         leads, name = copy.job.copies[0] is copy, copy.job.name
 
         def note() -> Script | None:
-            before = self.standing.get(copy)
+            before = self.progress.get(copy)
             it = report(before)
-            self.standing[copy] = it.stands
-            if before is not None and same(astuple(it.stands), astuple(before)):
+            self.progress[copy] = it.after
+            if before is not None and same(astuple(it.after), astuple(before)):
                 self.optional[name].append(lambda: it)
                 return None
             if not leads:
                 return None
             if not copy.gone:
-                self.heirs.pop(name, None)
+                self.successors.pop(name, None)
             return self._tell(it)
 
-        # It is heard of once all workers have changed state.
+        # Reports come once all workers have changed state, and never before the present phase.
         phase = Phase.RESUME if self.w.phase == Phase.STATES else self.w.phase
         phase = Phase.DECISION if self.w.deciding else phase
         self.w.push(self.w.reporters[name], phase, LATER, note)
 
     def _tell(self, report: Report) -> Script:
-        """What must be told, after what may be; where both are the same, because of either."""
+        """Expect the line of a report, after optional lines; if an optional line is the same,
+        either cause will do."""
         name, causes = report.event.job, {report.cause}
         while self.optional[name]:
             seen = yield None
@@ -167,32 +179,33 @@ class Expectations(Decider):
         yield report.event, causes
 
     def _take(self, event: EndExpected) -> tuple[EndExpected, Collection[int]] | None:
-        """The next like this of what may be told, and its causes."""
+        """Remove the next optional line that equals this one; return the line and its causes."""
         reports = [it() for it in self.optional[event.job]]
         alike = [it for it in reports if _alike(event, it.event)]
         if not alike:
             return None
         last = alike[-1]
         del self.optional[event.job][: reports.index(last) + 1]
-        if self.standing.get(last.copy) is last.before:
-            self.standing[last.copy] = last.stands
+        if self.progress.get(last.copy) is last.before:
+            self.progress[last.copy] = last.after
         return last.event, {it.cause for it in alike}
 
     def _back(self, copy: Copy) -> float:
-        """When all its members are expected to be UP."""
+        """Return when all members of the copy are expected to be UP."""
         workers = (self.w.workers.get(n) for n in copy.members)
         away = [it.until for it in workers if it is not None and it.state is not UP]
         return max((inf if it is None else it for it in away), default=self.w.now)
 
-    def inherit(self, name: str) -> Script | None:
-        """The next copy is the oldest now: its last report counts, and is told again."""
-        cause, copy = self.heirs.pop(name, None), next(iter(self.w.copies(name)), None)
-        if cause is None or copy is None or copy not in self.standing:
+    def succeed(self, name: str) -> Script | None:
+        """Expect the line for the next copy, which is the oldest now: its last report is logged
+        again."""
+        cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
+        if cause is None or copy is None or copy not in self.progress:
             return None
-        return only(_expected(name, self.standing[copy]), cause)
+        return only(_expected(name, self.progress[copy]), cause)
 
 
-def _expected(name: str, it: Standing) -> EndExpected:
+def _expected(name: str, it: Progress) -> EndExpected:
     known = (it.since, it.expected) if it.since < inf else (None, None)
     return EndExpected(name, it.size, it.left, *known)
 

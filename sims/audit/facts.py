@@ -1,4 +1,5 @@
-"""What the audit knows of workers, jobs, copies and runs at the present instant of a log."""
+"""Defines the parts of the audit's state: jobs, copies, runs, and states from which runs can
+start."""
 
 from __future__ import annotations
 
@@ -14,164 +15,171 @@ from actors.events import (
     ProtectionKind,
     Stage,
 )
-from sims.audit.turns import NEGLIGIBLE, Parked, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Emitter, Timer, Waitable
 from sims.audit.workers import Spans, extent, numbers, written
 
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
-PLAINLY = CheckpointingDescribed("", False, True, 0, None, 0, None)
+DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
+"""Checkpointing of a job for which the log has no CheckpointingDescribed: blocking, one level, no
+replacement."""
 
 
 @frozen
 class State:
-    """A state from which a run can go on."""
+    """A state of a job from which a run can start."""
 
     run: int
     done: float
-    """In that run's count."""
+    """Work done, in units of the run that computed the state."""
     work: float
+    """Whole work of that run."""
     exposed: float = 0
     """Workers x computing time since the last verified point (R3)."""
 
     @property
     def fraction(self) -> float:
-        """Of the work that is done."""
+        """Part of the work that is done."""
         return self.done / self.work if self.work else 1
 
     def beyond(self, other: State | None) -> bool:
-        """Whether it is further."""
+        """Return whether this state is further than `other`, by more than rounding."""
         return other is None or self.fraction - other.fraction > NEGLIGIBLE
 
     def of(self, work: float) -> float:
-        """Work done, in the count of a run whose whole work is `work`."""
+        """Return the work done, in units of a run whose whole work is `work`."""
+        # The equal case is exact: scaling would round.
         return self.done if work == self.work else self.done * work / self.work
 
 
 @define(eq=False)
-class Job(Teller):
-    """One that has been submitted and is not gone."""
+class Job(Emitter):
+    """A job that has been submitted and is not over."""
 
     name: str
     submitted: int
-    """seq."""
+    """Sequence number of the submission."""
     described: JobDescribed
     rules: ProtectionDescribed = field(init=False)
-    """How it is protected, unless it is plain."""
-    manner: CheckpointingDescribed = PLAINLY
-    """How it takes checkpoints, and replaces members."""
+    """Protection of the job; unset for a plain job."""
+    checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
+    """How the job takes checkpoints and replaces members."""
     messages: Any = None
-    """MessagesDescribed, where there is a master."""
+    """MessagesDescribed of the job, where there is a master."""
     tasks: Any = None
-    """TasksDescribed, of an iterative one."""
+    """TasksDescribed of an iterative job."""
     times: dict[int, float] = Factory(dict)
-    """w_q by worker."""
+    """Maps workers to w_q, the time of one task."""
     bounds: dict[int, int] = Factory(dict)
-    """mu_q by worker."""
+    """Maps workers to mu_q, the largest number of tasks."""
     application: Any = None
-    """ApplicationDescribed, of a pack's."""
+    """ApplicationDescribed of a job that a pack schedules."""
     costs: Any = None
-    """What its runs cost by malleable17's model, where a pack decides."""
+    """Costs of the job's runs by malleable17's model, where a pack decides."""
     iteration: int = -1
     copies: list[Copy] = Factory(list)
-    """In the order of their placing."""
+    """Copies of the job that hold workers, in the order of their placement."""
     next_run: int = 0
     saved: State | None = None
-    """At the master (P3)."""
+    """Saved state at the master (P3)."""
     kept: list[State] = Factory(list)
-    """Of cancelled runs, where copies are what is decided: the furthest first."""
+    """States of cancelled runs where the decider schedules copies, the furthest first."""
     works: dict[int, float] = Factory(dict)
-    """Members -> work of a run, where nothing but runs tell."""
+    """Maps numbers of members to the work of a run, where only runs in the log reveal it."""
     learnt: dict[tuple[int, int], float] = Factory(dict)
-    """(members, their nodes) -> a period that nothing but runs tell."""
+    """Maps (members, nodes that they are on) to a period that only checkpoints in the log
+    reveal."""
     draws: bool | None = None
-    """Whether its errors are drawn; None: no verification has ended."""
+    """Whether the job's errors are drawn at random; None while no verification has ended."""
     lost: int = 0
-    """Attempts of a plain job that ended early, and do not count."""
+    """Number of a plain job's attempts that ended early, which do not count as failures."""
     passed: tuple[float, int] = -1.0, 0
-    """When parts of its runs ended last, and the last timer that was set by then."""
+    """Time at which parts of the job's runs ended last, and the number of timers set by then."""
     wanted: int = -1
-    """seq of what it has wanted workers since."""
+    """Sequence number of the event since which the job has wanted workers."""
     over: tuple[str, float] = "completed", -1.0
-    """How its last run ended, and when."""
+    """Outcome and time of the last run's end."""
 
     @property
     def plain(self) -> bool:
-        """Whether its attempts are timers."""
+        """Whether each attempt of the job is a single timer."""
         return self.described.failures is not None
 
     @property
     def kind(self) -> ProtectionKind:
-        """Where it is saved."""
+        """Kind of the job's protection."""
         return ProtectionKind.NONE if self.plain else self.rules.kind
 
     @property
     def keeps(self) -> bool:
-        """Whether members stay with it when a run is lost or fails (P2)."""
+        """Whether a copy keeps its members when its run is lost or fails (P2)."""
         return self.kind is ProtectionKind.BUDDIES
 
 
 @define(eq=False)
 class Copy:
-    """Members held for one run at a time; under buddies, for the next one too."""
+    """A copy of a job: members held for one run at a time; under buddies, for the next run too."""
 
     job: Job
     spans: Spans
     text: str
-    """The same, as logs write them."""
+    """Text of `spans`, as logs write it."""
     placed: int = 0
-    """Copies placed earlier have less."""
+    """Number that grows with each placement, by which copies are ordered."""
     units: dict[int, int] = Factory(dict)
-    """Tasks by member, of an iterative job."""
+    """Maps members to numbers of tasks, for an iterative job."""
     speeds: dict[int, float] | None = None
-    """By member, as it has heard; None: all 1."""
+    """Maps members to the speeds that the copy knows; None if all are 1."""
     absent: set[int] = Factory(set)
     """Members that are not UP."""
     run: Run | None = None
     last: int = -1
-    """Number of its last run."""
+    """Number of the copy's last run."""
     saved: State | None = None
-    """With its buddies."""
+    """State that the buddies of the members keep."""
     holders: int = 0
-    """Members among which that, or the input, is spread."""
+    """Number of members over which that state, or the input, is distributed."""
     cause: int = -1
-    """seq of what its next run has waited for last."""
+    """Sequence number of the event for which the next run waited last."""
     failed: set[int] = Factory(set)
-    """Members that went DOWN since the last recovery was over."""
+    """Members that went DOWN since the last recovery ended."""
     promised: bool = False
-    """Whether its members are given to others when it ends."""
+    """Whether the copy's members are promised to other jobs for the time after its end."""
     gone: bool = False
     rings: list[list[int]] = Factory(list)
-    """Members that keep each other's checkpoints; none: not known yet."""
-    struck: dict[int, tuple[float, int]] = Factory(dict)
-    """Members that a fault took DOWN, which nobody has heard of -> when, and seq of that."""
+    """Groups of members that keep each other's checkpoints; empty while not computed."""
+    undetected: dict[int, tuple[float, int]] = Factory(dict)
+    """Maps members that a fault took DOWN without being detected yet to the time and the event of
+    that."""
     taken: int = 0
-    """Checkpoints that were complete."""
+    """Number of checkpoints that were completed."""
     stored: State | None = None
-    """As images of its buddies' checkpoints."""
+    """State of the buddies' checkpoint that is on shared storage too."""
 
     full: int = field(init=False)
-    """How many members, promised ones included."""
+    """Number of members, with promised ones that have not come yet."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = self.full = extent(self.spans)
 
     def change(self, spans: Spans, full: int) -> None:
-        """These are its members now; the others of `full` it lacks."""
+        """Replace the members; those of `full` that `spans` lacks are promised."""
+        # Groups of buddies depend on the members: they are computed anew when needed.
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
 
     @property
     def lacking(self) -> int:
-        """How many members others have promised, and still compute on."""
+        """Number of members that other jobs have promised and still compute on."""
         return self.full - extent(self.spans)
 
     @property
     def members(self) -> tuple[int, ...]:
-        """Their numbers."""
+        """Numbers of the members."""
         return numbers(self.spans)
 
 
 @define(eq=False)
-class Run(Parked):
-    """The account of one run."""
+class Run(Waitable):
+    """The audit's account of one run, or of a checkpoint that is taken beside one."""
 
     copy: Copy
     number: int
@@ -180,71 +188,74 @@ class Run(Parked):
     """Work done when the present part began."""
     stage: Stage | None = None
     length: float = 0
-    """Of the present part."""
+    """Length of the present part: work if it computes, else time."""
     passed: float = 0
-    """Of it, until `since`."""
+    """Part of `length` that had passed at `since`."""
     rate: float = 0
     since: float = 0
     cause: int = -1
-    """seq of the last event of its part."""
+    """Sequence number of the last event of the present part."""
     reach: float = 0
-    """Work done when the present computing ends."""
+    """Work done when the present computation ends."""
     exposed: float = 0
     computes: bool = False
-    """Whether it has begun to compute."""
+    """Whether the run has begun to compute."""
     learns: bool = False
-    """Whether its period is not known: its next checkpoint tells."""
+    """Whether the run's period is unknown, and its next checkpoint reveals it."""
     missing: set[int] = Factory(set)
     """Members that lack a message, or have not sent theirs."""
     ahead: tuple[float, ...] = ()
     """Times of the parts between the present one and computing."""
     spread: bool = False
-    """Whether what runs is with all members once it has been told where it stands."""
+    """Whether the run's state is distributed over all members once its progress has been
+    reported."""
     reports: bool = False
-    """Whether the decider is told where it stands once it waits."""
+    """Whether the run reports its progress to the decider when it next waits."""
     timer: Timer | None = None
     saving: Run | None = None
-    """The account of a checkpoint that passes while it goes on."""
+    """Account of a checkpoint that is taken while the run goes on."""
     due: bool = False
-    """Whether another fell due meanwhile."""
+    """Whether another checkpoint fell due during that one."""
     aimed: int = 0
-    """Which timer that is, of all."""
+    """Number of the run's present timer among all timers."""
     tied: bool = False
-    """Whether its part ends as the checkpoint beside it does."""
-    tellers: tuple[Teller, ...] = ()
-    """What tells of such checkpoints, and of its parts, in whatever order; none: its job does."""
-    beside: Teller | None = None
-    """What tells of it, if it is such an account."""
+    """Whether the present part ends when the checkpoint beside it does, at the same instant."""
+    emitters: tuple[Emitter, ...] = ()
+    """The two emitters of lines about such checkpoints and about the run's parts, whose order is
+    free; empty where the job emits both."""
+    beside: Emitter | None = None
+    """Emitter of the lines of this account, if it is that of a checkpoint beside its run."""
     started: int = -1
     over: bool = False
 
     def at(self, now: float) -> float:
-        """How much of the present part has passed."""
+        """Return how much of the present part has passed."""
         return self.passed + self.rate * (now - self.since) if self.rate else self.passed
 
     def done(self, now: float) -> float:
-        """Work done."""
+        """Return the work done at `now`."""
         return self.base + self.at(now) if self.stage is Stage.COMPUTING else self.base
 
     def end(self) -> float:
-        """When the present part is over, at the present rate."""
+        """Return when the present part ends at the present rate."""
         if not self.length:
             return self.since
         if not self.rate:
             return inf
         left = self.length - self.passed
+        # What rounding leaves of a part is none: the part ends at this very instant.
         return self.since + (left / self.rate if left > NEGLIGIBLE * self.length else 0)
 
     def expose(self, now: float) -> float:
-        """Workers x computing time since the last verified point."""
+        """Return workers x computing time since the last verified point."""
         if self.stage is Stage.COMPUTING and self.rate:
             return self.exposed + self.copy.full * (now - self.since)
         return self.exposed
 
     def settle(self, now: float) -> None:
-        """Bring the account up to now."""
+        """Bring the account up to `now`."""
         self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
 
     def state(self, now: float) -> State:
-        """What another copy would clone."""
+        """Return the state that another copy would clone."""
         return State(self.number, self.done(now), self.work, self.expose(now))

@@ -1,4 +1,4 @@
-"""What the laws are, and how a line is held against the one that must follow."""
+"""Defines the laws of a log, and compares a line with the one that must come."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from actors.events import EndExpected, FaultDetected
 from actors.runtime import Event
 
 ROUNDING = 1e-9
-"""Relative: sums of the same numbers in another order differ by less, other numbers by more."""
+"""Relative tolerance: sums of the same numbers in another order differ by less, other numbers by
+more."""
 
 
-HEARD = EndExpected, FaultDetected
-"""What comes as it is heard of, whatever others have to tell yet."""
+IMMEDIATE = EndExpected, FaultDetected
+"""Event classes that may come before other lines of their job that are due at the same instant."""
 
 
 class Law(enum.Enum):
-    """The laws of the world."""
+    """The laws that a log has to obey."""
 
     SCHEMA = "a line holds the fields of its kind of event, each of its type, and no others"
     ORDER = "events are numbered in order, time does not run backwards, causes come before effects"
@@ -36,7 +37,7 @@ class Law(enum.Enum):
 
 
 class Phase(enum.IntEnum):
-    """What comes first within an instant (WORLD.md, One instant)."""
+    """Phases of an instant, in the order in which they happen (WORLD.md, One instant)."""
 
     MESSAGES = 0
     PARTS = 1
@@ -49,13 +50,13 @@ class Phase(enum.IntEnum):
 
 @frozen
 class Violation:
-    """A law that a log breaks."""
+    """One violation of a law by a log."""
 
     law: Law
     events: tuple[int, ...]
-    """seq of the events that show it."""
+    """Sequence numbers of the events that show the violation."""
     why: str
-    """With the numbers."""
+    """Explanation, with the numbers."""
 
     def __str__(self) -> str:
         events = ", ".join(f"#{seq}" for seq in self.events)
@@ -63,7 +64,7 @@ class Violation:
 
 
 class Broken(Exception):
-    """The present line, or what is missing before it, breaks a law."""
+    """Raised where the present line, or a line missing before it, breaks a law."""
 
     def __init__(self, law: Law, why: str) -> None:
         super().__init__(why)
@@ -71,12 +72,15 @@ class Broken(Exception):
 
 
 Causes = int | Collection[int]
-"""The one cause that an event can have, or all that it may have."""
+"""The one cause that an event can have, or all causes that it may have."""
 
 
 def must(law: Law, holds: Any, why: str = "that cannot be", *about: object) -> Any:
-    """What `holds`. Raises Broken unless it does; `about` is told where `why` says {}: to make
-    words of each line would cost more than all else."""
+    """Return `holds`, or raise Broken if it is false.
+
+    `about` fills the gaps {} in `why`, only when needed: formatting a text for each line would cost
+    more than the rest of the audit.
+    """
     if not holds:
         raise Broken(law, why.format(*about))
     return holds
@@ -86,29 +90,30 @@ framed, ordered = partial(must, Law.FRAME), partial(must, Law.ORDER)
 possible, follows = partial(must, Law.INPUT), partial(must, Law.FOLLOWS)
 comes, allowed = partial(must, Law.MISSING), partial(must, Law.DECISION)
 readable = partial(must, Law.SCHEMA)
-"""What must hold, by the law that is broken otherwise."""
+"""Checks named by the law that is broken if they fail."""
 
 
 def only(event: Event, causes: Causes) -> Generator[Any, Any, Any]:
-    """This line must be told, and nothing more."""
+    """Expect exactly this line."""
     yield event, causes
 
 
 def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
-    """The next line, of that kind, which nothing in the world decides. Raises Broken."""
+    """Return the next line, of this kind, whose contents nothing in the state decides. Raises
+    Broken."""
     event = yield None
     comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job)
     return event
 
 
 def amounts(event: Event) -> None:
-    """None of its numbers is negative."""
+    """Check that none of the event's numbers is negative."""
     numbers = (it for it in attrs.astuple(event, recurse=False) if isinstance(it, float | int))
     possible(all(it >= 0 for it in numbers), "there is less than nothing")
 
 
 def same(found: Any, expected: Any) -> bool:
-    """Whether they are equal but for rounding."""
+    """Return whether two values are equal but for rounding."""
     if found == expected:
         return True
     if isinstance(found, float | int) and isinstance(expected, float | int):
@@ -119,10 +124,11 @@ def same(found: Any, expected: Any) -> bool:
 
 
 def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> None:
-    """Raises Broken where the line found is not the one expected."""
+    """Compare a line with the expected one. Raises Broken where they or the causes differ."""
+    # Equal lines are by far the most: they need no look at each field.
     if found != expected:
         if type(found) is not type(expected):
-            raise Broken(Law.FOLLOWS, f"{told(expected)} must come now")
+            raise Broken(Law.FOLLOWS, f"{as_text(expected)} must come now")
         for name in attrs.fields_dict(type(found)):
             was, due = getattr(found, name), getattr(expected, name)
             if not same(was, due):
@@ -136,8 +142,8 @@ def _any_of(causes: Collection[int]) -> str:
     return " or ".join(f"#{it}" for it in sorted(set(causes))) or "nothing that has happened"
 
 
-def told(event: Event) -> str:
-    """The event in words that a log has for it."""
+def as_text(event: Event) -> str:
+    """Return the event as a text with the field names and values of a log."""
     values = attrs.asdict(event, recurse=False).items()
     return f"{type(event).__name__}({', '.join(f'{k}={_word(v)}' for k, v in values)})"
 
@@ -147,7 +153,8 @@ def _word(value: object) -> str:
 
 
 def fits(expected: Any, event: Any) -> bool:
-    """Whether the line is what is expected, as far as who tells what."""
+    """Return whether the line can be the expected one, judged by what tells apart the lines of one
+    emitter."""
     if expected.__class__ is not event.__class__:
         return False
     if isinstance(event, FaultDetected):

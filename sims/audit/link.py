@@ -1,5 +1,5 @@
-"""The master's link: what members fetch and send, whom it serves, and when (WORLD.md, L1 to L4,
-W2)."""
+"""Passes messages through the master's link: what members fetch and send, which of them get a
+channel, and when (WORLD.md, L1 to L4, W2)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from sims.audit.world import World
 FETCHING = Stage.STAGING_IN, Stage.SAVING
 
 
-def feed(w: World, run: Run, image: bool) -> None:
-    """A run begins: its members fetch what they lack."""
+def stage_in(w: World, run: Run, image: bool) -> None:
+    """Begin a run's input transfers: each member asks for the messages that it lacks."""
     for number in run.copy.members:
         worker = w.worker(number)
         former, worker.run, worker.fetches = worker.run, run, image
@@ -38,8 +38,11 @@ def feed(w: World, run: Run, image: bool) -> None:
 
 
 def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
-    """Enrolled again at the instant at which it left (volatile13): it keeps its data, and the part
-    of a message with program or data that is still wanted."""
+    """Handle a worker that is enrolled again at the instant at which it left its run (volatile13).
+
+    The worker keeps its data, and what has passed of a message with program or data that it still
+    needs.
+    """
     worker.saving = worker.image = False
     if worker.lost or run.copy.job is not former.copy.job:
         _drop(w, worker, run.cause)
@@ -52,11 +55,11 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
         script = _suspended(w, worker, run.cause)
         w.push(worker, _now(w), 0, lambda: script)
     elif wanted is None:
-        w.service.quit(worker)
+        w.service.remove(worker)
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
-    """Every member sends its image."""
+    """Let every member send its part of a checkpoint to the master."""
     for number in run.copy.members:
         worker = w.worker(number)
         worker.saving = True
@@ -67,21 +70,25 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
+    """Ask for the next message of a member; if the member lacks none, note that."""
     if worker.wants() is None:
-        _arrived(w, worker, cause)
+        _all_received(w, worker, cause)
         return
     service = w.service
     worker.wanted = w.now, cause
     service.waiting[worker] = cause
     if anew:
-        service.asked[worker] = cause
-        service.stirred = True
+        service.requests[worker] = cause
+        service.stale = True
 
 
 def leave(
     w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
-    """These members' run, or all, has ended: they stop fetching for it."""
+    """Stop the transfers of all members, or of `members`, whose run has ended.
+
+    `keep` says that they stay with the copy, and keep their data.
+    """
     if copy.job.messages is None:
         return
     for number in copy.members if members is None else members:
@@ -96,63 +103,72 @@ def leave(
 
 
 def _now(w: World) -> int:
+    """Return the phase in which a transfer that is lost or suspended now is logged."""
     return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
-    """What has passed of an incomplete message is lost."""
+    """Schedule the loss of what has passed of an incomplete message."""
     script = _lost(w, worker, cause)
     if script is not None:
         w.push(worker, _now(w), 0, lambda: script)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
+    """Stop a worker's message; return the script of the line that says so, or None without a
+    message."""
     kind, passing = worker.kind, worker.passing is not None
     worker.stop()
     worker.kind = None
-    w.service.quit(worker)
+    w.service.remove(worker)
     return None if kind is None else _dropped(w, worker, kind, cause, passing)
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
+    """Expect the line that says that a message is lost."""
     seq = yield e.TransferDropped(worker.number, kind), cause
     if passing:
         w.service.free(seq)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
+    """Expect the line that says that a message is suspended; its channel is free from then on."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)
 
 
-def turned(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
-    """A worker has changed its state; `hidden`: nobody hears of it."""
+def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
+    """Apply a worker's change of state to its messages; `hidden` means a fault that is not detected
+    yet."""
     if worker.lost:
         return
     if worker.state is DOWN:
+        # A worker that goes DOWN loses its memory; a RECLAIMED one keeps it (volatile13, section
+        # III).
         worker.programs.clear()
         worker.leave()
         if hidden and worker.passing is not None:
+            # F1: the message is lost, and keeps its channel until the fault is detected.
             worker.passing.live = False
         else:
-            yield from heard(w, worker, cause)
+            yield from fault_detected(w, worker, cause)
     elif worker.run is not None and worker.state is UP:
         _go_on(w, worker, cause)
     elif worker.passing is not None:
         yield from _suspended(w, worker, cause)
     else:
-        w.service.quit(worker)
+        w.service.remove(worker)
 
 
-def heard(w: World, worker: Worker, cause: int) -> Script:
-    """Its run knows that it is DOWN."""
+def fault_detected(w: World, worker: Worker, cause: int) -> Script:
+    """Drop the messages of a worker whose run has learnt that the worker is DOWN."""
     yield from _lost(w, worker, cause) or ()
     worker.run, worker.saving = None, False
 
 
 def _passed(w: World, worker: Worker) -> Script:
-    """A message has passed whole."""
+    """Note that a message has passed entirely, and go on to the worker's next one."""
     kind = worker.kind
     assert kind is not None
     seq = yield e.TransferEnded(worker.number, kind), worker.sent
@@ -160,7 +176,7 @@ def _passed(w: World, worker: Worker) -> Script:
     w.service.free(seq)
     if kind is PROGRAM:
         worker.programs.add(worker.run.copy.job.messages.label)
-        w.decider.programmed(seq)
+        w.decider.program_received(seq)
     elif kind is DATA:
         worker.data += 1
     elif kind is IMAGE:
@@ -169,13 +185,14 @@ def _passed(w: World, worker: Worker) -> Script:
         worker.saving = False
     if kind is SAVE or worker.wants() is None:
         w.service.waiting.pop(worker, None)
-        _arrived(w, worker, seq)
+        _all_received(w, worker, seq)
     else:
         _go_on(w, worker, seq)
 
 
-def _arrived(w: World, worker: Worker, cause: int) -> None:
-    """A member holds all that it needs, or has sent its image."""
+def _all_received(w: World, worker: Worker, cause: int) -> None:
+    """Note that a member holds all that it needs, or has sent its part of the checkpoint; with the
+    last member, the run goes on."""
     run = worker.run
     run.missing.discard(worker.number)
     it = run.saving or run
@@ -184,7 +201,7 @@ def _arrived(w: World, worker: Worker, cause: int) -> None:
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if it.over or run.copy.struck or it.stage not in FETCHING:
+        if it.over or run.copy.undetected or it.stage not in FETCHING:
             return None
         if missing:
             w.decider.report(run.copy, cause)
@@ -192,48 +209,55 @@ def _arrived(w: World, worker: Worker, cause: int) -> None:
         it.cause, it.reports = cause, it is run
         return it.take()  # type: ignore[no-any-return]
 
-    # Others that start at this instant do so first. Who comes UP with all that it needs is heard of
-    # like any other change of a worker: after those that came before.
+    # Runs that start at this instant do so first. A worker that comes UP with all that it needs is
+    # handled like any other change of a worker: after the changes that came before.
     phase = w.phase if w.phase >= Phase.STATES else Phase.MESSAGES
     w.push(it.beside or run.copy.job, phase, LATER, go_on)
 
 
 def _release_former(w: World) -> None:
-    """Who has not been enrolled again leaves its former run."""
+    """Take workers that were not enrolled again out of their former run."""
     former, w.former = w.former, {}
     for number, (copy, seq) in former.items():
         leave(w, copy, seq, False, (number,))
 
 
 def _serve(w: World, service: Service) -> Script:
-    """Channels are dealt out: who loses one stops before others begin."""
+    """Assign the channels by the master's order: workers that lose one stop before others begin."""
 
     def key(it: Worker) -> tuple[float, ...]:
         if longest:
+            # Rounded to nine digits: amounts that differ by rounding only are equal, and numbers
+            # decide.
             return -inf if it.lost else -float(f"{it.lacks(w.now):.9g}"), it.number
         return it.passing is None, it.kind is None, it.number
 
     waiting, longest, freed = service.waiting, service.order == LONGEST_FIRST, service.freed
     chosen = sorted(waiting, key=key)[: service.channels]
     if len(waiting) <= service.channels and not longest:
+        # Where all get a channel, messages begin in the order of the workers' numbers.
         chosen.sort(key=lambda it: it.number)
     gaining = [it for it in chosen if it.passing is None]
     losing = [it for it in waiting if it.passing is not None and it not in chosen]
-    asked = next((seq for it, seq in service.asked.items() if it in chosen), None)
-    if asked is None:
-        asked = waiting[gaining[0]] if gaining else 0
-    service.asked.clear()
-    service.freed, service.stirred = -1, False
-    if longest and waiting and service.looks <= w.now * (1 + INSTANT):
-        service.looks = floor(w.now * (1 + INSTANT)) + 1
-        w.at(service.looks, Phase.STATES, service, 0, lambda: setattr(service, "stirred", True))
+    requests = next((seq for it, seq in service.requests.items() if it in chosen), None)
+    # A worker loses its channel because of the first one that asked and got it, else because of the
+    # one that takes its place.
+    if requests is None:
+        requests = waiting[gaining[0]] if gaining else 0
+    service.requests.clear()
+    service.freed, service.stale = -1, False
+    if longest and waiting and service.next_slot <= w.now * (1 + INSTANT):
+        # What workers lack changes as messages pass: this order is evaluated anew in every slot.
+        service.next_slot = floor(w.now * (1 + INSTANT)) + 1
+        w.at(service.next_slot, Phase.STATES, service, 0, lambda: setattr(service, "stale", True))
     for worker in losing:
-        freed = yield worker.suspend(w.now), asked
+        freed = yield worker.suspend(w.now), requests
     for worker in gaining:
         yield from _begun(w, worker, freed)
 
 
 def _begun(w: World, worker: Worker, freed: int) -> Script:
+    """Start or continue a worker's message."""
     run, kind, (since, wanted) = worker.run, worker.wants(), worker.wanted
     assert kind is not None
     if worker.kind is not kind:
@@ -246,32 +270,38 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
 
 
 def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """The first line of a new service."""
+    """Check the first line of a new assignment of channels."""
     service = w.service
     follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
     _release_former(w)
     if not service.derived:
         return _as_told(w, service, event)
-    follows(service.stirred, "nobody's channel changes now")
+    follows(service.stale, "nobody's channel changes now")
     return _serve(w, service)
 
 
 def forgotten(w: World, event: e.TransferDropped) -> Script | None:
-    """Who was not enrolled again loses what has passed, once it has been decided; or whoever is UP
-    again as it goes DOWN (F1)."""
+    """Check that a worker loses what has passed of its message.
+
+    That happens to workers that were not enrolled again once the decision is made, and to those
+    that are UP again at the instant at which they went DOWN (F1).
+    """
     worker = w.worker(event.worker)
     if worker.lost and worker.until == w.now:
-        return heard(w, worker, worker.seq)
+        return fault_detected(w, worker, worker.seq)
     if not w.former:
         return None
     _release_former(w)
-    return w.told_now(worker)
+    return w.emits_now(worker)
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    service.stirred = False
+    """Check one change of a channel where the order is a user's own: any waiting worker may get a
+    free channel."""
+    service.stale = False
     worker = w.worker(event.worker)
+    # A user's order may have any reason: every event that could concern a channel will do.
     causes = {0, service.freed, w.seq - 1, *service.waiting.values()}
     if isinstance(event, e.TransferSuspended):
         follows(worker.passing is not None and not worker.lost, "nothing passes")
@@ -286,12 +316,12 @@ def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSu
 
 
 def close(w: World) -> None:
-    """An instant is over: the channels have been dealt out."""
+    """Check at the end of an instant that channels are assigned as they must be."""
     if w.former:
         _release_former(w)
         w.settle(Phase.DECISION + 1)
     service = w.service
-    if service is not None and service.stirred and service.derived:
+    if service is not None and service.stale and service.derived:
         want = next(_serve(w, service), None)
         if want is not None:
             w.lacks(want)

@@ -1,4 +1,5 @@
-"""A pack's decisions: who is resized, and whose workers are promised to others (malleable17)."""
+"""Checks a pack's decisions: which applications are resized, and which promise their workers to
+others (malleable17)."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ from actors.events import (
 from actors.runtime import Event
 from policies.availability import WorkerState
 from policies.interface.pack import Cause
-from sims.audit import link, parts, practice, rules, runs
+from sims.audit import link, machine, parts, rules, runs
 from sims.audit.expectations import Expectations
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Broken, Causes, Law, Phase, allowed, comes, follows, only
 from sims.audit.rules import Plan
 from sims.audit.turns import LATER, Script
-from sims.audit.workers import DOWN, Worker, joined, numbers, spans_told
+from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans
 from sims.audit.world import Handler, World
 
 CANCELLED = Outcome.CANCELLED
@@ -37,22 +38,23 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class Pack(Expectations):
-    """Applications among which workers are redistributed."""
+    """Checks decisions that redistribute workers among applications."""
 
     over: dict[str, int] = Factory(dict)
-    """Jobs that completed at this instant -> seq of their runs' end."""
+    """Maps jobs that completed at this instant to the event that ended their run."""
     released: bool = False
-    """Whether it has been found out at this instant who promises its workers."""
+    """Whether the applications that promise their workers have been determined at this instant."""
     left: list[Copy] = Factory(list)
     """Copies that ended at this instant."""
-    struck: dict[Copy, int] = Factory(dict)
-    """Copies of which a member went DOWN at this instant -> seq."""
-    excused: list[str] = Factory(list)
-    """Jobs whose fault was ignored because of another of this instant."""
+    faulty: dict[Copy, int] = Factory(dict)
+    """Maps copies of which a member went DOWN at this instant to the event of that."""
+    ignored: list[str] = Factory(list)
+    """Jobs of which a fault was ignored at this instant though only another fault of the instant
+    can justify that; `close` checks that there was one."""
     leaving: set[int] = Factory(set)
     """Workers that had been promised, of copies that ended at this instant."""
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         return {
             EndExpected: self.expect,
             FaultIgnored: self.ignore,
@@ -64,10 +66,10 @@ class Pack(Expectations):
     def clear(self) -> None:
         super().clear()
         for copy in self.left:
-            self.standing.pop(copy, None)
+            self.progress.pop(copy, None)
         self.released = False
-        momentary = self.left, self.over, self.struck, self.heirs, self.leaving, self.optional
-        for it in (*momentary, self.excused):
+        momentary = self.left, self.over, self.faulty, self.successors, self.leaving, self.optional
+        for it in (*momentary, self.ignored):
             it.clear()
 
     def freed(self, copy: Copy, seq: int) -> None:
@@ -79,50 +81,51 @@ class Pack(Expectations):
         name = copy.job.name
         led = not copy.job.copies or copy.placed < copy.job.copies[0].placed
         self.left.append(copy)
-        self.struck.pop(copy, None)
+        self.faulty.pop(copy, None)
         if gone:
             self.over[name] = seq
-            self.heirs.pop(name, None)
+            self.successors.pop(name, None)
         elif led and outcome is not CANCELLED:
-            self.heirs[name] = seq
+            self.successors[name] = seq
             self.w.push(
-                self.w.reporters[name], Phase.RESUME, 2 * LATER, partial(self.inherit, name)
+                self.w.reporters[name], Phase.RESUME, 2 * LATER, partial(self.succeed, name)
             )
 
-    def turned(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
-        super().turned(worker, state, copy, seq)
+    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        super().state_changed(worker, state, copy, seq)
         if state is DOWN and copy is not None:
-            self.struck[copy] = seq
+            self.faulty[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
-        """Of a fault now: whose it is, and why it changes nothing; None: it counts."""
+        """Return the job of a fault that changes nothing now, and the reason; None if the fault
+        counts."""
         copy = self.w.holder(worker)
-        stands = self.standing.get(copy) if copy is not None else None
-        if copy is None or stands is None or copy.promised:
+        progress = self.progress.get(copy) if copy is not None else None
+        if copy is None or progress is None or copy.promised:
             return None, WhyIgnored.IDLE
-        if self.w.end < stands.since or copy in self.struck:
+        if self.w.end < progress.since or copy in self.faulty:
             return copy.job.name, WhyIgnored.BUSY
         return None
 
-    def strikes(self, worker: Worker) -> None:
+    def check_fault(self, worker: Worker) -> None:
         counts = self.w.pack.fatal or self._ignored(worker.number) is None
         follows(counts, "a fault of this worker changes nothing now")
 
     def ignore(self, w: World, event: FaultIgnored) -> Script:
-        """malleable17's own rule (section 6.1)."""
+        """Check that a fault is ignored, by malleable17's own rule (section 6.1)."""
         follows(not self.w.pack.fatal, "every fault counts")
         self.w.worker(event.worker)
         due, copy = self._ignored(event.worker), self.w.holder(event.worker)
         if copy is not None and copy.promised:
-            due = event.job, event.why  # whoever was given it is not told
+            due = event.job, event.why  # the log does not say to which job it is promised
         elif due is None and copy is not None:
             due = copy.job.name, WhyIgnored.BUSY
-            self.excused.append(copy.job.name)
+            self.ignored.append(copy.job.name)
         assert due is not None
         yield FaultIgnored(event.worker, *due), 0
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
-        return [*self.news, *self.decided] or {0, job.wanted}
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
+        return [*self.triggers, *self.decided] or {0, job.wanted}
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
@@ -131,20 +134,21 @@ class Pack(Expectations):
         copy.change(copy.spans, size)
         whole = size > 0 and size % w.pack.pair == 0 and size <= copy.job.costs.most
         allowed(whole, f"{copy.job.name} gets {size} workers, in groups of {w.pack.pair}")
+        # Where workers are promised, the log alone says which of them a copy gets.
         if not self._promised() and w.free.count >= size:
             lowest = w.free.lowest(size)
             allowed(lowest == copy.spans, f"{copy.job.name} gets {copy.text}: {lowest}")
 
     def _promised(self) -> list[Copy]:
-        return [it for it in self.standing if it.promised and not it.gone]
+        return [it for it in self.progress if it.promised and not it.gone]
 
     def _due(self) -> int:
-        """How many workers are promised, and given to nobody yet."""
+        """Return how many workers are promised and assigned to no application yet."""
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
     def decide(self, w: World, event: RedistributionDecided) -> Script:
-        """Sizes change."""
+        """Check a decision that changes the sizes of applications."""
         pack = w.pack
         w.decides()
         causes = self._causes(event)
@@ -164,22 +168,27 @@ class Pack(Expectations):
         idle = w.free.count + self._due()
         allowed(more <= idle, f"{more} more, and {idle} are idle")
         seq = yield event, causes
-        yield from practice.replace_all(w)
+        yield from machine.replace_all(w)
         self.decided.append(seq)
+        # Those that shrink come first, as the others get their workers.
         for copy, after in sorted(resized, key=lambda it: it[1] >= it[0].full):
             if after != copy.full:
                 w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
+        """Return the events that may have caused the decision."""
         if event.why is Cause.FAULT:
-            return [seq for it, seq in self.struck.items() if it.job.name == event.job]
+            return [seq for it, seq in self.faulty.items() if it.job.name == event.job]
         if event.job is None:
-            return [] if self.over else self.news
+            return [] if self.over else self.triggers
         return [self.over[event.job]] if event.job in self.over else []
 
     def _resized(self, copy: Copy, after: int, cause: int) -> Script:
-        """Its run ends, and the next begins at once, from its running state; or, where it waits for
-        its members, they are others now."""
+        """Change a copy's members: end its run, and start the next one at once from the state
+        reached.
+
+        A copy that waits for its members only exchanges them.
+        """
         w, job, run, size = self.w, copy.job, copy.run, copy.full
         if run is None:
             yield from self._fill(copy, after, cause)
@@ -203,14 +212,16 @@ class Pack(Expectations):
         yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
 
     def _fill(self, copy: Copy, after: int, cause: int) -> Script:
-        """It gets other members: the lowest of those that are free, or all but its highest; where
-        workers are promised, the log tells which it has."""
+        """Change the members: the copy gets the lowest free workers, or releases its highest ones.
+
+        Where workers are promised, the log decides which of them the copy has.
+        """
         w, had = self.w, set(copy.members)
         if copy.lacking or self._promised():
             event = yield None
-            spans = spans_told(getattr(event, "processors", ""))
+            spans = parse_spans(getattr(event, "processors", ""))
         elif after < copy.full:
-            # Who is not UP stays, as spares do: nobody else could use it.
+            # Members that are not UP stay, as do spares: no other job could use them.
             able = {n for n in had if w.is_up(n) and w.pool(n) is w.free}
             spans = joined(sorted(had, key=lambda n: (n in able, n))[:after])
         else:
@@ -229,47 +240,48 @@ class Pack(Expectations):
         link.leave(w, copy, cause, True, sorted(had - left))
 
     def promise(self, w: World, event: MembersPromised) -> Script | None:
-        """Where nobody is resized."""
+        """Check a promise of workers at an instant at which no application is resized."""
         w.decides()
         self._release()
-        return w.told_now(w.jobs[event.job])
+        return w.emits_now(w.jobs[event.job])
 
     def _release(self) -> None:
-        """Who ends before the struck one computes again promises its workers (section 5)."""
+        """Let applications that end before the latest of the failed ones computes again promise
+        their workers (section 5)."""
         pack, self.released = self.w.pack, True
-        late = [it for it in self.struck if it in self.standing]
-        late = [it for it in late if self.standing[it].since < inf and it.job.copies[0] is it]
+        late = [it for it in self.faulty if it in self.progress]
+        late = [it for it in late if self.progress[it].since < inf and it.job.copies[0] is it]
         if not late or not pack.releases:
             return
-        latest = max(late, key=lambda it: self.standing[it].since)
+        latest = max(late, key=lambda it: self.progress[it].since)
         jobs = sorted(self.w.jobs.values(), key=lambda it: it.application.index)
         for copy in [it for job in jobs for it in job.copies[:1]]:
-            stands = self.standing.get(copy)
-            if stands is None or copy.promised or copy in self.struck:
+            progress = self.progress.get(copy)
+            if progress is None or copy.promised or copy in self.faulty:
                 continue
-            if stands.end < self.standing[latest].since:
+            if progress.end < self.progress[latest].since:
                 copy.promised = True
-                line = MembersPromised(copy.job.name, copy.last, copy.text), self.struck[latest]
+                line = MembersPromised(copy.job.name, copy.last, copy.text), self.faulty[latest]
                 self.w.push(copy.job, Phase.DECISION, 0, partial(only, *line))
 
     def join(self, w: World, event: MembersJoined) -> Script:
-        """Workers that had been promised have come."""
-        copy, spans = w.copy_of(event), spans_told(event.processors)
+        """Check that workers that had been promised join a copy."""
+        copy, spans = w.copy_of(event), parse_spans(event.processors)
         came = numbers(spans)
         able = copy is not None and len(came) <= copy.lacking and self.leaving.issuperset(came)
         follows(able, "they were not promised to it, or have not come")
-        yield event, [it for it, _ in self.freeing]
+        yield event, [it for it, _ in self.freed_by]
         assert copy is not None
         w.take(copy, spans)
         copy.change(joined((*copy.members, *came)), copy.full)
         self.leaving.difference_update(came)
 
     def close(self) -> None:
-        if self.struck and not (self.over or self.released) and _acts(self.w.head.policy):
+        if self.faulty and not (self.over or self.released) and _acts(self.w.head.policy):
             self._release()
             self.w.settle(Phase.DECISION + 1)
-        for name in self.excused:
-            known = any(it in self.struck or it.struck for it in self.w.copies(name))
+        for name in self.ignored:
+            known = any(it in self.faulty or it.undetected for it in self.w.copies(name))
             known = known or name not in self.w.jobs
             follows(known, f"a fault of {name} is ignored, and it computes")
         if self.leaving:
@@ -277,5 +289,6 @@ class Pack(Expectations):
 
 
 def _acts(policy: str) -> bool:
-    """Whether a policy of this name redistributes at faults; of a user's nothing is known."""
+    """Return whether a policy of this name redistributes workers at faults; false for a user's own,
+    of which nothing is known."""
     return "-" in policy and ":" not in policy

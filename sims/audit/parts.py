@@ -1,5 +1,5 @@
-"""A run's parts: how long each takes, what a change of its members' states or speeds does to it,
-and how it ends: lost, failed, withdrawn, killed, completed (WORLD.md, R1 to R4, P5)."""
+"""Follows the parts of a run: how long each takes, what a change of members does to it, and how it
+ends: lost, failed, cancelled, killed or completed (WORLD.md, R1 to R4, P5)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from sims.audit.world import World
 
 
 def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
-    """One part; of length 0 it is passed at once, but for the last, which ends with its phase."""
+    """Follow one part of a run.
+
+    A part of length 0 is passed at once, except the last one, which ends with its phase.
+    """
     run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
     if length <= 0 and not last:
         return
     run.length, run.rate = length, rate(w, run)
+    # A checkpoint beside its run has no line of its own: the run's stage goes on.
     if length and run.beside is None:
         event = e.StageStarted(run.copy.job.name, run.number, stage, run.rate, run.base)
         run.cause = yield event, run.cause
@@ -31,7 +35,7 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
-    """A part that lasts until messages of all members have passed."""
+    """Begin a part that lasts until the messages of all members have passed."""
     run.stage, run.length, run.rate = stage, inf, 0
     if run.beside is None:
         event = e.StageStarted(run.copy.job.name, run.number, stage, 0, run.base)
@@ -39,8 +43,11 @@ def linked(w: World, run: Run, stage: Stage) -> Script:
 
 
 def wait(w: World, run: Run) -> Script:
-    """Until its part is over; whoever decides is told where it stands, if it has just started, or
-    gone on because of its members."""
+    """Wait for the end of the present part.
+
+    Reports the run's progress to the decider first, if the run has just started or has gone on
+    because of its members.
+    """
     if run.reports:
         run.reports = False
         w.decider.report(run.copy, run.cause)
@@ -50,36 +57,43 @@ def wait(w: World, run: Run) -> Script:
 
 
 def rate(w: World, run: Run) -> float:
-    """Work and verifications advance at the members' speed, all else at rate 1, and nothing
-    unless all members are UP (R1)."""
+    """Return the rate of the present part: the members' speed for work and verifications, 1 for all
+    else, and 0 unless all members are UP (R1)."""
     if run.copy.absent or run.stage not in AT_SPEED:
         return 0 if run.copy.absent else 1
-    slowed = 1 - run.copy.job.manner.slowdown if run.saving is not None else 1
+    # A checkpoint that passes meanwhile takes part of the run's speed (P8).
+    slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
     return w.speed(run.copy) * slowed
 
 
 def aim(w: World, run: Run) -> None:
-    """Its part ends in due course, at the present rate."""
+    """Set the timer for the end of the present part at the present rate."""
     if run.timer is not None:
         run.timer.live = False
+    # A run's end has a phase of its own: after all parts that end at the same instant.
     last = run.stage is Stage.VERIFYING and run.base >= run.work
     phase = Phase.RUNS if last else Phase.PARTS
-    teller = run.beside or (run.tellers[1] if run.tellers and not last else run.copy.job)
+    emitter = run.beside or (run.emitters[1] if run.emitters and not last else run.copy.job)
     run.aimed, run.tied = w.order, False
-    parked = partial(_parked, w, run, w.order)
-    run.timer = w.at(run.end(), phase, teller, run.number, parked, carried=True)
+    resume = partial(_resume_at_end, w, run, w.order)
+    run.timer = w.at(run.end(), phase, emitter, run.number, resume, carried=True)
 
 
-def _parked(w: World, run: Run, aimed: int) -> Script | None:
+def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
+    """Return the script of the run if its part is over now."""
     if run.over or run.aimed != aimed or run.end() > w.end:
         return None
-    run.tied = not run.copy.job.manner.blocking and _waits(w, run)
+    run.tied = not run.copy.job.checkpointing.blocking and _waits(w, run)
     return None if run.tied else run.take()
 
 
 def _waits(w: World, run: Run) -> bool:
-    """Whether a checkpoint beside it is complete first, at this very instant: of its job, all parts
-    of runs end at once, and so do all such checkpoints, who has been the first to begin first."""
+    """Return whether a checkpoint beside the run is completed before the run's part ends, at the
+    same instant.
+
+    All parts of one job's runs that end at an instant do so together, and so do all checkpoints
+    beside them; the group whose first timer was set earlier comes first.
+    """
     job = run.copy.job
     if (w.now, run.aimed) <= job.passed:
         return False
@@ -91,17 +105,18 @@ def _waits(w: World, run: Run) -> bool:
 
 
 def _first(w: World, runs: list[Run | None]) -> float:
+    """Return the number of the earliest timer among those of these runs that end now."""
     ending = [it for it in runs if it is not None and it.end() <= w.end]
     parts = (it.aimed for it in ending if it.timer is not None and it.timer.phase == Phase.PARTS)
     return min(parts, default=inf)
 
 
 def untie(w: World, run: Run) -> None:
-    """The checkpoint beside it is complete: a part that has waited for that ends."""
+    """End a part that has waited for the checkpoint beside it, which is complete."""
     if run.tied:
         run.tied = False
         passed = partial(_passed, run, run.aimed)
-        w.push(run.tellers[0], w.phase, run.number, passed)
+        w.push(run.emitters[0], w.phase, run.number, passed)
 
 
 def _passed(run: Run, aimed: int) -> Script | None:
@@ -109,7 +124,7 @@ def _passed(run: Run, aimed: int) -> Script | None:
 
 
 def cut(w: World, run: Run) -> Script | None:
-    """Its computing ends now."""
+    """End the run's present computation now."""
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
@@ -117,7 +132,8 @@ def cut(w: World, run: Run) -> Script | None:
 
 
 def review(w: World, run: Run, cause: int) -> Script:
-    """Its members' states or speeds have changed."""
+    """Apply a change of the members' states or speeds to the run's rate; return the cause of what
+    follows."""
     if run.over or run.stage in link.FETCHING:
         return cause
     it = run.saving
@@ -138,7 +154,7 @@ def review(w: World, run: Run, cause: int) -> Script:
 
 
 def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
-    """It is over; seq of what tells of it."""
+    """End a run; return the sequence number of the line that says so."""
     for it in (run, run.saving):
         if it is not None:
             it.over = True
@@ -154,14 +170,14 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
 
 
 def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
-    """All that was saved is given up, if anything was."""
+    """Expect the line that says that saved work is given up, if there was any."""
     if lost:
         cause = yield e.RestartedFromScratch(copy.job.name, copy.last, lost), cause
     return cause
 
 
 def fail(w: World, copy: Copy, cause: int) -> Script:
-    """A verification has found an error."""
+    """Handle an error that a verification has found."""
     job, lost = copy.job, rules.discard(copy)
     last = yield from end_early(w, copy, Outcome.FAILED, cause)
     if lost:
@@ -172,7 +188,7 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
 
 
 def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
-    """Its run is lost or has failed: the copy waits for the next one, or is over."""
+    """End a run that is lost or has failed: its copy waits for the next run, or is over."""
     if not copy.job.keeps:
         return (yield from drop(w, copy, outcome, cause, early=True))
     assert copy.run is not None
@@ -183,12 +199,14 @@ def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
 
 
 def resume_soon(w: World, copy: Copy) -> None:
-    """Once all workers have changed state, its next run starts if all members are UP (P2)."""
+    """Schedule the copy's next run, once all workers have changed state, if all members are UP
+    (P2)."""
     order = copy.job.copies.index(copy)
     w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
 
 
 def _resumed(w: World, copy: Copy) -> Script | None:
+    """Return the script of the copy's next run, if all members are UP and none has begun."""
     if copy.gone or copy.run is not None or copy.absent:
         return None
     return w.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
@@ -197,7 +215,7 @@ def _resumed(w: World, copy: Copy) -> Script | None:
 def drop(
     w: World, copy: Copy, outcome: Outcome, cause: Causes, gone: bool = False, early: bool = False
 ) -> Script:
-    """The copy is over, and gives its members back; seq of its end."""
+    """End a copy and release its members; return the sequence number of the end."""
     job = copy.job
     if copy.run is not None:
         last = yield from end(w, copy.run, outcome, cause)
@@ -207,6 +225,7 @@ def drop(
     copy.gone = True
     job.copies.remove(copy)
     if early and w.reuses:
+        # These workers may be enrolled again at this instant, and keep their data then.
         w.former.update(dict.fromkeys(copy.members, (copy, last)))
     else:
         link.leave(w, copy, last, keep=False)
@@ -215,11 +234,13 @@ def drop(
 
 
 def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
-    """The scheduler hears of the end."""
+    """Tell the decider of a copy's end."""
     w.give(copy, copy.spans)
     w.counts[2] += 1
-    for worker, (_, fall) in copy.struck.items():
-        w.decider.turned(worker, DOWN, None, fall)  # nobody holds it: it is known
+    for worker, (_, fall) in copy.undetected.items():
+        w.decider.state_changed(
+            worker, DOWN, None, fall
+        )  # no copy holds the worker: its fault is known at once
     w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)
@@ -227,7 +248,7 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
 
 
 def complete(w: World, run: Run) -> Script:
-    """This copy was first: the others end at this instant (P5)."""
+    """Complete the iteration or the job: this copy was the first, and the others end now (P5)."""
     copy, job = run.copy, run.copy.job
     gone = job.tasks is None or job.iteration + 1 == job.tasks.iterations
     last = since = yield from end(w, run, Outcome.COMPLETED, run.cause)
@@ -250,7 +271,7 @@ def complete(w: World, run: Run) -> Script:
 
 
 def leave(w: World, job: Job, fate: int, seq: int) -> None:
-    """The job is over, since `seq`: it completed (0) or was killed (1)."""
+    """Remove a job that completed (`fate` 0) or was killed (1) by event `seq`."""
     del w.jobs[job.name]
     w.gone.add(job.name)
     w.counts[fate] += 1
@@ -258,10 +279,11 @@ def leave(w: World, job: Job, fate: int, seq: int) -> None:
 
 
 def killed(w: World, run: Run) -> Script:
-    """It has outlived its limit: so has its job."""
+    """Kill a job one of whose runs has reached the limit."""
     job, last = run.copy.job, run.started
     if run.over:
         return
+    # The copy that has reached its limit ends last.
     for copy in [*(it for it in job.copies if it is not run.copy), run.copy]:
         last = yield from drop(w, copy, Outcome.CANCELLED, run.started, gone=True)
     yield e.JobKilled(job.name), last

@@ -1,12 +1,12 @@
-"""This derives which reservations a queue's log must hold, and between which times each of them
-starts, by the published rule of its policy (rigid21, section 4; Mu'alem and Feitelson 2001).
+"""Derives which reservations a queue's log must hold, and the earliest and latest start of each, by
+the published rule of its policy (rigid21, section 4; Mu'alem and Feitelson 2001).
 
 The attempts under way are believed to end at times that the log implies. A reservation for a job of
-known size is the earliest place in the profile of free workers; which of the other jobs are ahead
-of it the log need not tell, so the place lies between the one beside the attempts under way alone
-and the one beside them and all other jobs that start now or are promised a start. How many jobs
-have a reservation follows from the policy's m and the number of jobs that wait. What a policy of
-the user's promises is an input.
+known size is the earliest place in the profile of free workers. The log need not say which other
+jobs are ahead of that job, so the place lies between two bounds: the place beside the attempts
+under way alone, and the place beside them and all other jobs that start now or are promised a
+start. The number of reservations follows from the policy's m and the number of waiting jobs.
+Reservations of a user's own policy are an input.
 """
 
 from __future__ import annotations
@@ -26,23 +26,24 @@ from sims.audit.world import World
 
 LIST = re.compile(r"R-LIST-(Q|\d+)")
 Changes = list[tuple[float, int]]
-"""(time, workers that become free then; negative: that are taken)."""
+"""Pairs of a time and the number of workers that become free then (negative: that are taken)."""
 Made = Mapping[str, ReservationMade]
-"""Waiting job -> its reservation."""
+"""Maps waiting jobs to their reservations."""
 
 
 @frozen
 class Rule:
-    """How many reservations a published policy makes."""
+    """Number of reservations that a published policy makes, and when it makes them again."""
 
     most: float
-    """The number m of reservations; inf: every job has one."""
+    """Largest number of reservations, m; inf for one per job."""
     reading: str
-    """fresh, easy, kept, or conservative."""
+    """Reading of the rule: fresh, easy, kept, or conservative."""
 
     @property
     def remade(self) -> bool:
-        """Whether all reservations are made again at each decision, for the first of the queue."""
+        """Whether all reservations are made again at each decision, for the first jobs of the
+        queue."""
         return self.reading in ("fresh", "easy")
 
 
@@ -76,27 +77,29 @@ def earliest(now: float, free: int, changes: Changes, size: int, held: float) ->
 
 @define(eq=False)
 class Promises:
-    """The reservations in force after a decision, held against what the policy's rule implies."""
+    """Checks the reservations in force after a decision against the policy's rule."""
 
     w: World
     rule: Rule
-    said: Mapping[str, str]
-    """The keys of its policy that are told, and their values."""
+    settings: Mapping[str, str]
+    """Maps the keys of the policy that the log's head gives to their values."""
     ends: dict[Copy, float | None] = Factory(dict)
-    """When the attempts under way are believed to end; None: the log does not tell."""
+    """Maps attempts under way to their believed ends; None where the log does not imply one."""
     sizes: dict[str, int] = Factory(dict)
-    """Job -> how many workers it gets, where that is known."""
+    """Maps jobs to the number of workers that they get, where it is known."""
     starts: list[Copy] = Factory(list)
     """Attempts that started at this instant."""
     exempt: set[str] = Factory(set)
-    """Jobs for which conservative backfilling once had no place, as it was not known when workers
-    come back."""
+    """Jobs for which conservative backfilling once had no place, as the return of workers was
+    unknown."""
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- notifications ---------------------------------------------------------------------------
 
     def started(self, copy: Copy, work: float, promise: ReservationMade | None) -> None:
-        """An attempt that takes `work` starts. Raises Broken where its job was promised another
-        number of workers."""
+        """Note an attempt that starts and takes `work`.
+
+        Raises Broken where its reservation was for another number of workers.
+        """
         job, size = copy.job, copy.full
         right = promise is None or promise.processors == size
         allowed(right, "{} gets {} workers, not as many as promised", job.name, size)
@@ -107,21 +110,24 @@ class Promises:
         self.exempt.discard(job.name)
 
     def ended(self, copy: Copy) -> None:
-        """An attempt has given its workers back."""
+        """Note that an attempt has released its workers."""
         del self.ends[copy]
         if copy in self.starts:
             self.starts.remove(copy)
 
     def made(self, event: ReservationMade) -> None:
-        """A reservation is logged. Raises Broken where the policy makes none, or of this size."""
+        """Note a reservation. Raises Broken where the policy makes none, or none of this size."""
         allowed(self.rule.most, "{} makes no reservations", self.w.head.policy)
         size = self.sizes.setdefault(event.job, event.processors)
         allowed(size == event.processors, "{} asks for {} workers", event.job, size)
 
     def _held(self, job: Job, size: int, work: float | None = None) -> float | None:
-        """How long an attempt of the job is believed to hold so many workers; None: the log does
-        not tell. `work`: how long it takes, where its start tells that."""
-        described, estimates = job.described, self.said.get("estimates", "user")
+        """Return how long an attempt of the job is believed to hold `size` workers; None if
+        unknown.
+
+        `work` is the attempt's time where its start in the log gives it.
+        """
+        described, estimates = job.described, self.settings.get("estimates", "user")
         if estimates not in ("user", "exact") or job.tasks is not None:
             return None
         if described.estimate is not None and estimates == "user":
@@ -133,15 +139,19 @@ class Promises:
     # --- after a decision ---------------------------------------------------------------------
 
     def review(self, waiting: int, there: Made, made: Collection[str], once: bool) -> None:
-        """Hold the reservations against the rule: so many jobs wait, some have one, `made` at this
-        instant or before; `once`: this instant has had one decision. Raises Broken."""
+        """Check all reservations after the decisions of an instant. Raises Broken.
+
+        `waiting` is the number of waiting jobs, `there` has the reservations in force, `made` the
+        jobs whose reservation was made at this instant, and `once` says that the instant has had
+        one decision.
+        """
         known = inf not in self._away()
         if known:
             self._count(waiting, len(there), len(made))
         if self.rule.reading == "conservative":
-            self._each_has_one(there, known)
-        if known and self.rule.remade and self.said.get("order", self._default) == "FCFS":
-            self._the_first_have_them(there)
+            self._one_for_each(there, known)
+        if known and self.rule.remade and self.settings.get("order", self._default) == "FCFS":
+            self._first_come(there)
         if self.rule.remade or once:
             for name in there if self.rule.remade else made:
                 self._place(self.w.jobs[name], there, waiting, once)
@@ -149,11 +159,12 @@ class Promises:
 
     @property
     def _default(self) -> str:
-        """The order where none is told."""
+        """Order of the queue if the log's head gives none."""
         return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
     def _count(self, waiting: int, there: int, made: int) -> None:
-        """A job that starts at once uses one of FRESH's and KEPT's m, none of EASY's."""
+        """Check the number of reservations; a job that starts at once uses one of FRESH's and
+        KEPT's m, none of EASY's."""
         most, starts, least = self.rule.most, len(self.starts), 0.0
         if self.rule.remade:
             allowed(there <= most, f"{there} jobs have reservations, of {most} that there may be")
@@ -164,8 +175,8 @@ class Promises:
         why = f"{least} of the waiting jobs ({waiting}) must get a reservation, not {there}"
         comes(there >= least, why)
 
-    def _each_has_one(self, there: Made, known: bool) -> None:
-        """Each job has a reservation, which is put off where its time has come and it waits."""
+    def _one_for_each(self, there: Made, known: bool) -> None:
+        """Check that each waiting job has a reservation that begins now or later."""
         waiting = [name for name, job in self.w.jobs.items() if not job.copies]
         if not known:
             self.exempt.update(waiting)
@@ -174,14 +185,15 @@ class Promises:
             due = name in self.exempt or (name in there and there[name].start >= late)
             comes(due, f"{name} must get a reservation that begins now or later")
 
-    def _the_first_have_them(self, there: Made) -> None:
-        """First come, first served: who has a reservation came before all who have none."""
+    def _first_come(self, there: Made) -> None:
+        """Check, for first come, first served, that jobs with a reservation came before all
+        others."""
         waiting = (name for name, job in self.w.jobs.items() if not job.copies)
         for name in islice(waiting, len(there)):
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
     def _place(self, job: Job, there: Made, waiting: int, once: bool) -> None:
-        """The reservation of that job begins as early as it can."""
+        """Check that the job's reservation begins as early as it can."""
         w, now, promise, starts = self.w, self.w.now, there[job.name], self.starts
         start, size, free = max(promise.start, now), promise.processors, w.free.count
         before = free + sum(it.full for it in starts)
@@ -204,22 +216,27 @@ class Promises:
         allowed(near, why, "the end of another at the earliest")
 
     def _away(self) -> list[float]:
-        """Return when each worker that is not UP and that no attempt holds is expected back."""
+        """Return when each worker that is not UP, and that no attempt holds, is expected back."""
         w = self.w
         away = [it for n, it in w.workers.items() if it.state is not UP and n < w.able]
         until = (it.until for it in away if w.holder(it.number) is None)
         return [inf if it is None else it for it in until]
 
     def _frees(self, unknown: float, but: Collection[Copy] = ()) -> Changes:
-        """When workers are believed to become free, but for those of some attempts; `unknown`: the
-        time of those of which that is not known."""
+        """Return when workers are believed to become free, without those of the attempts `but`.
+
+        `unknown` takes the place of times that are not known.
+        """
         runs = [(end, it.full) for it, end in self.ends.items() if it not in but]
         changes = [(unknown if end is None else end, size) for end, size in runs]
         return changes + [(until, 1) for until in self._away()]
 
     def _taken(self, there: Made, but: str) -> Changes:
-        """What the reservations of the other jobs take, a little longer than they do, and give
-        back; inf: it is not known when."""
+        """Return what the other jobs' reservations take and give back; inf where the end is not
+        known.
+
+        Each takes a little longer than its job, so that rounding opens no gap.
+        """
         changes: Changes = []
         for name, it in there.items():
             if name != but:

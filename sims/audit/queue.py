@@ -1,4 +1,4 @@
-"""A queue's decisions: which workers a run gets, reservations, shelves and batches (rigid21,
+"""Checks a queue's decisions: workers of runs, reservations, shelves and batches (rigid21,
 moldable21)."""
 
 from __future__ import annotations
@@ -30,59 +30,67 @@ from sims.audit.world import Handler, World
 
 INSTANT = 1 + 1e-12
 GREEDY = "R-LIST-0", "greedy"
-"""Policies that start all that fits."""
+"""Policies that start every job that fits."""
 SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
-"""Which do so where nothing runs."""
+"""Policies that start every job that fits if no job runs."""
 
 
 @define(eq=False)
 class Queue(Decider):
-    """Jobs wait, and start as lists, shelves or batches say."""
+    """Checks decisions on waiting jobs, which start from lists, on shelves or in batches."""
 
     promises: dict[str, tuple[ReservationMade, int]] = Factory(dict)
-    """Waiting job -> what it was promised, seq."""
+    """Maps waiting jobs to their reservation and its event."""
     made: list[tuple[int, str]] = Factory(list)
-    """seq and job of the promises of this instant."""
+    """Event and job of each reservation made at this instant."""
     due: list[int] | None = None
-    """0, and seq of the promises that came due at this instant."""
+    """0 and the events of the reservations that came due at this instant; None while not
+    computed."""
     former: dict[str, Spans] = Factory(dict)
-    """Job -> the workers that a copy of it gave back last at this instant."""
+    """Maps jobs to the workers that a copy of theirs released last at this instant."""
     shelf: ShelfOpened | None = None
-    """The one that opened at this instant."""
+    """Shelf that opened at this instant."""
     ends: list[float] = Factory(list)
-    """When its jobs' attempts are believed to end; inf: the log does not tell what is believed."""
+    """Believed ends of the attempts on the shelf; inf where the log does not say what is
+    believed."""
     running: int = 0
-    """Copies."""
+    """Number of copies that hold workers."""
     batches: int = 0
     joined: dict[str, int] = Factory(dict)
-    """Job in the present batch -> batches that it has been in."""
+    """Maps jobs of the present batch to the number of batches that they have been in."""
     allowed: dict[str, int] = Factory(dict)
-    """Job -> attempts that it may still make in this batch."""
+    """Maps jobs to the number of attempts that they may still make in this batch."""
     preempted: set[str] = Factory(set)
-    """Jobs that made way at this instant."""
+    """Jobs that were preempted at this instant."""
     calls: set[int] = Factory(set)
-    """seq of what called for the decisions by which jobs made way at this instant."""
+    """Events that called for the decisions that preempted jobs at this instant."""
     begun: set[str] = Factory(set)
     """Jobs that started at this instant."""
     idle: list[tuple[int, int]] = Factory(list)
-    """When all that fits had started: seq, and workers that were free; fewer and fewer."""
+    """Instants after whose decisions no further waiting job fitted: sequence number, and number of
+    free workers.
+
+    Only instants that later ones do not exceed are kept, so that both columns are sorted.
+    """
     under_way: int = 0
-    """Jobs that have copies."""
-    heard: int = -1
-    """How much had called for a decision as this instant's first one began; -1: none has yet."""
+    """Number of jobs that have copies."""
+    triggers_before: int = -1
+    """Number of events that had called for a decision when the first decision of this instant
+    began; -1 before that."""
     published: Promises | None = None
-    """The rule of its reservations; None: they are a user's, or of jobs allotted in batches."""
+    """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
+    batches."""
 
     def __attrs_post_init__(self) -> None:
-        w, reading = self.w, self.said.get("reading", "fresh")
-        allotted = self.said.get("allocation", "")
+        w, reading = self.w, self.settings.get("reading", "fresh")
+        allotted = self.settings.get("allocation", "")
         if ":" not in w.head.policy + allotted and allotted != "BATCH":
-            self.published = Promises(w, rule_of(w.head.policy, reading), self.said)
+            self.published = Promises(w, rule_of(w.head.policy, reading), self.settings)
 
-    def tells(self) -> dict[type[Event], Handler]:
+    def line_handlers(self) -> dict[type[Event], Handler]:
         return {
             ReservationMade: self.promise,
-            ReservationDropped: self.withdraw,
+            ReservationDropped: self.drop_reservation,
             ShelfOpened: self.open_shelf,
             BatchOpened: self.open_batch,
         }
@@ -94,9 +102,9 @@ class Queue(Decider):
         self.begun.clear()
         self.preempted.clear()
         self.calls.clear()
-        self.due, self.heard = None, -1
+        self.due, self.triggers_before = None, -1
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- notifications ---------------------------------------------------------------------------
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         self.running -= 1
@@ -113,7 +121,7 @@ class Queue(Decider):
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        rule = RULES.get(self.said.get("placement", "lowest"))
+        rule = RULES.get(self.settings.get("placement", "lowest"))
         if rule is not None and w.free.count >= size:
             former = () if job.copies else self.former.get(job.name, ())
             due = rule(w, size, former)
@@ -131,6 +139,7 @@ class Queue(Decider):
         if job.copies:
             return
         self.under_way += 1
+        # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind != "moldable":
             since = max(job.wanted, self.opened) if self.batches else job.wanted
             at = bisect_right(self.idle, (since, w.head.processors))
@@ -139,19 +148,19 @@ class Queue(Decider):
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
-            known = "estimates" not in self.said and job.tasks is None
+            known = "estimates" not in self.settings and job.tasks is None
             self.ends.append(w.now + (held + job.described.verification) if known else inf)
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
-    def otherwise(self, job: Job, copy: Copy) -> Causes:
+    def other_causes(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
         lead = [seq for seq in self.started[:1] if seq >= 0]
-        # Or the order has changed, as time passed, and nobody that is promised a start is ahead.
+        # Or the order has changed with time, and no job with a reservation is ahead any more.
         return {*made, *lead, *self.called()}
 
     def why(self, job: Job, copy: Copy) -> Causes:
@@ -160,9 +169,10 @@ class Queue(Decider):
         return causes
 
     def called(self) -> Collection[int]:
-        """What called for this decision: news, a promise that has come due, or nothing but time."""
-        if self.news:
-            return self.news
+        """Return what called for this decision: events, a reservation that has come due, or nothing
+        but time."""
+        if self.triggers:
+            return self.triggers
         if self.due is None:
             end = self.w.now * INSTANT
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
@@ -186,25 +196,25 @@ class Queue(Decider):
         for name in self.preempted:
             left = self.w.capped or self.begun - {name}
             allowed(left, f"{name} makes way, and nobody starts")
-        if self.news:
+        if self.triggers:
             self._decided()
-        if (self.news or self.made) and self.published is not None and not self.w.capped:
+        if (self.triggers or self.made) and self.published is not None and not self.w.capped:
             self._reserved(self.published)
 
     def _begins(self) -> None:
-        """A decision begins, or goes on."""
-        if self.heard < 0:
-            self.heard = len(self.news)
+        """Note that a decision begins or goes on."""
+        if self.triggers_before < 0:
+            self.triggers_before = len(self.triggers)
 
     def _reserved(self, published: Promises) -> None:
-        """Hold the reservations in force against those that the policy makes."""
+        """Check that the waiting jobs have the reservations that the policy makes."""
         there = {name: it[0] for name, it in self.promises.items()}
         made = {name for _, name in self.made} & there.keys()
-        once = self.heard in (-1, len(self.news))
+        once = self.triggers_before in (-1, len(self.triggers))
         published.review(len(self.w.jobs) - self.under_way, there, made, once)
 
     def _decided(self) -> None:
-        """Who waits now does not fit; where nothing runs and all workers are free, all fit."""
+        """Check that no waiting job fits; if all workers are free, every job would."""
         w, count = self.w, self.w.free.count
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             while self.idle and self.idle[-1][1] <= count:
@@ -213,28 +223,29 @@ class Queue(Decider):
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
-        kept = self.promises and self.said.get("reading") == "kept"  # may hold the others up
+        kept = self.promises and self.settings.get("reading") == "kept"  # may hold the others up
         left = able and not (w.capped or kept) and sorted(w.jobs.keys() - self.promises.keys())
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 
-    # --- what it tells ------------------------------------------------------------------------
+    # --- lines of its own ------------------------------------------------------------------------
 
     def _cause(self) -> Collection[int]:
-        """What opened a shelf, or freed workers last, or called for the decision."""
+        """Return the possible causes of a line: an opened shelf, the last freed workers, or what
+        called for the decision."""
         self.w.decides()
         self._begins()
         if self.opened >= self.w.first:
             return (self.opened,)
-        return (self.freeing[-1][0],) if self.freeing else self.called()
+        return (self.freed_by[-1][0],) if self.freed_by else self.called()
 
     def open_shelf(self, w: World, event: ShelfOpened) -> Script:
-        """Nothing runs; the jobs that start now form a shelf."""
+        """Check that a shelf opens while no job runs; jobs that start now form it."""
         allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         self.opened = yield event, self._cause()
         self.shelf, self.ends = event, []
 
     def open_batch(self, w: World, event: BatchOpened) -> Script:
-        """All pending jobs are allotted workers for their next attempts."""
+        """Check that a batch opens: all waiting jobs get workers for their next attempts."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
@@ -244,7 +255,7 @@ class Queue(Decider):
         self.joined = {name: self.joined.get(name, 0) + 1 for name in w.jobs}
 
     def promise(self, w: World, event: ReservationMade) -> Script:
-        """A waiting job is promised a start."""
+        """Check a reservation, which promises a start to a waiting job."""
         job, workers = w.jobs.get(event.job), event.processors
         sound = job is not None and not job.copies and 1 <= workers <= w.head.processors
         allowed(sound and event.start >= w.now)
@@ -257,8 +268,8 @@ class Queue(Decider):
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
 
-    def withdraw(self, w: World, event: ReservationDropped) -> Script:
-        """A job that goes on waiting loses its promise."""
+    def drop_reservation(self, w: World, event: ReservationDropped) -> Script:
+        """Check that a reservation is dropped while its job goes on waiting."""
         job = w.jobs.get(event.job)
         known = event.job in self.promises and job is not None and not job.copies
         allowed(known, "nothing was promised")
@@ -267,14 +278,15 @@ class Queue(Decider):
 
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
-    """Those that its job had a moment ago, else the fewest gaps."""
+    """Return the workers that the job had a moment ago, else those from the fewest gaps."""
     if extent(former) == wanted and w.free.has(former):
         return former
     return w.free.fewest_gaps(wanted)
 
 
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
-    """Whole nodes; then of the one with the fewest free but enough, else the lowest (N2)."""
+    """Return whole nodes; then, for the rest, workers of the node with the fewest free but enough,
+    else the lowest (N2)."""
     size, taken, others = w.platform.node, list[int](), list[list[int]]()
     for node, members in groupby(numbers(w.free.spans), key=lambda n: n // size):
         free, whole = list(members), min(size, w.able - node * size)

@@ -1,5 +1,5 @@
-"""What a job's protection says of its runs: times, periods, and where the next one begins
-(WORLD.md, P)."""
+"""Derives from a job's protection the times, periods and initial states of its runs (WORLD.md,
+P)."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ IMAGES = ProtectionKind.IMAGES
 
 @frozen
 class Plan:
-    """How a run begins."""
+    """Initial state and first parts of a run."""
 
     begins: State | None = None
+    """State from which the run starts; None for its input."""
     image: bool = False
     """Whether each member fetches that state from the master."""
     before: tuple[tuple[Stage, float], ...] = ()
-    """Parts before computing."""
+    """Parts before the first computation, with their lengths."""
     closes: bool = False
-    """Whether a checkpoint comes before computing (malleable17, section 3.3.2)."""
+    """Whether a checkpoint precedes the first computation (malleable17, section 3.3.2)."""
 
 
 def period(w: World, copy: Copy) -> float | None:
-    """Work between two checkpoints; None: not known until one is taken."""
+    """Return the work between two checkpoints; None while only a future checkpoint can reveal
+    it."""
     job = copy.job
     if job.kind is ProtectionKind.NONE:
         return inf
@@ -42,31 +44,36 @@ def period(w: World, copy: Copy) -> float | None:
 
 
 def spread(w: World, copy: Copy) -> tuple[int, int]:
-    """How many members, on how many nodes."""
+    """Return the number of members and the number of nodes that they are on."""
     return copy.full, len({n // w.platform.node for n in copy.members})
 
 
 def cost(job: Job, size: int) -> float | None:
-    """Time of a checkpoint; None: every member sends its image to the master."""
+    """Return the time of a checkpoint; None if every member sends its part to the master
+    instead."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
-    return _told(job, size, job.rules.cost)
+    return _duration(job, size, job.rules.cost)
 
 
 def recovery(job: Job, size: int) -> float:
-    """Time of a recovery."""
-    return _told(job, size, job.rules.recovery)
+    """Return the time of a recovery."""
+    return _duration(job, size, job.rules.recovery)
 
 
-def _told(job: Job, size: int, told: float | None) -> float:
-    if told is None and job.costs is not None:
+def _duration(job: Job, size: int, given: float | None) -> float:
+    """Return the time that the log gives, else that of malleable17's model, else 0."""
+    if given is None and job.costs is not None:
         return job.costs.saving(size)  # type: ignore[no-any-return]
-    return told or 0
+    return given or 0
 
 
 def placed(w: World, job: Job) -> Plan:
-    """The first run of a copy: from the saved image if that is further than the furthest run under
-    way, from that run's state if copies are cloned, or from scratch (P3, P5)."""
+    """Return the plan for the first run of a copy.
+
+    The run starts from the saved state if that is further than the furthest run under way, from
+    that run's state if copies are cloned, or from scratch (P3, P5).
+    """
     if w.copies_decide:
         clone = _preempted(w, job)
     else:
@@ -76,14 +83,19 @@ def placed(w: World, job: Job) -> Plan:
     begins = job.saved if saved else begins
     linked = begins is not None and job.messages is not None
     if begins is not None and not linked:
+        # A saved state is recovered; that of a running copy is cloned, which takes `delay`.
         time += recovery(job, 1) if saved else job.rules.delay
     before = ((Stage.RECOVERING, time),) if time or begins is not None else ()
     return Plan(begins, linked, before)
 
 
 def _preempted(w: World, job: Job) -> State | None:
-    """Where copies are what is decided, states of cancelled runs are kept: with cloning, the
-    furthest of them and of those under way; without, the furthest that no copy has taken."""
+    """Return the state for a new copy where the decider schedules copies and states of cancelled
+    runs are kept.
+
+    With cloning it is the furthest of those and of the runs under way; without, the furthest that
+    no copy has taken.
+    """
     if not job.rules.cloning:
         return job.kept.pop(0) if job.kept else None
     states = [it for it in (furthest(w, job), *job.kept[:1]) if it is not None]
@@ -91,14 +103,15 @@ def _preempted(w: World, job: Job) -> State | None:
 
 
 def furthest(w: World, job: Job) -> State | None:
-    """The state of the run under way with most work done, of equals that on the lowest worker."""
-    known = [it for it in job.copies if it.run is not None and not it.struck]
+    """Return the state of the run under way with most work done, of equals that on the lowest
+    worker."""
+    known = [it for it in job.copies if it.run is not None and not it.undetected]
     known.sort(key=lambda copy: copy.spans)
     return best([it.run.state(w.now) for it in known if it.run is not None])
 
 
 def best(states: Sequence[State]) -> State | None:
-    """The furthest; of equals the first."""
+    """Return the furthest state, of equals the first."""
     found: State | None = None
     for state in states:
         if state.beyond(found):
@@ -107,24 +120,28 @@ def best(states: Sequence[State]) -> State | None:
 
 
 def resumed(w: World, copy: Copy) -> Plan:
-    """The next run on members that were kept: a recovery takes its time even if nothing is saved;
-    a redistribution that was interrupted, or decided since, comes after it."""
+    """Return the plan for the next run on members that were kept.
+
+    A recovery takes its time even if nothing is saved. A redistribution that was interrupted, or
+    decided since, follows the recovery.
+    """
     lead = ((Stage.RECOVERING, recovery(copy.job, copy.holders)),)
     plan = Plan(copy.saved or copy.stored, copy.saved is None is not copy.stored, lead)
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
 
 def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
-    """Times of the parts before computing."""
+    """Return the times of the parts before computing."""
     times = tuple(length for _, length in plan.before)
     if not plan.closes:
         return times
-    looks = (copy.job.described.verification,) if copy.job.rules.verified else ()
-    return *times, *looks, cost(copy.job, copy.full) or 0
+    verifications = (copy.job.described.verification,) if copy.job.rules.verified else ()
+    return *times, *verifications, cost(copy.job, copy.full) or 0
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
-    """Data moves before computing, and under buddies a checkpoint closes that."""
+    """Return the plan with a redistribution before computing, which a checkpoint closes under
+    buddies."""
     job, full = copy.job, copy.full
     length = job.costs.redistribution(copy.holders, full)
     every = period(w, copy)
@@ -136,16 +153,18 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
 
 
 def save(copy: Copy, state: State) -> None:
-    """A checkpoint is complete."""
+    """Save the state of a checkpoint that is complete."""
     job = copy.job
     if job.keeps:
         copy.saved, copy.holders = state, copy.full
+    # The copies of a job share one saved state: only progress replaces it.
     elif job.kind is IMAGES and state.beyond(job.saved):
         job.saved = state
 
 
 def discard(copy: Copy) -> float | None:
-    """An error was found: the saved work that is given up (P4); None: none is."""
+    """Discard saved work after an error was found (P4); return how much, or None if nothing is
+    discarded."""
     job = copy.job
     if job.rules.verified:
         return None
@@ -157,16 +176,20 @@ def discard(copy: Copy) -> float | None:
 
 
 def forget(copy: Copy) -> float:
-    """What its buddies had saved is gone; how much that was."""
+    """Drop the state that the buddies keep, and return its work."""
     lost, copy.saved = copy.saved, None
     copy.holders = copy.full
     return lost.done if lost is not None else 0
 
 
 def fatal(w: World, copy: Copy, worker: int) -> bool:
-    """Whether this member's DOWN loses what the copy has saved: its neighbour in a pair or ring
-    went DOWN too since the last recovery was over, or it has none (P2)."""
+    """Return whether this member's going DOWN loses the state that the buddies keep.
+
+    It does if a neighbour in the member's pair or ring went DOWN too since the last recovery ended,
+    or if there is no neighbour (P2).
+    """
     copy.failed.add(worker)
+    # malleable17's own rule: no fault is fatal (section 6.1).
     if w.pack is not None and not w.pack.fatal:
         return False
     copy.rings = copy.rings or rings(w, copy)
@@ -177,20 +200,23 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
 
 
 def rings(w: World, copy: Copy) -> list[list[int]]:
-    """Neighbours by number; across nodes, if two are on one (N1)."""
+    """Return the groups of buddies: neighbours by number, or across nodes if two members share a
+    node (N1)."""
     size, members = w.pack.pair if w.pack is not None else 2, list(copy.members)
+    # Buddies on one node would fail together.
     across, half = size == 2 and len(members) > spread(w, copy)[1], len(members) // 2
     if across:
         members[: 2 * half] = [members[half * (k % 2) + k // 2] for k in range(2 * half)]
     found = [members[k : k + size] for k in range(0, len(members), size)]
     if len(found) > 1 and len(found[-1]) < size:
         odd = found.pop()
+        # A member left over makes one group larger, as it needs a neighbour.
         found[0 if across else -1] += odd
     return found
 
 
 def keep(job: Job, state: State) -> None:
-    """A run is cancelled where copies are what is decided: its state is kept for a later one."""
+    """Keep the state of a cancelled run for a later one, where the decider schedules copies."""
     if not job.rules.cloning:
         job.kept.append(state)
         job.kept.sort(key=lambda it: (-it.fraction, it.run))

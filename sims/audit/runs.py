@@ -1,5 +1,5 @@
-"""The course of a run: its stages, what it saves, and what a change of its members' states or
-speeds does to it (WORLD.md, R and P)."""
+"""Follows a run from its start to its end: its stages, what it saves, and what a first checkpoint
+reveals (WORLD.md, R and P)."""
 
 from __future__ import annotations
 
@@ -15,34 +15,36 @@ from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
 from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
-from sims.audit.turns import NEGLIGIBLE, Script, Teller
+from sims.audit.turns import NEGLIGIBLE, Emitter, Script
 from sims.audit.world import World
 
 Line = e.RunStarted | None
-"""What tells of the start of a run, where that was decided."""
+"""The line with the start of a run, where a decision made it; None where a run follows another."""
 
 
 def begin(
     w: World, copy: Copy, plan: Plan, causes: Causes, line: Line, keeps: int | None = None
 ) -> Script:
-    """The next run of the copy's job, on its members; `keeps`: the run before, on the same."""
+    """Start the next run of the copy's job on the copy's members; `keeps` is the number of the run
+    before."""
     job, state = copy.job, plan.begins
     run = Run(copy, job.next_run, _work(copy, line), since=w.now)
     job.next_run += 1
     source, saved = None, 0.0
     if state is not None:
+        # Work is counted in time on the present members: a state of others is converted.
         run.base, run.exposed = state.of(run.work), state.exposed
         source, saved = state.run, state.done
     copy.run, copy.last = run, run.number
-    if not job.manner.blocking:
-        run.tellers = Teller(), Teller()
+    if not job.checkpointing.blocking:
+        run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
     return run
 
 
 def _work(copy: Copy, line: Line) -> float:
-    """The whole work of a run on these members, as far as the log has told it before."""
+    """Return the whole work of a run on these members, as far as earlier lines determine it."""
     job, size = copy.job, copy.full
     if job.costs is not None:
         return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
@@ -58,7 +60,7 @@ def _work(copy: Copy, line: Line) -> float:
 
 
 def _dealt(w: World, run: Run, line: Line) -> Script:
-    """An iterative job's tasks: as the decider dealt them, or one by one round the members."""
+    """Deal an iterative job's tasks: as the decider did, or one by one round the members."""
     copy, job, reason = run.copy, run.copy.job, None
     if line is not None:
         event = yield from coming(e.TasksDealt, job.name)
@@ -67,8 +69,8 @@ def _dealt(w: World, run: Run, line: Line) -> Script:
         follows(same(run.work, work), f"W is {work!r}, not {run.work!r}")
         run.work, reason = work, event.reason
     tasks = tuple(copy.units.items())
-    told = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
-    run.cause = yield told, run.cause
+    dealt = e.TasksDealt(job.name, job.iteration, run.number, tasks, reason)
+    run.cause = yield dealt, run.cause
 
 
 def course(
@@ -80,7 +82,7 @@ def course(
     keeps: int | None = None,
     spread: bool = False,
 ) -> Script:
-    """A run from its start to its end."""
+    """Follow a run from its start to its end."""
     job = copy.job
     run = yield from begin(w, copy, plan, causes, line, keeps)
     run.spread = spread
@@ -101,18 +103,19 @@ def course(
 
 
 def _prepare(w: World, run: Run, plan: Plan) -> Script:
-    """All that comes before computing."""
+    """Follow all parts before the first computation."""
     copy, job = run.copy, run.copy.job
     run.ahead, run.reports = rules.ahead(copy, plan), True
     if job.messages is not None:
         yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)
-        link.feed(w, run, plan.image)
+        link.stage_in(w, run, plan.image)
         yield from parts.wait(w, run)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
         yield from parts.part(w, run, stage, length)
         if stage is Stage.RECOVERING:
+            # P2: after a recovery every member has its buddies' checkpoints again.
             copy.failed.clear()
             copy.saved = copy.saved or copy.stored
     if plan.closes:
@@ -121,15 +124,20 @@ def _prepare(w: World, run: Run, plan: Plan) -> Script:
 
 
 def _compute(w: World, run: Run) -> Script:
+    """Alternate computation and checkpoints until the work is done, then verify and complete."""
     copy, job = run.copy, run.copy.job
     while True:
         run.computes = True
         known, left = rules.period(w, copy), run.work - run.base
         run.learns, period = known is None, inf if known is None else known
+        # What rounding leaves of the work is none, and no checkpoint is taken when no work remains.
         left = left if left > NEGLIGIBLE * run.work else 0
+        # No checkpoint follows the last computation.
         final = left - period <= NEGLIGIBLE * run.work
         run.reach = run.work if final else run.base + period
         yield from parts.part(w, run, Stage.COMPUTING, left if final else period)
+        # A checkpoint that falls due while another is under way waits for that one (P8): the run
+        # computes on.
         while run.saving is not None and run.reach < run.work:
             run.due, run.base, run.passed, run.length = True, run.reach, 0, left - run.length
             run.reach = run.work
@@ -149,19 +157,19 @@ def _compute(w: World, run: Run) -> Script:
 
 
 def _secure(w: World, run: Run) -> Script:
-    """A checkpoint, after a verification where one precedes it (P4)."""
+    """Take a checkpoint, after a verification where the protection wants one (P4)."""
     copy, job = run.copy, run.copy.job
     if job.rules.verified:
         yield from parts.part(w, run, Stage.VERIFYING, job.described.verification)
         yield from _verdict(w, run)
         if run.over:
             return
-    if job.manner.blocking:
+    if job.checkpointing.blocking:
         yield from _save(w, run, run)
         return
     run.cause = yield e.CheckpointStarted(job.name, run.number, run.base), run.cause
     saving = Run(copy, run.number, run.work, run.base, since=w.now, exposed=run.exposed)
-    saving.beside = run.tellers[0]
+    saving.beside = run.emitters[0]
     saving.cause = run.cause
     run.saving, run.due, run.stage = saving, False, None
     script = _beside(w, run, saving)
@@ -174,7 +182,8 @@ def _secure(w: World, run: Run) -> Script:
 
 
 def _beside(w: World, run: Run, saving: Run) -> Script:
-    """A checkpoint that passes while its run goes on, and who fell due meanwhile (P8)."""
+    """Follow a checkpoint that passes while the run goes on; start the next one if it fell due
+    meanwhile (P8)."""
     yield from _save(w, run, saving)
     run.saving = None
     left = run.work - run.done(w.now)
@@ -188,7 +197,8 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
 
 
 def _save(w: World, run: Run, it: Run) -> Script:
-    """The parts of a checkpoint, which its run passes or, beside it, an account of its own."""
+    """Follow the parts of a checkpoint, in the account `it`: the run's own, or one beside the
+    run."""
     copy, job = run.copy, run.copy.job
     state = State(run.number, it.base, run.work, it.exposed)
     yield from _pass(w, run, it, rules.cost(job, copy.full))
@@ -196,10 +206,10 @@ def _save(w: World, run: Run, it: Run) -> Script:
     copy.taken += 1
     rules.save(copy, state)
     w.decider.checkpointed(run, it.cause)
-    every = job.manner.images_every
+    every = job.checkpointing.images_every
     if job.keeps and every and copy.taken % every == 0:
         sent = job.messages is not None and job.messages.image
-        alone = job.manner.image_cost if job.messages is None else 0
+        alone = job.checkpointing.image_cost if job.messages is None else 0
         if it is not run:
             it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None
@@ -210,6 +220,8 @@ def _save(w: World, run: Run, it: Run) -> Script:
 
 
 def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
+    """Follow one write of a checkpoint: for its cost in time, or until all members have sent
+    theirs."""
     if cost is not None:
         yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
         return
@@ -220,7 +232,7 @@ def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
 
 
 def _verdict(w: World, run: Run) -> Script:
-    """What a verification has found, nothing in the world decides; all that follows does (R3)."""
+    """Read the result of a verification, which nothing in the state decides, and apply it (R3)."""
     job, copy = run.copy.job, run.copy
     event = yield None
     drawn = isinstance(event, e.VerificationEnded)
@@ -231,16 +243,17 @@ def _verdict(w: World, run: Run) -> Script:
         yield e.VerificationEnded(job.name, run.number, run.exposed, found), run.cause
     else:
         found = isinstance(event, e.RunEnded) and event.outcome is Outcome.FAILED
+    # An error is possible only in computation since the last verification.
     run.exposed = 0
     if found:
         yield from parts.fail(w, copy, run.cause)
 
 
-# --- what befalls it ------------------------------------------------------------------------------
+# --- the first checkpoint -------------------------------------------------------------------------
 
 
 def learn(w: World, event: Any) -> Script | None:
-    """The script of a run whose checkpoint is the first to tell its period."""
+    """Learn a period from the first checkpoint that reveals it; return the script of its run."""
     run = w.run_of(event)
     if run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None
@@ -248,6 +261,8 @@ def learn(w: World, event: Any) -> Script | None:
     if not (run.base < done < run.work):
         return None
     size = rules.spread(w, run.copy)
+    # The period depends on the members and the nodes that they are on: it holds for all such
+    # copies.
     job.learnt[size] = period = done - run.base
     for other in (it.run for it in job.copies):
         if other is not None and other.learns and rules.spread(w, other.copy) == size:

@@ -1,4 +1,5 @@
-"""Who must tell what at each instant of a log, one thing after the other."""
+"""Runs scripts: determines which emitter (a job, a worker) has to log which line next, at each
+instant of a log."""
 
 from __future__ import annotations
 
@@ -13,29 +14,33 @@ from attrs import Factory, define, field
 
 from actors.events import Outcome, TransferDropped, TransferSuspended
 from actors.runtime import Event, Record
-from sims.audit.law import HEARD, Broken, Law, Phase, check, fits, told
+from sims.audit.law import IMMEDIATE, Broken, Law, Phase, as_text, check, fits
 
 INSTANT = NEGLIGIBLE = 1e-12
-"""Of a time, that it is one instant; of a whole, that it is nothing (WORLD.md, One instant)."""
+"""Relative tolerance below which two times are one instant and a remainder is zero (WORLD.md, One
+instant)."""
 LATER = 1 << 40
-"""More than there are runs."""
+"""Number larger than any number of runs: sorts a turn behind those of runs."""
 DONE = object()
 Script = Generator[Any, Any, Any]
-"""What must be told: it yields (event, causes), and gets that line's seq; None, and gets the next
-event to look at; what it waits for; or another script, which goes on in its place."""
+"""Generator of the lines that must come.
+
+It yields (event, causes) and receives the sequence number of the line; or None, and receives the
+next event to look at; or what it waits for; or another script, which replaces it.
+"""
 Make = Callable[[], Script | None]
 
 
 @define(eq=False)
 class Turn:
-    """A script whose turn it is to tell."""
+    """A script that has a line to log at this instant."""
 
     phase: int
     script: Script
     want: Any
 
-    def told(self) -> Script:
-        """What is left of it."""
+    def remainder(self) -> Script:
+        """Return the script with its first line still to come."""
         want = self.want
         with suppress(StopIteration):
             while True:
@@ -43,16 +48,18 @@ class Turn:
 
 
 @define(eq=False)
-class Teller:
-    """A job or a worker: what it has to tell at this instant, one thing after the other."""
+class Emitter:
+    """An emitter of lines, such as a job or a worker: logs its lines of an instant one after the
+    other."""
 
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
-    """(phase, number, order, what makes the script), the first first."""
+    """Scripts not begun, as (phase, number, order, function that makes the script), the first
+    first."""
     front: Turn | None = field(init=False, default=None)
-    """What it must tell next."""
+    """Turn whose line comes next."""
 
-    def may_tell(self, event: Event) -> bool:
-        """Whether this may be what it has to tell now."""
+    def may_emit(self, event: Event) -> bool:
+        """Return whether this event may be the emitter's next line."""
         if self.front is None:
             return bool(self.turns)
         return self.front.want is None or fits(self.front.want[0], event)
@@ -60,75 +67,77 @@ class Teller:
 
 @define(eq=False)
 class Timer:
-    """When something is due."""
+    """A script that begins at a time."""
 
     due: float
     phase: int
-    teller: Teller
+    emitter: Emitter
     number: int
     make: Make
     live: bool = True
 
 
 @define(eq=False)
-class Parked:
-    """What a script waits for."""
+class Waitable:
+    """Something that a script waits for, such as the end of a run's part."""
 
     script: Script | None = field(init=False, default=None)
 
     def take(self) -> Script | None:
-        """That script, which goes on now: once, whoever else has seen that the wait is over."""
+        """Return the waiting script, which goes on now, and forget it, so that it goes on only
+        once."""
         script, self.script = self.script, None
         return script
 
 
 BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
-"""In place of a turn: a script of its own is under way."""
+"""Marks an emitter whose script is under way outside of its turns."""
 
 
 @define(eq=False)
 class Turns:
-    """The scripts of a log, and whose turn it is.
+    """The scripts of a log and their order.
 
-    A line is held against the script that is under way; else against the one whose turn it is, of
-    the job or worker that it is about; else it is an input or a decision, whose handler checks it.
+    A line is compared with the script under way; else with the script of the job or worker that the
+    line is about, if that has a turn; else the line is an input or a decision, and its handler
+    checks it.
     """
 
     handlers: dict[type[Event], Callable[[Any, Any], Script | None]]
     now: float = 0
     end: float = 0
-    """Times up to this one are this instant."""
+    """Latest time that belongs to the present instant."""
     seq: int = -1
     line: Record | None = None
-    """The one that is held against what must follow."""
+    """Record being checked."""
     phase: int = 0
-    """Of the present line."""
+    """Phase of the line being checked."""
     script: Script | None = None
-    """The one under way: its lines follow each other at once."""
+    """Script under way: its lines follow each other without others between."""
     want: Any = None
-    teller: Teller | None = None
-    """Whose script it is."""
-    pending: dict[Teller, Turn] = Factory(dict)
-    """What must be told at this instant, by whom."""
-    waiting: dict[Teller, None] = Factory(dict)
-    """Who has a turn that nothing is known of yet."""
+    emitter: Emitter | None = None
+    """Emitter of the script under way."""
+    pending: dict[Emitter, Turn] = Factory(dict)
+    """Maps emitters to the turns whose lines must come at this instant."""
+    waiting: dict[Emitter, None] = Factory(dict)
+    """Emitters with scripts that have not begun yet."""
     dues: list[tuple[float, int, int, Timer]] = Factory(list)
     order: int = 0
     deciding: bool = False
-    """Whether something has been decided at this instant."""
+    """Whether a decision has been made at this instant."""
     after: list[Callable[[], None]] = Factory(list)
-    """What is so once an instant has passed, and once it is over."""
+    """Checks that run when an instant is over, in order; the last one clears the instant's data."""
     ended: bool = False
-    """Whether nothing more is due."""
+    """Whether the log has ended and nothing more is due."""
     lateness: float = 0
-    """How late what takes real time may end."""
+    """Largest delay, in time units, with which a part carried out by a real process may end."""
 
     @abstractmethod
-    def teller_of(self, event: Any) -> Teller | None:
-        """Whose turn it would be to tell this."""
+    def emitter_of(self, event: Any) -> Emitter | None:
+        """Return the emitter whose line this event would be."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
-        """Hold the line against what must come. Raises Broken."""
+        """Compare the line with the one that must come. Raises Broken."""
         if self.script is None:
             self._find(event)
         assert self.script is not None
@@ -139,39 +148,43 @@ class Turns:
         self._go_on(seq)
 
     def _go_on(self, seq: int) -> None:
+        """Let the script under way receive its line's number, and learn what it expects next."""
         assert self.script is not None
         try:
             want = self.script.send(seq)
             if isinstance(want, Generator):
+                # The other script's lines follow at once, as part of the same turn.
                 self.script, want = want, next(want)
         except StopIteration:
             want = self.script = None
-        if isinstance(want, Parked):
+        if isinstance(want, Waitable):
             want.script, self.script = self.script, None
         self.want = want
         if self.script is None:
-            teller, self.teller = self.teller, None
-            if teller is not None and teller not in self.pending:
-                teller.front = None
+            emitter, self.emitter = self.emitter, None
+            if emitter is not None and emitter not in self.pending:
+                emitter.front = None
             if self.waiting or (self.dues and self.dues[0][0] <= self.end):
                 self.advance(Phase.RESUME)
 
     def _find(self, event: Event) -> None:
-        """The script that this line belongs to."""
+        """Find the script to which this line belongs. Raises Broken if there is none."""
         kind = event.__class__
-        teller = self.teller_of(event)
+        emitter = self.emitter_of(event)
         front = None
-        if teller is not None:
-            self._hasten(teller, event)
-            while teller.front is None and teller.turns:
-                if kind not in HEARD:
-                    self.settle(teller.turns[0][0])
-                if teller.front is None:
-                    self._prime(teller)
-            front = teller.front
-        if teller is not None and front is not None and teller.may_tell(event):
-            del self.pending[teller]
-            self.script, self.want, self.teller = front.script, front.want, teller
+        if emitter is not None:
+            self._hasten(emitter, event)
+            while emitter.front is None and emitter.turns:
+                # Lines of earlier phases have to be complete before this emitter's next script can
+                # begin.
+                if kind not in IMMEDIATE:
+                    self.settle(emitter.turns[0][0])
+                if emitter.front is None:
+                    self._prime(emitter)
+            front = emitter.front
+        if emitter is not None and front is not None and emitter.may_emit(event):
+            del self.pending[emitter]
+            self.script, self.want, self.emitter = front.script, front.want, emitter
             self.phase = front.phase
             return
         self.phase = Phase.DECISION
@@ -179,80 +192,104 @@ class Turns:
         script = handler(self, event) if handler is not None else None
         self.want = DONE if script is None else next(script, DONE)
         if self.want is DONE:
-            due = f"{told(front.want[0])} must come first" if front and front.want else "it may not"
+            due = (
+                f"{as_text(front.want[0])} must come first"
+                if front and front.want
+                else "it may not"
+            )
             raise Broken(Law.FOLLOWS, f"nothing leads to this now; {due}")
         self.script = script
-        if teller is not None:
-            self.teller = teller
-            teller.front = teller.front or BUSY
+        if emitter is not None:
+            self.emitter = emitter
+            emitter.front = emitter.front or BUSY
 
     def at(
-        self, due: float, phase: int, teller: Teller, number: int, make: Make, carried: bool = False
+        self,
+        due: float,
+        phase: int,
+        emitter: Emitter,
+        number: int,
+        make: Make,
+        carried: bool = False,
     ) -> Timer:
-        """`teller` has a turn then; `carried`: at the latest so long after as the log allows."""
-        timer = Timer(due, phase, teller, number, make)
+        """Schedule a script of `emitter` at `due`.
+
+        `carried` says that a real process may carry the part out: its end may come up to `lateness`
+        later.
+        """
+        timer = Timer(due, phase, emitter, number, make)
         if due < inf:
             self.order += 1
+            # The line of a real process may come until then; `_hasten` fires the timer when it
+            # does.
             latest = due + self.lateness if carried and due > self.end else due
             insort(self.dues, (latest, phase, self.order, timer))
         return timer
 
-    def _hasten(self, teller: Teller, event: Any) -> None:
-        """What is told now ends something that takes real time, and is over."""
+    def _hasten(self, emitter: Emitter, event: Any) -> None:
+        """Fire the timer of a part that takes real time and whose end this line logs before the
+        latest time."""
+        # These lines cut the part short: it is not over.
         early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
         early = early or isinstance(event, TransferDropped | TransferSuspended)
-        if not self.lateness or teller.front or teller.turns or early:
+        if not self.lateness or emitter.front or emitter.turns or early:
             return
         for latest, _, _, timer in self.dues:
-            own = timer.teller is teller and timer.due <= self.end < latest
+            own = timer.emitter is emitter and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
                 self._fire(timer)
         self.advance(Phase.RESUME)
 
-    def push(self, teller: Teller, phase: int, number: int, make: Make) -> None:
-        """`teller` has a turn now, once all that comes before that phase is told."""
+    def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
+        """Schedule a script of `emitter` at this instant, after all lines of earlier phases."""
         self.order += 1
-        insort(teller.turns, (phase, number, self.order, make))
-        self.waiting[teller] = None
+        insort(emitter.turns, (phase, number, self.order, make))
+        self.waiting[emitter] = None
 
-    def _prime(self, teller: Teller) -> None:
-        """Find out what this one must tell next."""
-        phase, _, _, make = teller.turns.pop(0)
+    def _prime(self, emitter: Emitter) -> None:
+        """Begin the emitter's next script, to learn its first line."""
+        phase, _, _, make = emitter.turns.pop(0)
         self.phase = phase
         script = make()
         want: Any = DONE if script is None else next(script, DONE)
-        if isinstance(want, Parked):
+        if isinstance(want, Waitable):
             want.script = script
         elif want is not DONE:
             assert script is not None
-            teller.front = self.pending[teller] = Turn(phase, script, want)
-        if not teller.turns:
-            self.waiting.pop(teller, None)
+            emitter.front = self.pending[emitter] = Turn(phase, script, want)
+        if not emitter.turns:
+            self.waiting.pop(emitter, None)
 
     def advance(self, before: int) -> None:
-        """Find out what must be told next at this instant by whom, of phases before this one; of
-        later phases nothing is known until all of an earlier one has been told."""
+        """Begin all scripts of this instant whose phase is below `before`.
+
+        Scripts of a later phase begin only when all lines of earlier phases have come, as these
+        lines can change what later ones say.
+        """
         while True:
             while self.dues and self.dues[0][0] <= self.end:
                 self._fire(self.dues.pop(0)[3])
             if not self.waiting:
                 return
             phase = min([it.turns[0][0] for it in self.waiting])
+            # What comes in this phase depends on lines of earlier ones that have not come yet.
             if phase >= before or any(it.phase < phase for it in self.pending.values()):
                 return
             ready = [it for it in self.waiting if it.front is None and it.turns[0][0] == phase]
             if not ready:
                 return
-            for teller in ready:
-                self._prime(teller)
+            for emitter in ready:
+                self._prime(emitter)
 
     def _fire(self, timer: Timer) -> None:
+        """Schedule the script of a timer that is due, unless the timer was cancelled."""
         if timer.live:
             timer.live = False
-            self.push(timer.teller, timer.phase, timer.number, timer.make)
+            self.push(timer.emitter, timer.phase, timer.number, timer.make)
 
     def settle(self, phase: int) -> None:
-        """All that comes before that phase of this instant has been told. Raises Broken."""
+        """Check that all lines of phases before `phase` have come at this instant. Raises
+        Broken."""
         if self.script is not None:
             self.lacks(self.want)
         self.advance(phase)
@@ -260,26 +297,30 @@ class Turns:
             if turn.phase < phase:
                 self.lacks(turn.want)
 
-    def told_now(self, teller: Teller) -> Script | None:
-        """The script of one that has got something to tell by the line that tells it."""
+    def emits_now(self, emitter: Emitter) -> Script | None:
+        """Return the script of an emitter that has a line to log as a consequence of the present
+        line; None if it has none."""
         self.advance(Phase.DECISION + 1)
-        return self.pending.pop(teller).told() if teller in self.pending else None
+        return self.pending.pop(emitter).remainder() if emitter in self.pending else None
 
     def decides(self) -> None:
-        """What is told now has been decided: all else of the instant came before."""
+        """Note that the present line is a decision: all else of the instant has to precede it."""
         if not self.deciding:
             self.settle(Phase.DECISION)
             self.deciding = True
 
     def lacks(self, want: Any) -> None:
-        """Raises Broken: this must have been told."""
-        what = told(want[0]) if want is not None else "what follows this instant's lines"
+        """Raise Broken: this line must have come."""
+        what = as_text(want[0]) if want is not None else "what follows this instant's lines"
         raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
 
     def pass_to(self, t: float) -> None:
-        """The instant is over; the next is `t`."""
+        """Close the present instant, and go on to time `t` through all instants at which something
+        is due."""
         self.close()
         while self.dues and self.dues[0][0] < t * (1 - INSTANT):
+            # An instant without a line of the log, at which something is due: `close` reports what
+            # is missing.
             due, _, _, timer = self.dues[0]
             if timer.live:
                 self._enter(due)
@@ -290,7 +331,7 @@ class Turns:
         self.advance(Phase.RESUME)
 
     def close(self) -> None:
-        """Nothing is left to tell at this instant."""
+        """Check at the end of an instant that no line is missing."""
         if not self.ended:
             self.settle(Phase.DECISION + 1)
             for look in self.after:

@@ -1,5 +1,5 @@
-"""Workers: sets of them, who is free, and what the audit knows of one to which something has
-happened: its state, its memory, the message that passes, and the channel that it waits for."""
+"""Defines sets of workers, and the state of a worker to which something has happened: its
+availability, memory and message, and the channel that it waits for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from attrs import Factory, define
 from actors.events import TransferKind, TransferSuspended
 from policies.availability import WorkerState
 from sims.audit.law import possible, readable
-from sims.audit.turns import NEGLIGIBLE, Script, Teller, Timer
+from sims.audit.turns import NEGLIGIBLE, Emitter, Script, Timer
 
 V = TypeVar("V")
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -23,20 +23,24 @@ PROGRAM, DATA = TransferKind.PROGRAM, TransferKind.DATA
 IMAGE, SAVE = TransferKind.IMAGE, TransferKind.SAVE
 LONGEST_FIRST = "longest-first"
 Spans = tuple[int, ...]
-"""Workers as intervals: first number of each and the one after its last, ascending."""
+"""Set of workers as intervals: the first number of each and the one after its last, ascending."""
 
 
 @lru_cache(maxsize=1 << 14)
 def _span_of(text: str) -> Spans:
+    """Return one interval of a log's text; empty if the text is not how logs write it."""
     first, _, last = text.partition("-")
     span = int(first), int(last or first) + 1
     return span if written(span) == text else ()
 
 
 @lru_cache(maxsize=1024)
-def spans_told(text: str) -> Spans:
-    """Intervals as logs write them, such as `0-3 5`; none where all are promised, and have not
-    come. Raises Broken for another text."""
+def parse_spans(text: str) -> Spans:
+    """Parse intervals as logs write them, such as `0-3 5`; empty where all workers are promised and
+    have not come.
+
+    Raises Broken for another text.
+    """
     try:
         each = list(map(_span_of, text.split(" "))) if text else []
     except ValueError:
@@ -48,10 +52,13 @@ def spans_told(text: str) -> Spans:
 
 
 def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
-    """Of every worker of the platform. Raises Broken where one is told of twice, or not."""
+    """Return a value for every worker of the platform.
+
+    Raises Broken where a worker has two values or none.
+    """
     found: dict[int, V] = {}
     for text, value in groups:
-        members = numbers(spans_told(text))
+        members = numbers(parse_spans(text))
         possible(found.keys().isdisjoint(members), f"{text} are told of twice")
         found.update(dict.fromkeys(members, value))
     whole = len(found) == size > max(found, default=0)
@@ -60,51 +67,55 @@ def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
 
 
 def written(spans: Spans) -> str:
-    """As logs write them."""
+    """Return the text of the intervals as logs write it."""
     each = zip(spans[::2], spans[1::2], strict=True)
     return " ".join(f"{first}-{end - 1}" if end > first + 1 else str(first) for first, end in each)
 
 
 def numbers(spans: Spans) -> tuple[int, ...]:
-    """Every one of them."""
+    """Return the numbers of all workers in the set."""
     return tuple(chain.from_iterable(map(range, spans[::2], spans[1::2])))
 
 
 def joined(workers: Iterable[int]) -> Spans:
-    """These numbers as intervals."""
+    """Return the intervals of these numbers."""
+    # Bounds of intervals are the numbers in exactly one of the set and the set shifted by one.
     each = set(workers)
     return tuple(sorted(each ^ {n + 1 for n in each}))
 
 
 def extent(spans: Spans) -> int:
-    """How many workers these are."""
+    """Return the number of workers in the set."""
     return sum(spans[1::2]) - sum(spans[::2])
 
 
 def meet(one: Spans, other: Spans) -> bool:
-    """Whether a worker is in both: an interval of one begins within one of the other's."""
+    """Return whether a worker is in both sets: then an interval of one begins within one of the
+    other's."""
     return _begins(one, other) or _begins(other, one)
 
 
 def _begins(one: Spans, other: Spans) -> bool:
+    # An odd number of bounds up to `first`: it lies within an interval.
     return any(bisect_right(other, first) % 2 for first in one[::2])
 
 
 @define(eq=False)
 class Free:
-    """Workers that are UP and that nobody holds."""
+    """The workers that are UP and that no copy holds."""
 
     spans: Spans = ()
     count: int = 0
 
     def has(self, spans: Spans) -> bool:
-        """Whether all of these are."""
+        """Return whether all of these workers are free."""
         return extent(self._but(spans)) == self.count - extent(spans)
 
     def take(self, spans: Spans) -> bool:
-        """They are no more; whether all of them were."""
+        """Remove these workers; return whether all of them were free."""
         own, last = self.spans, len(spans) - 1
         self.count -= extent(spans)
+        # Most often a run takes the lowest workers: then no merge is needed.
         if own[:last] == spans[:last] and own[last : last + 1] > spans[last:]:  # most often
             self.spans = (spans[last], *own[last:])
             return True
@@ -112,19 +123,23 @@ class Free:
         return extent(self.spans) == self.count
 
     def give(self, spans: Spans) -> None:
-        """They are again."""
+        """Add these workers."""
         self.spans = self._but(spans)
         self.count += extent(spans)
 
     def _but(self, spans: Spans) -> Spans:
-        """Those in one of both sets: what two sorted sequences have in common goes, which takes a
-        third of the time that sets take."""
+        """Return the workers in exactly one of both sets.
+
+        Dropping the values that two sorted sequences have in common takes a third of the time of
+        sets.
+        """
         both = sorted(self.spans + spans)
+        # A value that occurs twice equals a neighbour: both are dropped.
         apart = [True, *map(ne, both, both[1:]), True]
         return tuple(compress(both, map(and_, apart, apart[1:])))
 
     def lowest(self, wanted: int) -> Spans:
-        """The lowest numbers, or all if there are fewer (WORLD.md, D2)."""
+        """Return the lowest numbers, or all if there are fewer (WORLD.md, D2)."""
         if wanted >= self.count:
             return self.spans
         sizes = list(accumulate(self._sizes()))
@@ -136,8 +151,11 @@ class Free:
         return map(sub, self.spans[1::2], self.spans[::2])
 
     def fewest_gaps(self, wanted: int) -> Spans:
-        """Until one gap holds all that is still wanted, the largest gap (the highest of equals);
-        then the head of the smallest that does (the lowest of equals)."""
+        """Return workers from the fewest gaps.
+
+        Takes the largest gap (the highest of equals) until one gap holds all that are still wanted,
+        then the head of the smallest gap that does (the lowest of equals).
+        """
         taken = list[int]()
         gaps = sorted(zip(self._sizes(), self.spans[::2], strict=True))
         while gaps and gaps[-1][0] < wanted:
@@ -151,74 +169,75 @@ class Free:
 
 
 @define(eq=False)
-class Worker(Teller):
-    """One to which something has happened; others are UP, at speed 1."""
+class Worker(Emitter):
+    """A worker to which something has happened; all others are UP, at speed 1."""
 
     number: int
     state: WorkerState = UP
     seq: int = 0
-    """What changed its state last."""
+    """Sequence number of the event that changed the state last."""
     until: float | None = None
-    """When a fault's downtime is over."""
+    """End of a fault's downtime."""
     detection: float = 0
-    """After which time its last fault is detected where a copy holds it."""
+    """Time after which the last fault is detected if a copy holds the worker."""
     changed: float = -1
-    """When its state did last."""
+    """Time of the last change of state."""
     away: tuple[float, int] | None = None
-    """When it went DOWN first since it was UP, and seq of that."""
+    """Time and event of the first DOWN since the worker was UP last."""
     lead: float | None = None
-    """How long before it goes DOWN its owner says so."""
+    """Time by which the owner's notices precede DOWN; None while unknown."""
     unannounced: tuple[float, float] = 0.0, 0.0
-    """How long it had not been DOWN at most when its owner took it DOWN and had not said so, and
-    when that was."""
-    told: list[float] = Factory(list)
-    """When it goes DOWN, as its owner has said."""
+    """Longest time for which the worker had not been DOWN when its owner took it DOWN without
+    notice, and when that was."""
+    announced: list[float] = Factory(list)
+    """Times at which the worker goes DOWN by its owner's notices."""
     back: float = 0
-    """When it ceased to be DOWN last."""
-    struck: Callable[[bool], Script] | None = None
-    """What a fault without a downtime leads to, once it is known whether somebody hears of it."""
+    """Time at which the worker ceased to be DOWN last."""
+    deferred: Callable[[bool], Script] | None = None
+    """Effect of a fault without downtime, pending until the worker's next state decides whether the
+    fault is noticed."""
     speed: float = 1
     programs: set[str] = Factory(set)
     data: int = 0
     image: bool = False
     kind: TransferKind | None = None
-    """Of the message of which a part has passed or is passing."""
+    """Kind of the message of which a part has passed or is passing."""
     left: float = 0
-    """Of it, at `since`."""
+    """Time that this message still takes, at `since`."""
     since: float = 0
     passing: Timer | None = None
-    """Its end, while it passes."""
+    """Timer of the message's end, while it passes."""
     sent: int = -1
-    """seq of its TransferStarted."""
+    """Sequence number of the message's TransferStarted."""
     run: Any = None
-    """That it fetches for."""
+    """Run for which the worker fetches."""
     fetches: bool = False
-    """Whether the run continues from an image of the master's."""
+    """Whether the run continues from a checkpoint on the master's storage."""
     saving: bool = False
     wanted: tuple[float, int] = -1.0, -1
-    """Since when, and since which event, it has wanted the message that it wants."""
+    """Time and event since which the worker has wanted its next message."""
 
     @property
     def lost(self) -> bool:
-        """Whether its message only keeps its channel, as nobody has heard that it went DOWN."""
+        """Whether the message only keeps its channel, as the worker's fault is not detected yet."""
         return self.passing is not None and not self.passing.live
 
     def leave(self) -> None:
-        """Complete programs are what leaving a run leaves."""
+        """Forget all but complete programs, which stay when a worker leaves its run."""
         self.data, self.image = 0, False
 
     def size(self, kind: TransferKind) -> float:
-        """Time of such a message, of its run's job."""
+        """Return the time of a message of this kind for the worker's job."""
         sizes = self.run.copy.job.messages
         known = {PROGRAM: sizes.program, DATA: sizes.data}
         return known.get(kind, sizes.image)  # type: ignore[no-any-return]
 
     def units(self) -> int:
-        """Messages with data that it still lacks."""
+        """Return the number of messages with data that the worker still lacks."""
         return self.run.copy.units.get(self.number, 1) - self.data  # type: ignore[no-any-return]
 
     def wants(self) -> TransferKind | None:
-        """The message that it must fetch or send next."""
+        """Return the kind of message that the worker must fetch or send next, or None."""
         if self.run is None or self.saving:
             return SAVE if self.run is not None else None
         if self.size(PROGRAM) and self.run.copy.job.messages.label not in self.programs:
@@ -228,7 +247,8 @@ class Worker(Teller):
         return IMAGE if self.fetches and self.size(IMAGE) and not self.image else None
 
     def lacks(self, now: float) -> float:
-        """Time of program and data that it lacks in all (n_q of volatile13, section V)."""
+        """Return the time of all messages with program and data that the worker lacks (n_q of
+        volatile13, section V)."""
         left = 0 if self.run.copy.job.messages.label in self.programs else self.size(PROGRAM)
         left += max(self.units(), 0) * self.size(DATA)
         if self.kind in (PROGRAM, DATA) and left:
@@ -239,47 +259,50 @@ class Worker(Teller):
         return self.left - (now - self.since) if self.passing is not None else self.left
 
     def suspend(self, now: float) -> TransferSuspended:
-        """Its message stops passing; what tells of it."""
+        """Suspend the message; return the line that says so."""
         left = self._left(now)
         assert self.kind is not None
+        # What rounding leaves of a message is none.
         self.left, self.since = left if left > NEGLIGIBLE * self.left else 0, now
         self.stop()
         return TransferSuspended(self.number, self.kind, self.left)
 
     def stop(self) -> None:
-        """Nothing passes any more."""
+        """Cancel the timer of the message."""
         if self.passing is not None:
             self.passing.live = False
             self.passing = None
 
 
 @define(eq=False)
-class Service(Teller):
-    """Who wants a channel, and what has changed since they were dealt out."""
+class Service(Emitter):
+    """The master's channels: which workers want one, and what has changed since the last
+    assignment."""
 
     channels: int
     order: str
     waiting: dict[Worker, int] = Factory(dict)
-    """Who wants one or has one -> seq of what it wants it for."""
-    asked: dict[Worker, int] = Factory(dict)
-    """The same of those who have asked since the channels were dealt out last."""
+    """Maps workers that want or have a channel to the event since which they want it."""
+    requests: dict[Worker, int] = Factory(dict)
+    """Maps workers that have asked since the last assignment to the event for which they did."""
     freed: int = -1
-    """seq of what freed a channel since then."""
-    stirred: bool = False
-    looks: float = -1
-    """When the slot begins in which an order that looks again in every slot does so next."""
+    """Sequence number of the event that freed a channel since then."""
+    stale: bool = False
+    """Whether the channels have to be assigned anew."""
+    next_slot: float = -1
+    """Start of the next slot, at which an order that looks again in every slot does so."""
 
-    def quit(self, worker: Worker) -> None:
-        """It wants none any more."""
+    def remove(self, worker: Worker) -> None:
+        """Remove a worker, which wants no channel any more."""
         if self.waiting.pop(worker, None) is not None:
-            self.stirred = True
+            self.stale = True
 
     def free(self, seq: int) -> None:
-        """A channel is."""
-        self.freed, self.stirred = seq, True
+        """Note that event `seq` has freed a channel."""
+        self.freed, self.stale = seq, True
 
     @property
     def derived(self) -> bool:
-        """Whether whom it serves follows: an order of a user's, or a timetable, may choose anybody
-        who waits."""
+        """Whether the order determines which workers are served; with a user's own order or a
+        timetable, any waiting worker may be."""
         return self.order in ("started-first", LONGEST_FIRST)

@@ -1,4 +1,4 @@
-"""The course of a log: at each line, what must be told at its instant, by whom, and what not."""
+"""Keeps the state that a log has reached, and reads the log line by line."""
 
 from __future__ import annotations
 
@@ -22,84 +22,86 @@ from actors.events import (
 from actors.runtime import Event, Record
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Broken, Law, allowed, framed, possible
-from sims.audit.turns import Script, Teller, Turns
+from sims.audit.turns import Emitter, Script, Turns
 from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
 Handler = Callable[["World", Any], Script | None]
-"""Makes the script of a line that nothing but its own decides, its first line that one."""
+"""Makes the script of a line that an input or a decision has brought about; the script begins with
+that line."""
 
 
 @define(eq=False)
 class World(Turns):
-    """All that a log has told."""
+    """State of the simulated system, derived from the lines read so far."""
 
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
     head: ScenarioStarted = field(init=False)
-    """The first line."""
+    """First line of the log."""
     first: int = 0
-    """seq of the first line of this instant."""
+    """Sequence number of the first line of this instant."""
     closed: int | None = None
-    """seq of WorkloadEnded."""
+    """Sequence number of WorkloadEnded; None before that line."""
     capped: int | None = None
-    """seq of a cancellation that only a cap on the makespan explains."""
+    """Sequence number of a cancellation that only a cap on the makespan explains."""
     jobs: dict[str, Job] = Factory(dict)
     gone: set[str] = Factory(set)
     kinds: set[str] = Factory(set)
-    """Of the jobs submitted so far."""
+    """Kinds of the jobs submitted so far."""
     workers: dict[int, Worker] = Factory(dict)
     free: Free = Factory(Free)
     spare: Free = Factory(Free)
     able: int = 0
-    """Workers but spares."""
-    sped: bool = False
-    """Whether a speed has been told."""
+    """Number of workers without spares."""
+    speeds_vary: bool = False
+    """Whether the log has had a change of speed."""
     holders: dict[int, Copy] | None = None
-    """Who holds each worker, once something has happened to one."""
+    """Maps workers to the copies that hold them; None until something has happened to a worker."""
     counts: list[int] = field(factory=lambda: [0, 0, 0])
-    """Jobs that completed, jobs that were killed, runs."""
+    """Numbers of jobs that completed, of jobs that were killed, and of runs."""
     last_end: int = 0
-    """seq of the last end of a job's run."""
+    """Sequence number of the last end of a run."""
     heads: set[type[Event]] = Factory(set)
-    """Kinds of lines that have come, of those that come once."""
+    """Event classes that have come, of those that may come once."""
     place: int = 0
-    """Of the kind of line that described the scenario last, in the order of such lines."""
+    """Place of the last line of the head in the order of such lines."""
     deadlines: set[str] = Factory(set)
-    """Jobs that have one."""
+    """Names of jobs that have a deadline."""
     priced: dict[type[Event], int] = Factory(dict)
-    """Of which worker a price was told last, of each kind of price."""
+    """Maps each class of prices to the worker of its last line."""
     service: Any = None
-    """Who wants a channel of the link."""
+    """Channels of the master's link, if there is a master."""
     reuses: bool = False
-    """Whether who is enrolled again at once keeps data (volatile13)."""
+    """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)
-    """Members of runs that ended at this instant, who may be -> their copy, seq of that end."""
+    """Maps members of runs that ended at this instant, which may be enrolled again, to their copy
+    and the event of that end."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None
-    """PackDescribed, where one decides."""
-    reporters: dict[str, Teller] = Factory(dict)
-    """By job of a pack: what tells when it is expected to end."""
+    """PackDescribed, where a pack decides."""
+    reporters: dict[str, Emitter] = Factory(dict)
+    """Maps a pack's jobs to the emitters of lines about their expected ends."""
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
     replaces: bool = False
     """Whether members are replaced."""
-    noticed: float = -1
-    """When an owner gave notice last."""
+    last_notice: float = -1
+    """Time of the last notice of an owner."""
     decider: Any = None
 
     # --- line after line ----------------------------------------------------------------------
 
     @property
     def copies_decide(self) -> bool:
-        """Whether what is decided is copies, each a run on one worker (redundancy17)."""
+        """Whether the decider schedules copies, each a run on one worker (redundancy17)."""
         return self.head.decider is DeciderKind.COPIES
 
     def read(self, record: Record) -> None:
-        """The next line. Raises Broken where a law is."""
+        """Check the next line. Raises Broken where it breaks a law."""
         seq, t, event, cause = record.seq, record.t, record.event, record.cause
         self.line = record
         if self.seq < 0:
@@ -117,42 +119,43 @@ class World(Turns):
         self.seq = seq
         self.meet(event, cause, seq)
 
-    def teller_of(self, event: Any) -> Teller | None:
-        """The job that the event is about, or the worker whose message it is."""
+    def emitter_of(self, event: Any) -> Emitter | None:
+        """Return the job that the event is about, or the worker whose message it is."""
         kind = event.__class__
         if kind in TRANSFERS:
             return self.workers.get(event.worker)
         if kind is EndExpected:
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
-            return getattr(self.decider, "teller", None)
+            return getattr(self.decider, "emitter", None)
         if kind is MemberReplaced:
             return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
-        if job is not None and not job.manner.blocking:
+        if job is not None and not job.checkpointing.blocking:
             run = self.run_of(event)
-            able = (it for it in (run.tellers if run is not None else ()) if it.may_tell(event))
+            able = (it for it in (run.emitters if run is not None else ()) if it.may_emit(event))
             return max(able, key=lambda it: it.front is not None, default=job)
         return job
 
     def copies(self, job: str) -> list[Copy]:
-        """Those of the job of that name, the oldest first; none where there is no such job."""
+        """Return the copies of the job of that name, the oldest first; none where there is no such
+        job."""
         return self.jobs[job].copies if job in self.jobs else []
 
     def copy_of(self, event: Any) -> Copy | None:
-        """Whose last run a line is about."""
+        """Return the copy whose last run the line is about."""
         run = getattr(event, "run", None)
         return next((it for it in self.copies(event.job) if it.last == run), None)
 
     def run_of(self, event: Any) -> Run | None:
-        """The run under way that a line is about."""
+        """Return the run under way that the line is about."""
         copy = self.copy_of(event)
         return copy.run if copy is not None else None
 
     # --- workers ------------------------------------------------------------------------------
 
     def worker(self, number: int) -> Worker:
-        """The worker of this number. Raises Broken where there is none."""
+        """Return the worker of this number. Raises Broken where there is none."""
         worker = self.workers.get(number)
         if worker is None:
             size = self.head.processors
@@ -161,31 +164,33 @@ class World(Turns):
         return worker
 
     def holder(self, number: int) -> Copy | None:
-        """Who holds a worker."""
+        """Return the copy that holds the worker, or None."""
         if self.holders is None:
+            # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
             self.holders = {n: copy for copy in copies for n in copy.members}
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:
-        """The copy holds these free workers."""
+        """Let the copy hold these free workers. Raises Broken unless all are free."""
         for pool, own in self._pools(spans):
             allowed(pool.take(own), "{} gets {}: not all are free", copy.job.name, copy.text)
         if self.holders is not None:
             self.holders.update(dict.fromkeys(numbers(spans), copy))
 
     def give(self, copy: Copy, spans: Spans) -> None:
-        """It gives them back."""
+        """Release these workers of the copy."""
         if self.holders is not None:
             members = numbers(spans)
             for number in members:
                 self.holders.pop(number, None)
+            # Members that are away become free when they are UP again (`copies.change`).
             spans = joined(filter(self.is_up, members))
         for pool, own in self._pools(spans):
             pool.give(own)
 
     def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
-        """Which of them are spares."""
+        """Split the workers into spares and others, each with their pool."""
         if spans and spans[-1] > self.able:
             members = numbers(spans)
             yield self.spare, joined(n for n in members if n >= self.able)
@@ -193,20 +198,21 @@ class World(Turns):
         yield self.free, spans
 
     def pool(self, number: int) -> Free:
-        """Spares start no job (P10)."""
+        """Return the pool of the worker; spares have one of their own, as they start no job
+        (P10)."""
         return self.free if number < self.able else self.spare
 
     def is_up(self, number: int) -> bool:
-        """Whether a worker is."""
+        """Return whether the worker is UP."""
         worker = self.workers.get(number)
         return worker is None or worker.state is UP
 
     def speed(self, copy: Copy) -> float:
-        """The slowest member's (R1)."""
+        """Return the speed of a copy, which is that of its slowest member (R1)."""
         return 1 if copy.speeds is None else min(copy.speeds.values())
 
     def pace(self, copy: Copy) -> None:
-        """What a copy knows of its members' speeds as they join it."""
-        if self.sped:
+        """Let the copy know the speeds of its members, as they join it."""
+        if self.speeds_vary:
             workers = self.workers
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}

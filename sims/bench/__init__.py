@@ -1,6 +1,7 @@
-"""What all benchmarks are measured by: cases timed in turn, beside SimPy's master-worker loop.
+"""Time the cases of benchmarks in turn, beside SimPy's master-worker loop.
 
-There, workers take a task, hold for its duration and report; the master hands out the next one.
+In this loop, workers take a task, hold for its duration and report; the master hands out the next
+one.
 """
 
 from __future__ import annotations
@@ -22,43 +23,49 @@ from sims.errors import imported
 from sims.telling import grid
 
 SIMPY = "SimPy"
+"""Name of the case that runs SimPy's loop."""
 Body = Callable[[], int]
-"""Does something, and returns how much was done."""
+"""A function that does the timed work, and returns the number of units done."""
 
 
 @frozen
 class Case:
-    """Something that takes time."""
+    """A case of a benchmark: work whose time is measured."""
 
     name: str
     ready: Callable[[], Body]
-    """Sets it up, which is not timed; what it returns is."""
+    """Function that sets the case up, which is not timed, and returns the body, which is."""
     unit: str
-    """Of what is done."""
+    """Name of the units that are counted."""
     most: float | None = None
-    """Most times what it is set beside that it may take."""
+    """Largest accepted ratio of its time to that of the case `beside`, or None."""
     beside: str = SIMPY
-    """The case, run in the same round, that it is set beside."""
+    """Name of the case, run in the same round, with which this one is compared."""
 
 
 @frozen
 class Spent:
-    """Seconds for each unit of a case."""
+    """Seconds that a case took for each unit."""
 
     units: int
+    """Number of units done."""
     cpu: float
-    """Processor time, that of processes which it began and ended included."""
+    """Processor time for a unit, in seconds, which includes that of processes which the case began
+    and ended."""
     wall: float
+    """Wall time for a unit, in seconds."""
 
 
 def _cpu() -> float:
+    """Return the processor time that this process and its ended children have used, in seconds."""
     used = [getrusage(whose) for whose in (RUSAGE_SELF, RUSAGE_CHILDREN)]
-    return sum(it.ru_utime + it.ru_stime for it in used)
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def spent(case: Case) -> Spent:
-    """What one run of it takes."""
+    """Run a case once, and return the time that it took."""
     body = case.ready()
+    # The garbage of the case before must not be collected at this one's expense.
     gc.collect()
     wall, cpu = perf_counter(), _cpu()
     units = body()
@@ -70,25 +77,27 @@ HEADS = ("done", "CPU us each", "wall us each", "ratio of CPU (min to max)", "to
 
 
 def table(title: str, cases: Sequence[Case], rounds: int) -> Table:
-    """A row for each case: medians over rounds, in each of which all take turns, SimPy first."""
+    """Return a table with a row for each case: medians over rounds, in each of which all cases take
+    turns, SimPy first."""
     all_cases = (simpy_case(), *cases)
     found = [{case.name: spent(case) for case in all_cases} for _ in range(rounds)]
     return grid(("case",), HEADS, (_row(case, found) for case in all_cases), title)
 
 
 def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
-    own, beside = ([it[name] for it in found] for name in (case.name, case.beside))
-    ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(own, beside, strict=True)]
-    yield from (case.name, f"{own[0].units:,} {case.unit}")
+    """Yield the cells of a case's row from what each round measured."""
+    measured, beside = ([it[name] for it in found] for name in (case.name, case.beside))
+    ratios = [ours.cpu / theirs.cpu for ours, theirs in zip(measured, beside, strict=True)]
+    yield from (case.name, f"{measured[0].units:,} {case.unit}")
     yield from (
-        f"{1e6 * median(it):,.2f}" for it in zip(*((s.cpu, s.wall) for s in own), strict=True)
+        f"{1e6 * median(it):,.2f}" for it in zip(*((s.cpu, s.wall) for s in measured), strict=True)
     )
     yield f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
     yield from (case.beside, "" if case.most is None else f"{case.most:g}")
 
 
 def finished(systems: Sequence[System], units: int = 0) -> Body:
-    """Runs them to their ends; units are events, unless told."""
+    """Return the body that runs these systems to their ends; units are events by default."""
 
     def body() -> int:
         for system in systems:
@@ -102,12 +111,12 @@ def finished(systems: Sequence[System], units: int = 0) -> Body:
 
 
 def durations(tasks: int, seed: int = 1) -> list[float]:
-    """Exponential task durations with mean 1."""
+    """Return exponential task durations with mean 1."""
     return np.random.default_rng(seed).exponential(size=tasks).tolist()  # type: ignore[no-any-return]
 
 
 def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Case:
-    """The loop, as a case."""
+    """Return SimPy's loop as a case."""
 
     def ready() -> Callable[[], int]:
         loop = simpy_loop(workers, durations(tasks))
@@ -117,7 +126,8 @@ def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Ca
 
 
 def simpy_loop(workers: int, tasks: Sequence[float]) -> Callable[[], float]:
-    """What runs it, and returns the virtual time. Raises InputError without SimPy."""
+    """Return a function that runs SimPy's loop and returns the virtual time. Raises InputError
+    where SimPy is missing."""
     simpy = imported("simpy", "sims.bench", "pip install 'holdfast[bench]'")
     environment = simpy.Environment()
     offers, reports = simpy.Store(environment), simpy.Store(environment)
@@ -133,6 +143,7 @@ def simpy_loop(workers: int, tasks: Sequence[float]) -> Callable[[], float]:
 
 
 def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, None]:
+    """Run a worker of SimPy's loop, which takes a task, holds and reports."""
     while True:
         duration = yield offers.get()
         yield environment.timeout(duration)
@@ -142,6 +153,7 @@ def _worker(environment: Any, offers: Any, reports: Any) -> Generator[Any, Any, 
 def _master(
     offers: Any, reports: Any, workers: int, tasks: Sequence[float]
 ) -> Generator[Any, Any, None]:
+    """Run the master of SimPy's loop, which hands out tasks until all are done."""
     left = iter(tasks)
     for duration in itertools.islice(left, workers):
         yield offers.put(duration)
@@ -157,26 +169,26 @@ def _master(
 
 @message
 class Hold:
-    """Master to worker: hold for `duration`."""
+    """Message from master to worker: hold for `duration`."""
 
     duration: float
 
 
 @message
 class TaskOver:
-    """Worker to itself: the task's duration is over."""
+    """Message from a worker to itself: the task's duration is over."""
 
 
 @message
 class Finished:
-    """Worker to master: I am done; give me another."""
+    """Message from worker to master: the task is done, and the worker is free for another."""
 
     worker: Actor
 
 
 @define(eq=False)
 class BenchWorker(Actor):
-    """Takes a task, holds, reports."""
+    """A worker that takes a task, holds for its duration and reports."""
 
     master: Actor
 
@@ -191,10 +203,12 @@ class BenchWorker(Actor):
 
 @define(eq=False)
 class BenchMaster(Actor):
-    """Hands out tasks until all are done."""
+    """A master that hands out tasks until all are done."""
 
     left: Iterator[float]
+    """Durations of the tasks that are still to be handed out."""
     unfinished: int
+    """Number of reports that are still to come."""
 
     @handles(Finished)
     def next_task(self, report: Finished, cause: int) -> None:
@@ -207,7 +221,7 @@ class BenchMaster(Actor):
 
 
 def master_worker(workers: int, tasks: Sequence[float]) -> System:
-    """SimPy's loop, of our actors."""
+    """Return the loop of SimPy, built of this project's actors."""
     system = System()
     # Each worker reports once before its first task.
     master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))

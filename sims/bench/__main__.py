@@ -1,4 +1,4 @@
-"""`python -m sims.bench NAME [options]`: what we take, beside what SimPy takes."""
+"""Run `python -m sims.bench NAME [options]`, which times Holdfast beside SimPy."""
 
 from __future__ import annotations
 
@@ -21,17 +21,18 @@ def bench(
     rounds: Annotated[int, typer.Option(parser=positive_int, help="in which all take turns")] = 3,
     size: Annotated[float, typer.Option(min=0, help="how much there is to do")] = 1.0,
 ) -> None:
-    """Print what each case of a benchmark takes, and how many times what it is set beside."""
+    """Print the time that each case of a benchmark takes, and its ratio to that of the case beside
+    it."""
     if name not in BENCHMARKS:
-        given = f"{name!r} is no benchmark" if name else "which benchmark?"
-        raise InputError(COMMAND_LINE, "python -m sims.bench", given, ", ".join(BENCHMARKS))
+        problem = f"{name!r} is no benchmark" if name else "which benchmark?"
+        raise InputError(COMMAND_LINE, "python -m sims.bench", problem, ", ".join(BENCHMARKS))
     cases = BENCHMARKS[name]
     title = getattr(cases, "about", cases.__doc__ or "")
     show_table(table(" ".join(title.split()), list(cases(size)), rounds))
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the benchmark that the words name; returns the exit code."""
+    """Run the benchmark that the words name, and return the exit code."""
     return run_script(bench, "python -m sims.bench", words)
 
 

@@ -1,5 +1,8 @@
-"""What is timed, without a log but where the log is the subject. Each benchmark yields cases for a
-size, 1 by default, that is how much there is to do."""
+"""Define the benchmarks: each yields cases for a size, 1 by default, to which their work is
+proportional.
+
+Runs have no log, unless the log is what is timed.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,7 @@ SCENARIOS = Path(sims.__file__).parent / "scenarios"
 
 @frozen
 class RunsOfScenario:
-    """A benchmark of `benchmarks.toml`, which says what its keys mean."""
+    """A benchmark of `benchmarks.toml`, which explains the keys."""
 
     about: str
     scenario: str | dict[str, Any]
@@ -73,6 +76,7 @@ class RunsOfScenario:
             yield Case(name, partial(_run, ready) if self.built else ready, self.unit, self.most)
 
     def _scenario(self, settings: Mapping[str, Any]) -> Scenario:
+        """Return the benchmark's scenario with these settings."""
         one = self.scenario
         table = parse(SCENARIOS / f"{one}.toml") if isinstance(one, str) else deepcopy(one)
         for key, value in settings.items():
@@ -81,24 +85,25 @@ class RunsOfScenario:
 
 
 def simulated(scenario: Scenario, units: int) -> Body:
-    """Runs it, once its actors are there."""
+    """Return the body that simulates a scenario whose actors are built already."""
     system = System(scenario.seed, start=0)
     populate(scenario, system, SCENARIOS)
     return finished([system], units)
 
 
 def _run(ready: Callable[[], Body]) -> Body:
-    """Building it is part of what is timed."""
+    """Return the body that builds the system, too, so that building is timed."""
     return lambda: ready()()
 
 
 def queues(size: float) -> Iterator[Case]:
-    """How a job's cost grows with the queue, under each way to keep promises: so many jobs come in
-    the first instants to 256 processors, ask for up to ten times what they take, and wait. Either
-    all differ, or they are of 20 kinds, as rows of equal jobs make a log's queue."""
+    """How a job's cost grows with the queue, under each way to keep promises. Many jobs are
+    submitted in the first instants to 256 processors, ask for up to ten times the time that they
+    take, and wait. Either all differ, or they are of 20 kinds, as rows of equal jobs make a log's
+    queue."""
     lengths = [max(2, int(it * size)) for it in (100, 300, 1000, 2000)]
     for name, length in product(("greedy", "EASY", "R-LIST-Q", "conservative"), lengths):
-        for told, kinds in (("that differ", length), ("of 20 kinds", 20)):
+        for kinds_in_words, kinds in (("that differ", length), ("of 20 kinds", 20)):
             table = {
                 "name": "queues",
                 "platform": {"workers": 256},
@@ -106,11 +111,12 @@ def queues(size: float) -> Iterator[Case]:
                 "policy": {"name": name, "order": "FCFS"},
             }
             ready = partial(simulated, read(table, "queues"), length)
-            yield Case(f"{name}, {length:,} {told}", ready, "jobs")
+            yield Case(f"{name}, {length:,} {kinds_in_words}", ready, "jobs")
 
 
 def queue(count: int, kinds: int) -> list[dict[str, float]]:
-    """`count` jobs, of so many kinds (processors and estimate), one second apart."""
+    """Return `count` jobs of `kinds` kinds (processors and estimate), submitted one second
+    apart."""
     rng = stream(count, "queues")
     widths = (2 ** rng.integers(0, 7, kinds)).tolist()
     asked = np.exp(rng.uniform(np.log(600), np.log(86_400), kinds)).tolist()
@@ -131,6 +137,7 @@ def messages(size: float) -> Iterator[Case]:
 
 
 def _loop(workers: int, tasks: Sequence[float]) -> Body:
+    """Return the body of the master-worker loop."""
     return finished([master_worker(workers, tasks)], len(tasks))
 
 
@@ -138,7 +145,7 @@ def _loop(workers: int, tasks: Sequence[float]) -> Body:
 
 
 def described(profiles: Sequence[Profile], verification: float = 0) -> tuple[BatchJob, ...]:
-    """Jobs that are all there at time 0, named by their index."""
+    """Return jobs that are all submitted at time 0, named by their index."""
     return tuple(
         BatchJob(index, f"J{index + 1}", profile, verification)
         for index, profile in enumerate(profiles)
@@ -184,7 +191,7 @@ def attempts(
     failures: Sequence[list[int]],
     allocation: Callable[[], Any],
 ) -> Body:
-    """A set of jobs under many failure scenarios."""
+    """Return the body that runs a set of jobs under many failure scenarios."""
     systems = [System(start=0) for _ in failures]
     for system, failed in zip(systems, failures, strict=True):
         policy = BatchPolicy(longest_time, RList(0), allocation())
@@ -201,14 +208,14 @@ LONGER = {
     "malleable10": ["job.synthetic.count=60", "platform.workers=1000", "faults.mtbf=630720000"],
     "redundant": ["job.stream.count=400"],
 }
-"""Scenario of each kind -> what makes it long enough to measure."""
+"""Maps each scenario, one of each kind of job, to settings that make it long enough to measure."""
 WAYS = {"bare": SIMPY, "shown": "bare", "told": "bare", "written": "told"}
-"""How runs are heard -> what that is set beside."""
+"""Maps each way in which a run's events are used to the way with which it is compared."""
 
 
 def log(size: float) -> Iterator[Case]:
-    """Events of a run: bare, where nobody listens; shown, as `holdfast run --log none`; told, where
-    each is made and dropped; written, as `holdfast run`."""
+    """Events of a run: bare, without any listener; shown, as `holdfast run --log none`; told, where
+    each event is made and dropped; written, as `holdfast run`."""
     for name, longer in LONGER.items():
         scenario = load(SCENARIOS / f"{name}.toml", longer)
         for way, beside in WAYS.items():
@@ -219,23 +226,23 @@ def log(size: float) -> Iterator[Case]:
 
 
 def events(scenario: Scenario, way: str, times: int) -> int:
-    """Of so many runs that are heard in that way."""
+    """Return the number of events of `times` runs, whose events are used in the given way."""
     count = 0
     for _ in range(times):
         with TemporaryDirectory() as folder, LogWriter(Path(folder, "log.jsonl")) as writer:
-            heard: dict[str, list[Sink]] = {"told": [_drop], "written": [writer]}
-            sinks: list[Sink] = [] if way == "bare" else [Summary(), *heard.get(way, [])]
+            listeners: dict[str, list[Sink]] = {"told": [_drop], "written": [writer]}
+            sinks: list[Sink] = [] if way == "bare" else [Summary(), *listeners.get(way, [])]
             count += run(scenario, sinks, SCENARIOS).events
     return count
 
 
 def _drop(_: Record) -> None:
-    """Listens to everything."""
+    """Take a record and do nothing: a listener that wants all events."""
 
 
 def campaign(size: float) -> Iterator[Case]:
     """Simulations of some 5 ms each: as a campaign, with a store, beside a bare loop; wall times
-    tell what two processes gain."""
+    show what two processes gain."""
     asked = Campaign(
         name="bench",
         scenario=str(SCENARIOS / "batch-rigid.toml"),
@@ -251,7 +258,7 @@ def campaign(size: float) -> Iterator[Case]:
 
 
 def alone(asked: Campaign) -> int:
-    """One run after the other."""
+    """Run the cells one after the other, without a campaign, and return their number."""
     cells = Cells.of(asked)
     for case in cells:
         one = case.scenario(0)
@@ -261,14 +268,16 @@ def alone(asked: Campaign) -> int:
 
 
 def through(asked: Campaign, processes: int) -> int:
-    """As a campaign."""
+    """Run the cells as a campaign, and return their number."""
     with TemporaryDirectory() as folder, local(processes) as workers:
         return len(execute(asked, workers, Store(Path(folder))).found)
 
 
 def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
-    """By name."""
-    own = [campaign, log, messages, queues]
-    told = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
-    listed = {name: RunsOfScenario(**table) for name, table in told.items()}
-    return dict(sorted((listed | {"list": batches} | {it.__name__: it for it in own}).items()))
+    """Return all benchmarks by name."""
+    functions = [campaign, log, messages, queues]
+    tables = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
+    listed = {name: RunsOfScenario(**table) for name, table in tables.items()}
+    return dict(
+        sorted((listed | {"list": batches} | {it.__name__: it for it in functions}).items())
+    )

@@ -1,4 +1,4 @@
-"""Many simulations and what they tell: from one file to a table and a figure.
+"""Run many simulations from one campaign file, and compare their results in a table and a figure.
 
     from sims.campaign import load_campaign
     from sims.campaign.engine import execute
@@ -10,10 +10,10 @@
     Table(results).frame()                      # the same as a frame (sims.campaign.tables)
     draw(results, Path("mine.png"))             # sims.campaign.picture
 
-`load_campaign` reads a campaign file (`Campaign` says what may stand in it), `execute` runs what is
-missing on the cores of this machine or on any `concurrent.futures.Executor` (`executors`), and
-`Results` answers: a frame, comparisons within each cell, a picture. `engine.run_many` runs tasks
-that are no scenarios on what all of it runs on.
+`load_campaign` reads a campaign file (`Campaign` documents its keys). `execute` runs the missing
+cells on the cores of this machine or on any `concurrent.futures.Executor` (`executors`). `Results`
+gives a frame, comparisons within each cell and a picture. `engine.run_many` runs tasks that are no
+scenarios on the same executors.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from sims.tables.fields import (
 from sims.tables.refusals import not_accepted, section_of
 
 LOOKS = 1000
-"""At whether intervals are narrow enough."""
+"""Largest number of looks at whether intervals are narrow enough."""
 
 AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 
@@ -58,25 +58,25 @@ AtLeastOne = Annotated[int, Accepts("a whole number from 1", {"ge": 1})]
 
 
 class Precision(Section):
-    """`[precision]`: replications until means are known well enough.
+    """`[precision]`: add replications until means are known well enough.
 
-    All variants of a cell get as many. Who looks again and again at a 95 % interval, and stops when
-    it is narrow, is right less often than that: of k looks in all each is at 1 - 0.05/k, so that
-    what holds at the end holds at 95 % whenever that was (Bonferroni).
+    All variants of a cell get as many. An interval at 95 % that is looked at again and again, until
+    it is narrow, covers the mean less often than that. So each of k looks is at 1 - 0.05/k, and the
+    interval at the end holds at 95 % whenever replications ended (Bonferroni).
     """
 
     measure: str | None = None
-    """Whose mean; default: the first measure."""
+    """Measure whose mean is looked at; default: the first measure."""
     relative: Positive | None = None
     """Half-width of the interval over the mean, for every variant."""
     absolute: Positive | None = None
-    """Half-width, in the measure's unit, instead."""
+    """Half-width of the interval in the measure's unit, instead of `relative`."""
     first: AtLeastOne = 10
     """Replications before the first look."""
     most: AtLeastOne = 1000
-    """Replications after which it ends as it is."""
+    """Replications after which a cell ends even if it is not precise enough."""
     growth: AboveOne = 1.5
-    """Replications at a look over those at the one before."""
+    """Ratio of the replications at a look to those at the look before."""
 
     def check(self) -> None:
         if (self.relative is None) == (self.absolute is None):
@@ -89,77 +89,84 @@ class Precision(Section):
             )
 
     def looks(self) -> list[int]:
-        """Replications at each look."""
+        """Return the number of replications at each look."""
+        # Less 1e-9: rounding must not add a look where the ratio is a power of `growth`.
         count = ceil(log(self.most / self.first) / log(self.growth) - 1e-9)
         return [min(self.most, round(self.first * self.growth**k)) for k in range(count + 1)]
 
     def reached(self, mean: float, half: float) -> bool:
-        """Whether this interval is narrow enough."""
+        """Return whether an interval with this mean and half-width is narrow enough."""
         wanted = self.absolute if self.relative is None else self.relative * abs(mean)
         return wanted is not None and half <= wanted
 
 
 class PictureSection(Section):
-    """`[picture]`: curves with intervals, over one axis."""
+    """`[picture]`: draw curves with intervals over one axis."""
 
     x: str
     """An axis whose values are numbers, or times such as `20 min`."""
     lines: str = "variant"
-    """An axis, or `variant`: a curve for each."""
+    """An axis, or `variant`, with a curve for each value."""
     panels: str | None = None
-    """An axis, or `variant`: a panel for each."""
+    """An axis, or `variant`, with a panel for each value."""
     measure: str | None = None
-    """Default: the first."""
+    """Measure that is drawn; default: the first."""
     show: Literal["mean", "ratio", "difference"] = "mean"
-    """`mean`; `ratio` or `difference` to the baseline."""
+    """Value that is drawn: the measure's `mean`, or its `ratio` or `difference` to the baseline."""
     log_x: bool = False
     log_y: bool = False
     best: bool = False
-    """Whether the best of each line's values has a star."""
+    """Whether the best value of each line is marked by a star."""
     periods: tuple[Literal["young", "daly"], ...] = ()
-    """Checkpoint periods by these formulas, as lines across x."""
+    """Formulas of checkpoint periods, drawn as lines across x."""
     columns: AtLeastOne = 3
     """Panels side by side."""
     title: str = ""
     labels: dict[str, str] = Field(default_factory=dict)
-    """What keys, measures and variants are called in the picture."""
+    """Names of keys, measures and variants in the picture."""
 
 
 class CampaignFile(Section):
-    """A campaign file: a base scenario, what varies, how often, and what is wanted of it."""
+    """A campaign file: a base scenario, what varies, how often runs are repeated, and what is
+    measured."""
 
     name: Name
-    """What it is called, and its results: logs/campaigns/NAME unless told otherwise."""
+    """Name of the campaign and of its results: logs/campaigns/NAME unless another folder is
+    given."""
     scenario: str
-    """The base: a scenario file, from this one's folder, or `package.module:function` of yours. The
-    function gets settings as arguments of their names (and `seed`, if it has one), and returns a
-    scenario file's table or a `Scenario`; other settings are then set in its table."""
+    """The base: a scenario file, relative to this file's folder, or `package.module:function` of
+    yours. The function gets settings as arguments of their names (and `seed`, if it has one), and
+    returns a scenario file's table or a `Scenario`; other settings are then set in its table."""
     seed: Seed | None = None
-    """The first one of every cell; default: the scenario's."""
+    """First seed of every cell; default: the scenario's."""
     replications: AtLeastOne = 10
-    """Runs of every variant in every cell, at seeds that follow each other."""
+    """Runs of every variant in every cell, at consecutive seeds."""
     precision: Precision | None = None
-    """How narrow intervals have to be, instead."""
+    """How narrow intervals have to be, instead of `replications`."""
     until: NotNegative | None = None
-    """End every run then, in the scenario's unit, if not before."""
+    """Time, in the scenario's unit, at which every run ends, if not before."""
     measures: Annotated[tuple[str, ...], NOT_EMPTY] = ("makespan",)
-    """What runs are measured by; `package.module:function` of yours gets a `Report`; one
-    whose argument is annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.Gauge`) gets
-    that, which takes a third of the time."""
+    """Measures of a run. `package.module:function` of yours gets a `Report`; one whose argument is
+    annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.Gauge`) gets that, which takes
+    a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
     set: dict[str, Any] = Field(default_factory=dict)
-    """Keys of the scenario, for all cells. Tables merge; one that says its `kind` replaces."""
+    """Keys of the scenario, for all cells. Tables merge; a table with a `kind` replaces the
+    scenario's."""
     axes: dict[str, tuple[Any, ...]] = Field(default_factory=dict)
-    """Key of the scenario -> its values: a list, or a range. All combinations are cells."""
+    """Keys of the scenario with their values, a list or a range each. All combinations are
+    cells."""
     variants: dict[str, dict[str, Any]] = Field({"as it is": {}})
-    """Name -> keys of the scenario. Every variant is run in every cell, on the same seeds."""
+    """Names of variants with their keys of the scenario. Every variant is run in every cell, on the
+    same seeds."""
     baseline: str | None = None
-    """The variant that others are compared with in each cell; default: the first."""
+    """Variant with which others are compared in each cell; default: the first."""
     effect: Effect = "ratio"
-    """What they are compared by: the ratio of their means, or the difference."""
+    """How variants are compared: by the ratio of their means, or by the difference."""
     by: By | None = None
-    """Compare anew for the jobs of each user, say; measures are then those of jobs."""
+    """Compare separately for the jobs of each user, for example; measures are then those of
+    jobs."""
     picture: PictureSection | None = None
 
     def check(self) -> None:
@@ -179,11 +186,12 @@ class CampaignFile(Section):
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
 
     def gauge(self, name: str | None) -> Gauge:
-        """Return that measure, or the first. Raises ValueError where there is none of the name."""
+        """Return the measure of that name, or the first for None. Raises ValueError for an unknown
+        name."""
         return gauge(name or self.measures[0], self.higher_is_better)
 
     def _choices(self) -> Iterator[tuple[str, str | None, list[str | None]]]:
-        """(key, value, what it can be)."""
+        """Yield the keys that name another part of the file: key, value and accepted values."""
         axes, measures = list[str | None](self.axes), [None, *self.measures]
         yield "baseline", self.baseline, [None, *self.variants]
         if self.precision is not None:
@@ -196,23 +204,23 @@ class CampaignFile(Section):
 
 
 class Campaign(CampaignFile):
-    """A campaign, and where its file lies."""
+    """A campaign file with the place where it lies and the objects that a program adds."""
 
     folder: str = "."
-    """Where `scenario` and modules are sought: the file's."""
+    """Folder in which `scenario` and modules are sought: that of the file."""
     source: str = COMMAND_LINE
-    """What errors name: the file."""
+    """File that errors name."""
     given: dict[str, Any] = Field(default_factory=dict)
-    """Measures that a program gives as functions, by their names."""
+    """Maps the name of each measure that a program gives to its function."""
 
     @property
     def made(self) -> bool:
-        """Whether a function makes its scenarios."""
+        """Whether a function makes the scenarios."""
         return OWN.fullmatch(self.scenario) is not None
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
-        """The measures."""
+        """Measures of the campaign, in its order."""
         return tuple(map(self.gauge, self.measures))
 
     def gauge(self, name: str | None) -> Gauge:
@@ -223,18 +231,19 @@ class Campaign(CampaignFile):
 
     @property
     def reference(self) -> str:
-        """The baseline's name."""
+        """Name of the baseline."""
         return self.baseline or next(iter(self.variants))
 
     @property
     def most(self) -> int:
-        """Replications of a cell, or after how many it ends."""
+        """Largest number of replications of a cell."""
         return self.precision.most if self.precision else self.replications
 
     @property
     def level(self) -> float:
-        """Of each interval, for it to hold at 95 % whenever replications ended."""
+        """Level of each interval, at which it holds at 95 % whenever replications ended."""
         looks = len(self.precision.looks()) if self.precision else 1
+        # Bonferroni over the looks.
         return 1 - (1 - LEVEL) / looks
 
 
@@ -244,10 +253,11 @@ class Campaign(CampaignFile):
 def load_campaign(
     path: Path, size: str | None = None, changes: Mapping[str, Any] | None = None
 ) -> Campaign:
-    """Read a campaign file. `size` names a table of its `[sizes]`, whose keys take the place of the
-    file's own (axes and other tables merge); `changes` do so after it.
+    """Read a campaign file.
 
-    Raises InputError, naming file, key, value and what would be accepted.
+    `size` names a table of its `[sizes]`, whose keys replace the file's own (axes and other tables
+    merge); `changes` are applied after it in the same way. Raises InputError, naming file, key,
+    value and what would be accepted.
     """
     try:
         table = parse(path)
@@ -263,22 +273,24 @@ def load_campaign(
     _merge(table, sizes.get(size, {}))
     _merge(table, changes or {})
     _flatten(table, str(path))
-    asked = section_of(CampaignFile, table, str(path))
-    return Campaign.model_construct(**dict(asked), folder=str(path.parent), source=str(path))
+    file = section_of(CampaignFile, table, str(path))
+    return Campaign.model_construct(**dict(file), folder=str(path.parent), source=str(path))
 
 
 def _flatten(table: dict[str, Any], source: str) -> None:
-    """Keys of tables in tables become dotted ones; what is no table is left to be refused."""
+    """Replace nested tables of settings in `table` by dotted keys. Entries of a wrong type stay, to
+    be refused later."""
     if isinstance(table.get("set"), dict):
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
-        table["axes"] = {it.key: it.values for it in axes_of(table["axes"], source)}
+        table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], source)}
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}
 
 
 def _merge(table: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Merge `changes` into `table`, in place: tables merge, other values replace."""
     for key, value in changes.items():
         if isinstance(value, Mapping) and isinstance(table.get(key), dict):
             _merge(table[key], value)

@@ -1,4 +1,5 @@
-"""What varies: keys of a scenario file and their values, from a command line or a campaign file."""
+"""Read which keys of a scenario file vary, and their values, from a command line or a campaign
+file."""
 
 from __future__ import annotations
 
@@ -19,14 +20,15 @@ from sims.tables.refusals import section_of
 ACCEPTED = "KEY=VALUE,VALUE..., or KEY=[VALUE, VALUE...] as in TOML"
 TABLES = """a table as in TOML, such as --vary 'faults=off,{kind="exponential",mtbf=1000}'"""
 SEPARATOR = re.compile(r""",(?![^{}]*\}|[^\[\]]*\])""")
-"""A comma between values, outside of tables and lists."""
+"""Pattern of a comma between values, outside of tables and lists."""
 LISTED = "a list of values, or a range: {first, last, step} or {first, last, count, log, whole}"
+"""Values of an axis that a campaign file accepts."""
 
 MOST = 10**6
-"""Values of a range."""
+"""Largest number of values in a range."""
 
 Settings = tuple[tuple[str, Any], ...]
-"""(dotted key, value) in the order in which they are set."""
+"""Pairs (dotted key, value) in the order in which they are set."""
 
 OBJECTS = {
     "policy.name": "policy",
@@ -35,38 +37,40 @@ OBJECTS = {
     "faults": "hazard",
     "master.order": "service",
 }
-"""Keys whose value a program may give as an object, and what `holdfast.run` calls that."""
+"""Maps each key whose value a program may give as an object to the argument of `holdfast.run` for
+it."""
 
 
 def is_object(key: str, value: object) -> bool:
-    """Whether a program gave an object in place of what a file says."""
+    """Return whether a value is an object that a program gave for a key, and not a value that a
+    file can have."""
     return key in OBJECTS and not isinstance(value, str | dict | bool)
 
 
 def objects(settings: Settings) -> dict[str, Any]:
-    """Those of the values that are objects, by argument."""
+    """Return the values that are objects, by the argument of `holdfast.run` that takes them."""
     return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
 
 
 @frozen
 class Axis:
-    """A key and what it is set to, in that order."""
+    """A key that varies, and its values in order."""
 
     key: str
     values: tuple[Any, ...]
 
 
 class Range(Section):
-    """`{first, last, ...}`: evenly spaced values, both ends among them."""
+    """`{first, last, ...}`: evenly spaced values that include both ends."""
 
     first: Number
     last: Number
     step: Number | None = None
-    """Between two; what lies beyond `last` is none of them."""
+    """Distance between two values; values beyond `last` are left out."""
     count: int | None = None
-    """How many, instead of `step`."""
+    """Number of values, instead of `step`."""
     log: bool = False
-    """Whether ratios are even, not differences."""
+    """Whether the ratios of neighbours are equal, not their differences."""
     whole: bool = False
     """Whether values are rounded to whole numbers."""
 
@@ -83,13 +87,16 @@ class Range(Section):
             raise Unacceptable("first", self.first, "ends above 0 where `log`")
 
     def values(self) -> tuple[float, ...]:
-        """In order, each once; whole numbers are ints."""
-        found = [float(f"{it:.12g}") for it in self._spaced()]
-        whole = self.whole or all(it == int(it) for it in found)
-        return tuple(dict.fromkeys(round(it) if whole else it for it in found))
+        """Return the values in order, each once; whole numbers are ints."""
+        # Twelve digits: 0.1 + 2 * 0.1 shall read 0.3, in tables and in the digests of cells.
+        found = [float(f"{value:.12g}") for value in self._spaced()]
+        whole = self.whole or all(value == int(value) for value in found)
+        return tuple(dict.fromkeys(round(value) if whole else value for value in found))
 
     def _spaced(self) -> Any:
+        """Return the values as an array, before rounding."""
         if self.step is not None:
+            # 1e-9: rounding must not lose the last step.
             steps = int((self.last - self.first) / self.step + 1e-9)
             return self.first + self.step * np.arange(steps + 1)
         spaced = np.geomspace if self.log else np.linspace
@@ -100,8 +107,10 @@ class Range(Section):
 
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """(dotted key, value) of all in a table. Tables within it are looked into, but for one that
-    says its `kind`: it takes the place of the whole one."""
+    """Yield a pair (dotted key, value) for each entry of a table and of the tables within it.
+
+    A table that has a `kind` is one value, since it replaces the scenario's table as a whole.
+    """
     for key, value in table.items():
         if isinstance(value, dict) and value and "kind" not in value:
             yield from flat(value, f"{prefix}{key}.")
@@ -110,7 +119,8 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator[Axis]:
-    """The axes of a campaign file's `[axes]`: lists, and ranges. Raises InputError."""
+    """Yield the axes of a campaign file's `[axes]`, from lists and ranges. Raises InputError for
+    another value."""
     for name, value in table.items():
         key = prefix + name
         if isinstance(value, list) and value:
@@ -127,7 +137,8 @@ def axes_of(table: Mapping[str, Any], source: str, prefix: str = "") -> Iterator
 
 
 def axis(word: str, option: str = "--vary") -> Axis:
-    """The axis that `KEY=V1,V2,...` asks for. Raises InputError for a word that is none."""
+    """Return the axis that a word such as `KEY=V1,V2,...` asks for. Raises InputError for any other
+    word."""
     key, text = split_override(word, option, ACCEPTED)
     values = _values(text)
     for value in values:
@@ -142,7 +153,8 @@ def axis(word: str, option: str = "--vary") -> Axis:
 
 
 def _values(text: str) -> tuple[Any, ...]:
-    """A TOML array's elements, or else those of the array that `[text]` is, or else words."""
+    """Return the values in a text: the elements of a TOML array, with or without its brackets, or
+    else words between commas."""
     for array in (text, f"[{text}]"):
         values = value_of(array)
         if isinstance(values, list):
@@ -151,12 +163,13 @@ def _values(text: str) -> tuple[Any, ...]:
 
 
 def told(settings: Settings) -> str:
-    """As the command line would have it."""
+    """Return settings as text in the form of the command line."""
     return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
 
 
 def as_toml(value: object) -> str:
-    """A value as it may be written on the command line; what a program gave has a name."""
+    """Return a value as text in the form of the command line; an object of a program is shown by
+    its name."""
     if isinstance(value, bool | dict | list):
         return toml(value)
     return str(value) if isinstance(value, str | int | float) else name_of(value)

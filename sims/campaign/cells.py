@@ -1,4 +1,7 @@
-"""Cells: one run each, without a log, in whatever process; batches of them take seconds."""
+"""Simulate the cells of a campaign, one run each and without a log, in batches that take seconds.
+
+Any process of any executor can run a batch.
+"""
 
 from __future__ import annotations
 
@@ -32,39 +35,42 @@ from sims.world import run
 
 
 class RunStatus(enum.Enum):
-    """How a run ended, as far as a comparison goes."""
+    """How a run ended, as far as comparisons distinguish it."""
 
     COMPLETED = "completed"
     CAPPED = "capped"
     DIVERGED = "diverged"
     STARVED = "starved"
-    """Work was left and nothing more could happen: its policy gave it no processors, say."""
+    """Work was left and nothing more could happen, such as when its policy gave it no
+    processors."""
     KILLED = "with jobs killed"
     RAISED = "raised"
-    """An error ended it: its policy's, or its worker died."""
+    """An error ended the run: its policy's, or its worker died."""
 
 
 @frozen
 class Gauge:
-    """What a run is measured by: one of `Measure`, or a user's function of a `Report`, or of what
-    its argument is annotated with: the `Flowtimes` of jobs that come and go, the `Summary` or any
-    other fold, a class that is made without arguments and wants (`wants`) some kinds of events.
-    Few events take a third of the time."""
+    """A measure of a run: one of `Measure`, or a user's function.
+
+    The function gets a `Report`, or the fold with which its argument is annotated: `Flowtimes`,
+    `Summary` or any class that is made without arguments and names the kinds of events that it
+    needs in `wants`. A fold of few kinds of events takes a third of the time of a `Report`.
+    """
 
     name: str
     higher_is_better: bool = False
     ours: Measure | None = None
-    """None: it is `package.module:function`."""
+    """The measure of Holdfast, or None for `package.module:function`."""
     wants_all_done: bool = True
     """Whether a run that left work undone has no value."""
     timed: bool = False
-    """Whether its unit is the scenario's unit of time."""
+    """Whether the measure is in the scenario's unit of time."""
     given: Callable[[Any], float | None] | None = None
-    """The function itself, where a program gives one."""
+    """The function itself, if a program gives one."""
 
     def function(self, home: Path) -> Callable[[Any], float | None]:
-        """Return the user's function, sought in `home`. Raises InputError where it is not there, or
-        cannot be called."""
+        """Return the user's function, imported from the folder `home`. Raises InputError where it
+        is missing or is not callable."""
         if self.given is not None:
             return self.given
         found: Callable[[Any], float | None] = imported(self.name, home, "measures")
@@ -73,8 +79,8 @@ class Gauge:
         return found
 
     def checked(self, value: Any) -> float | None:
-        """Return what a user's function has returned. Raises MeasureRefused where that is neither a
-        finite number nor None."""
+        """Return the value that a user's function returned. Raises MeasureRefused where it is
+        neither a finite number nor None."""
         if value is None or (finite(value) and not isinstance(value, bool)):
             return None if value is None else float(value)
         problem = f"{self.name!r} returned {value!r:.60}"
@@ -82,12 +88,17 @@ class Gauge:
         raise MeasureRefused(problem, accepted)
 
     @property
+    def words(self) -> str:
+        """What an axis of a picture calls it."""
+        return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
+
+    @property
     def of_jobs(self) -> bool:
-        """Whether it sums up values of jobs, so that blocks of time have one each."""
+        """Whether the measure sums up values of jobs, so that each block of time has one, too."""
         return self.ours is not None and self.ours.quantity is not None
 
     def fold(self, home: Path) -> type:
-        """The class of what it is told from."""
+        """Return the class of the fold from which the measure is computed."""
         if self.ours:
             return Report if self.ours.wants_report else Summary
         function = self.function(home)
@@ -99,9 +110,9 @@ class Gauge:
 
 
 def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
-    """The measure of that name; `higher`: those of the user's own of which more is better.
+    """Return the measure of that name; `higher` names the user's measures of which more is better.
 
-    Raises ValueError for a name that is none.
+    Raises ValueError for an unknown name.
     """
     if OWN.fullmatch(name):
         return Gauge(name, name in higher)
@@ -110,38 +121,42 @@ def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
 
 
 class MeasureRefused(Exception):
-    """A user's measure returned something that is no number: the campaign ends. Its arguments are
-    the problem and what would be accepted. It is no InputError, which is frozen: those do not
-    travel between processes once dask has been imported, as its tblib sets their attributes."""
+    """A user's measure returned a value that is no number, so the campaign ends.
+
+    The arguments are the problem and what would be accepted. The class is no InputError, which is
+    frozen: once dask has been imported, frozen errors do not travel between processes, since its
+    tblib sets their attributes.
+    """
 
 
 @frozen
 class CellResult:
-    """What is kept of a run."""
+    """Result of a run, as a campaign stores it."""
 
     key: str
-    """Digest of all that it follows from."""
+    """Digest of everything on which the result depends."""
     seed: int
     end: RunStatus
     time: float | None = None
-    """Virtual time of its end, in the scenario's unit."""
+    """Virtual time at which the run ended, in the scenario's unit."""
     jobs: int = 0
-    """Submitted."""
+    """Number of submitted jobs."""
     left_out: int = 0
-    """Jobs of its workload that do not take part."""
+    """Number of jobs of its workload that do not take part."""
     work: str = ""
-    """Digest of which jobs it had: runs with other ones are not alike."""
+    """Digest of the names of its jobs; runs with different jobs are not compared."""
     seconds: float = 0.0
-    """It took."""
+    """Seconds of real time that the run took."""
     error: str | None = None
+    """Error that ended the run, in one line."""
     values: dict[str, float | None] = field(factory=dict)
-    """By measure; None: not defined for that run."""
+    """Maps each measure to its value, or to None if it is undefined for the run."""
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
-    """By measure of jobs and class of them (that of all jobs has no name): its `value`; `blocks`, a
-    number for each block of time (sims/metrics/arrivals.py); and `informed`, whether any job of
-    that block has a value other than 0."""
+    """Maps each measure of jobs, and each class of jobs (the class of all has the empty name), to
+    three entries: `value`; `blocks`, a number for each block of time (sims/metrics/arrivals.py);
+    and `informed`, whether any job of that block has a value other than 0."""
     speaks: str = ""
-    """What intervals over those blocks rest on, and what they speak for."""
+    """Text on the evidence and the scope of intervals over those blocks."""
 
 
 @frozen
@@ -149,63 +164,72 @@ class Batch:
     """Cells that one worker simulates one after the other."""
 
     cells: tuple[tuple[str, Scenario, int], ...]
-    """(key, scenario, seed); a scenario that several share is sent once."""
+    """Triples (key, scenario, seed); pickle sends a scenario that several cells share once."""
     gauges: tuple[Gauge, ...]
     by: By | None
-    """What jobs are told apart by, if they are."""
+    """Facts by which jobs are divided into classes, or None."""
     until: float | None
+    """Time at which each run ends, if not before, in the scenario's unit."""
     folder: Path
-    """Where scenarios' files are sought."""
+    """Folder in which the files of scenarios are sought."""
     home: Path
-    """Where own measures are."""
+    """Folder in which the user's measures are sought."""
     kit: Kit
+    """Files and modules that the worker needs."""
 
     def halves(self) -> tuple[Batch, ...]:
-        """Itself where it is one cell."""
+        """Return the batch cut in two, or the batch itself if it has one cell."""
         half = len(self.cells) // 2
         parts = (self.cells[:half], self.cells[half:]) if half else (self.cells,)
         return tuple(attrs.evolve(self, cells=part) for part in parts)
 
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
-    """The scenario with another seed."""
+    """Return a copy of the scenario with another seed."""
     return scenario.model_copy(update={"seed": seed})
 
 
 def simulate_batch(batch: Batch) -> list[CellResult]:
-    """Simulate its cells; what one raises is its result. Raises InputError where this process
-    lacks something that all cells need."""
+    """Simulate the cells of a batch and return their results; an error that a cell raises becomes
+    its result.
+
+    Raises InputError where this process lacks something that all cells need.
+    """
     unpack(batch.kit)
     return [_simulate(batch, *cell) for cell in batch.cells]
 
 
 def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:
-    began, summary = time.perf_counter(), Summary()
+    """Simulate one cell and return its result, also where the run raises an error."""
+    start, summary = time.perf_counter(), Summary()
     result = CellResult(key, seed, RunStatus.RAISED)
     try:
         result = _measured(batch, seeded(scenario, seed), summary, result)
     except (KeyboardInterrupt, MeasureRefused):
         raise
+    # A campaign of thousands of runs must not end because one of them fails.
     except BaseException as raised:  # whatever a user's policy or measure makes of it
-        result = attrs.evolve(result, error=_told(raised))
+        result = attrs.evolve(result, error=_in_one_line(raised))
     return attrs.evolve(
         result,
         jobs=len(summary.submitted),
         left_out=sum(summary.left_out.values()),
         work=blake2b("\0".join(sorted(summary.submitted)).encode(), digest_size=8).hexdigest(),
-        seconds=time.perf_counter() - began,
+        seconds=time.perf_counter() - start,
     )
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
-    kinds = {it: it.fold(batch.home) for it in batch.gauges}
+    """Run a scenario and return `result` with its status, time, values and blocks."""
+    kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
     report = Report(summary=summary)
-    folds: dict[type, Any] = {it: it() for it in kinds.values() if it is not Flowtimes}
+    folds: dict[type, Any] = {kind: kind() for kind in kinds.values() if kind is not Flowtimes}
     folds |= {Summary: summary, Report: report, Flowtimes: FlowtimeFold()}
     whole = Report in kinds.values() or batch.by is not None
-    heard = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
+    # A Report feeds its summary itself, so the summary must not get the events twice.
+    listening = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
     try:
-        ending = run(scenario, [folds[it] for it in heard], batch.folder, until=batch.until)
+        ending = run(scenario, [folds[kind] for kind in listening], batch.folder, until=batch.until)
     except (Deadlock, Stalled) as ended:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
     if whole:
@@ -216,13 +240,13 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
     known = of_report(report) if whole else of_summary(summary)
     values: dict[str, float | None] = {}
-    for it, kind in kinds.items():
-        of = folds[kind]
-        if it.ours:
-            values[it.name] = known[it.ours]
+    for measure, kind in kinds.items():
+        fold = folds[kind]
+        if measure.ours:
+            values[measure.name] = known[measure.ours]
         else:
-            own = None if of is None else it.function(batch.home)(of)
-            values[it.name] = it.checked(own)
+            own = None if fold is None else measure.function(batch.home)(fold)
+            values[measure.name] = measure.checked(own)
     blocks, speaks = _by_block(batch, scenario, report, whole)
     time = float(ending.time)
     return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
@@ -231,7 +255,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
 def _by_block(
     batch: Batch, scenario: Scenario, report: Report, whole: bool
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
-    """Of each measure of jobs, by class; and what blocks speak for."""
+    """Return the values of each measure of jobs by class and block, and the text on the scope of
+    the blocks."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
     if (blocks is None and batch.by is None) or not asked:
@@ -240,10 +265,10 @@ def _by_block(
         submitted, quantities = report.jobs.submitted, report.jobs.quantities()
     else:
         done = report.summary.completed
-        told = [then for job, then in report.summary.submitted.items() if job in done]
-        submitted = np.array(told, dtype=float)
+        times = [then for job, then in report.summary.submitted.items() if job in done]
+        submitted = np.array(times, dtype=float)
         quantities = {"flowtime": np.array(report.summary.flowtimes, dtype=float)}
-    of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
+    block_of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
     classes += report.jobs.classes(batch.by) if batch.by else []
     found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
@@ -251,19 +276,20 @@ def _by_block(
         values = quantities[str(it.quantity)]
         which = members & ~np.isnan(values)
         if which.any():
-            own = values[which], of[which]
-            each = by_block(it.summed, *own)
+            selected = values[which], block_of[which]
+            each = by_block(it.summed, *selected)
             found[it.value][name] = {
-                "value": it.summed(own[0]),
+                "value": it.summed(selected[0]),
                 "blocks": each.tolist(),
-                "informed": informed(*own)[: len(each)],
+                "informed": informed(*selected)[: len(each)],
             }
     speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
     return found, speaks
 
 
-def _told(error: BaseException) -> str:
-    """In a line: what a user made impossible, or what went wrong and where."""
+def _in_one_line(error: BaseException) -> str:
+    """Return an error in one line: a user's mistake in its own words, any other error with the
+    place where it was raised."""
     cause = error.error if isinstance(error, ActorFailed) else error
     if isinstance(cause, InputError | BadDecision):
         return str(cause)

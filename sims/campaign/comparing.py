@@ -1,13 +1,13 @@
-"""Which variant is better in a cell, by how much, and how sure that is.
+"""Decide which variant is better in a cell, by how much, and how sure that is.
 
 Every variant is run with the same seeds, and what failures, arrivals, speeds and policies draw
 comes from streams of their own (actors/runtime/system.py): a variant's run is compared with the
-baseline's of the same seed, which met the same platform. A run that did not complete has no
-value that could be compared; its seed is left out where it would be paired. Runs of different sets
-of jobs are not compared at all; runs in which no seed makes a difference count once. Blocks in
-which no job has anything to measure are paired, but do not count (intervals.py).
+baseline's run of the same seed, which met the same platform. A run that did not complete has no
+value to compare; its seed is left out where it would be paired. Runs of different sets of jobs are
+not compared at all; runs in which no seed makes a difference count once. Blocks in which no job has
+anything to measure are paired, but do not count (intervals.py).
 
-The verdict is what the printed interval says: those of a table hold all together (Bonferroni).
+The verdict follows from the printed interval: all intervals of a table hold together (Bonferroni).
 """
 
 from __future__ import annotations
@@ -34,24 +34,26 @@ from sims.campaign.intervals import (
 
 @frozen
 class Compared:
-    """One run of a variant, as a comparison sees it."""
+    """A run of a variant, or a block of its time, in the form that comparisons use."""
 
     seed: int
-    """Or the block of its time."""
+    """Seed of the run, or number of the block."""
     status: RunStatus
     value: float | None
-    """None where it did not complete, or has no such measure."""
+    """Value of the measure, or None if the run did not complete or the measure is undefined for
+    it."""
     work: str = ""
-    """Which jobs it had."""
+    """Digest of the names of the run's jobs."""
     blocks: tuple[float, ...] = ()
-    """A number for each block of its time."""
+    """A number for each block of the run's time."""
     informed: tuple[bool, ...] = ()
-    """Tells for each block whether any of its jobs has a value other than 0; empty: all do."""
+    """Whether any job of a block has a value other than 0, for each block; empty means that all
+    blocks have."""
     speaks: str = ""
-    """What intervals over them speak for."""
+    """Text on the evidence and the scope of intervals over the blocks."""
 
     def each_block(self) -> list[Compared]:
-        """Return its blocks as if each were a run."""
+        """Return the blocks of the run as if each were a run."""
         informed = self.informed or (True,) * len(self.blocks)
         return [
             Compared(k, self.status, value, self.work, informed=(some,))
@@ -60,23 +62,24 @@ class Compared:
 
 
 Runs = Mapping[str, Sequence[Compared]]
-"""Of each variant."""
+"""Maps each variant to its runs."""
 
 
 def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") -> Compared:
-    """A run from its result: whether it completed, and then its value, or that of a class of jobs.
+    """Return a run with its value of a measure, over all jobs or over the class of jobs `of`.
 
-    Where jobs were killed, or `until` cut the run off, only what is a mean over time is known.
+    A run that did not complete has no value. Where jobs were killed, or `until` ended the run, only
+    measures that are means over time are known.
     """
     status = result.end
     cut = status is RunStatus.CAPPED and result.time == until
     partly = (cut or status is RunStatus.KILLED) and not gauge.wants_all_done
     known = status is RunStatus.COMPLETED or partly
-    own = result.blocks.get(gauge.name, {}).get(of)
+    entry = result.blocks.get(gauge.name, {}).get(of)
     value = result.values.get(gauge.name)
     if of:
-        value = own["value"] if own else None
-    blocks, informed = (own["blocks"], own["informed"]) if own else ((), ())
+        value = entry["value"] if entry else None
+    blocks, informed = (entry["blocks"], entry["informed"]) if entry else ((), ())
     return Compared(
         seed=result.seed,
         status=status,
@@ -89,8 +92,12 @@ def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") 
 
 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
-    """Where no seed makes a difference to any variant, there is one observation of each: then the
-    blocks of its time, as if each were a run. None where seeds do, or there are no blocks."""
+    """Return the blocks of each variant as if each were a run, if no seed makes a difference to any
+    variant.
+
+    All runs of a variant are then one observation, and the blocks of its time are what can be
+    compared. Return None where seeds make a difference, or there are no blocks.
+    """
     if not all(_once([run.value for run in row]) for row in runs.values()):
         return None
     first = {name: row[0] for name, row in runs.items()}
@@ -101,96 +108,99 @@ def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
 
 
 Effect = Literal["ratio", "difference"]
-"""What two variants are compared by: of their means, paired by seed."""
+"""How two variants are compared, paired by seed: by the ratio or by the difference of their
+means."""
 NONE = {"ratio": 1.0, "difference": 0.0}
-"""Where there is none."""
+"""Value of each effect if two variants do not differ."""
 
 
 class Verdict(enum.Enum):
-    """What a comparison with the baseline comes to, all those of a table taken together."""
+    """Result of a comparison with the baseline; all verdicts of a table hold together."""
 
     BETTER = "better"
-    """The interval of the ratio excludes 1, that of a difference 0."""
+    """The interval of the ratio excludes 1, or that of the difference 0, on the better side."""
     WORSE = "worse"
     NOT_SHOWN = "no difference shown"
     UNLIKE = "unlike"
-    """They had different sets of jobs."""
+    """The variant and the baseline had different sets of jobs."""
     UNKNOWN = "no verdict"
     """Fewer than two seeds pair, no seed makes a difference, or too few blocks have information."""
     BASELINE = "baseline"
-    """It is what others are compared with."""
+    """The variant is the baseline."""
 
 
 JUDGED = (Verdict.UNKNOWN, Verdict.BETTER, Verdict.WORSE, Verdict.NOT_SHOWN)
-"""What a comparison comes to before and after it is judged."""
+"""Verdicts that a comparison can have before and after it is judged."""
 
 
 @frozen
 class Line:
-    """A variant's figures in a cell. What compares it with the baseline is over the seeds on which
-    both completed."""
+    """Figures of a variant in a cell; comparisons with the baseline use the seeds on which both
+    completed."""
 
     variant: str
     runs: tuple[Compared, ...]
-    """By seed."""
+    """Runs of the variant, by seed."""
     mean: Estimate
-    """Of its runs that completed."""
+    """Mean over the runs, or blocks, that have a value."""
     verdict: Verdict = Verdict.UNKNOWN
     effect: Estimate | None = None
-    """Against the baseline, whose own is none. None where nothing pairs, or the ratio is to 0."""
+    """Ratio or difference to the baseline; None where nothing pairs, or the ratio would be to 0."""
     best: int = 0
-    """On how many of the seeds, or blocks, that pair no other variant was better."""
+    """Number of paired seeds, or blocks, on which no other variant was better."""
     informed: int = 0
-    """Pairs with the baseline that have information."""
+    """Number of pairs with the baseline that have information."""
     needed: int = 2
-    """How many of them a verdict needs."""
+    """Number of pairs with information that a verdict needs."""
     otherwise: Verdict | None = None
-    """Better or worse: what the mean over all jobs says where that of the blocks says the opposite;
-    None: they do not contradict each other."""
+    """Verdict, better or worse, of the mean over all jobs where it contradicts the mean over
+    blocks, else None."""
 
     @property
     def as_asked(self) -> int:
-        """Runs that have a value."""
+        """Number of runs that have a value."""
         return sum(run.value is not None for run in self.runs)
 
     @property
     def left_out(self) -> Counter[RunStatus]:
-        """Runs without a value by how they ended."""
+        """Number of runs without a value, by how they ended."""
         return Counter(run.status for run in self.runs if run.value is None)
 
     @property
     def tested(self) -> bool:
-        """Whether there is an interval to read a verdict off."""
+        """Whether the line has an interval from which a verdict follows."""
         known = self.effect is not None and self.effect.size > 1
         return self.verdict in JUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: Gauge, effect: Effect, level: float) -> Line:
-        """The same, its interval and so its verdict at this level."""
+        """Return the line with its interval, and therefore its verdict, at this level."""
         if not self.tested or self.effect is None:
             return self
-        told, none = self.effect.at(level), NONE[effect]
+        estimate, none = self.effect.at(level), NONE[effect]
         verdict = Verdict.NOT_SHOWN
-        if not told.low <= none <= told.high:
-            verdict = _direction(gauge, told.low - none)
-        return attrs.evolve(self, verdict=verdict, effect=told)
+        if not estimate.low <= none <= estimate.high:
+            verdict = _direction(gauge, estimate.low - none)
+        return attrs.evolve(self, verdict=verdict, effect=estimate)
 
 
 @frozen
 class Comparison:
-    """All variants in one cell, on the same seeds."""
+    """All variants in one cell, compared on the same seeds."""
 
     point: Settings
+    """The cell's settings on the axes, and its class of jobs if there are several."""
     gauge: Gauge
     effect: Effect
     paired: tuple[int, ...]
-    """Seeds on which every variant completed, with the same jobs; or blocks."""
+    """Seeds on which every variant completed with the same jobs, or numbers of such blocks."""
     lines: tuple[Line, ...]
     speaks: str = ""
-    """What intervals speak for, where they are over blocks of one run's time."""
+    """Text on the evidence and the scope of intervals, if they are over blocks of one run's
+    time."""
 
     @property
     def seeds(self) -> int:
-        """Runs of a variant."""
+        """Number of runs of a variant."""
         return max(len(line.runs) for line in self.lines)
 
     @property
@@ -202,12 +212,12 @@ class Comparison:
 
     @property
     def alike(self) -> bool:
-        """Whether no seed made a difference to any variant, and all completed."""
+        """Whether all runs completed and no seed made a difference to any variant."""
         return self.seeds > 1 and all(_once([run.value for run in it.runs]) for it in self.lines)
 
 
 def _once(values: Sequence[float | None]) -> bool:
-    """Whether they are one observation: no seed made a difference."""
+    """Return whether values are a single observation, since no seed made a difference."""
     return len(set(values)) == 1 and None not in values
 
 
@@ -219,7 +229,11 @@ def compare(
     effect: Effect = "ratio",
     level: float = LEVEL,
 ) -> Comparison:
-    """The figures of runs by variant and seed, each interval at `level` by itself."""
+    """Compare the runs of all variants in one cell with the baseline; each interval is at `level`
+    by itself.
+
+    `runs` has each variant's runs by seed.
+    """
     blocks = over_blocks(runs)
     seen = {
         name: {run.seed: _observed(run) for run in row if run.value is not None}
@@ -229,11 +243,12 @@ def compare(
     shared = sorted(set(rows[0]).intersection(*rows))
     paired = [seed for seed in shared if len({row[seed].work for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
-    least = [best(row[seed].value for row in rows) for seed in paired]
+    # The best value on each seed; a variant that ties with it counts as best, too.
+    bests = [best(row[seed].value for row in rows) for seed in paired]
     lines = []
     for name, row in seen.items():
         mean = mean_of(_values(row, row), level, chancy=blocks is not None)
-        wins = sum(a == b for a, b in zip(_values(row, paired), least, strict=True))
+        wins = sum(a == b for a, b in zip(_values(row, paired), bests, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
         line = _against(line, row, seen[baseline], effect, level, not blocks)
         if blocks:
@@ -245,34 +260,38 @@ def compare(
 
 @frozen
 class Observed:
-    """A variant's value on a seed, or in a block."""
+    """Value of a variant on a seed, or in a block."""
 
     value: float
     work: str
-    """Digest that names the jobs of the run."""
+    """Digest of the names of the run's jobs."""
     informed: bool
     """Whether anything but 0 was measured."""
 
 
 def _observed(run: Compared) -> Observed:
+    """Return the observation of a run or block."""
     value = 0.0 if run.value is None else run.value
     return Observed(value, run.work, any(run.informed) if run.informed else value != 0)
 
 
 Row = Mapping[int, Observed]
-"""Maps each seed, or block, to what was observed there."""
+"""Maps each seed, or block, to the observation there."""
 
 
 def _values(row: Row, seeds: Iterable[int]) -> list[float]:
+    """Return the values of a variant on these seeds."""
     return [row[seed].value for seed in seeds]
 
 
 def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
-    """The line beside the baseline's; `seeded`: observations are runs."""
+    """Return the line with its effect against the baseline; `seeded` says that observations are
+    runs, not blocks."""
     seeds = [seed for seed in base if seed in row]
     if any(row[seed].work != base[seed].work for seed in seeds):
         return attrs.evolve(line, verdict=Verdict.UNLIKE)
     if seeded and _once(_values(row, seeds)) and _once(_values(base, seeds)):
+        # Equal runs are one observation; counting them all would give an interval of width 0.
         seeds = seeds[:1]
     ours, theirs = _values(row, seeds), _values(base, seeds)
     informed = [row[seed].informed or base[seed].informed for seed in seeds]
@@ -292,8 +311,11 @@ def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seed
 
 
 def _beside_all(line: Line, base: float | None, gauge: Gauge, effect: Effect) -> Line:
-    """Note where a mean over all jobs is on the other side of the baseline's, `base`, than the
-    effect over blocks."""
+    """Return the line, noting where the mean over all jobs and the effect over blocks are on
+    opposite sides of the baseline.
+
+    `base` is the baseline's mean over all jobs.
+    """
     ours = line.runs[0].value
     if line.effect is None or ours is None or base is None:
         return line
@@ -304,20 +326,23 @@ def _beside_all(line: Line, base: float | None, gauge: Gauge, effect: Effect) ->
 
 
 def _direction(gauge: Gauge, more: float) -> Verdict:
-    """Return what it means to have so much more than the baseline."""
+    """Return whether a value that exceeds the baseline's by `more` is better or worse."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:
-    """How many comparisons are judged together."""
+    """Return the number of comparisons that are judged together."""
     return sum(line.tested for cell in comparisons for line in cell.lines)
 
 
 def judged(comparisons: Sequence[Comparison], level: float) -> list[Comparison]:
-    """Return the comparisons with intervals, and verdicts, that hold all together at `level`
+    """Return the comparisons with intervals and verdicts that all hold together at `level`
     (Bonferroni)."""
     each = 1 - (1 - level) / max(corrected(comparisons), 1)
     lines = (
         tuple(it.judged(cell.gauge, cell.effect, each) for it in cell.lines) for cell in comparisons
     )
-    return [attrs.evolve(cell, lines=its) for cell, its in zip(comparisons, lines, strict=True)]
+    return [
+        attrs.evolve(cell, lines=lines_of_cell)
+        for cell, lines_of_cell in zip(comparisons, lines, strict=True)
+    ]

@@ -1,5 +1,7 @@
-"""Runs many tasks, and a campaign: what is missing, in batches of seconds, until it is precise
-enough. Any executor in, results out as they come."""
+"""Run many tasks on an executor, and a campaign in batches of seconds until it is precise enough.
+
+Any executor can be used; results are handed out as they come.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,19 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 AHEAD = 2
-"""Tasks handed over ahead of need, per slot: a campaign of millions is never queued whole."""
+"""Tasks handed over ahead of need, per slot: a campaign of millions of cells is never queued
+whole."""
 SHORTEST, LONGEST = 0.5, 10.0
-"""Seconds that a batch is to take: shorter ones cost more, of longer ones more can be lost."""
+"""Shortest and longest time, in seconds, that a batch should take: short batches cost more
+overhead, and long ones lose more work when a worker dies."""
 MOST = 2000
-"""Cells that a batch has at most: each may bring a scenario of its own."""
+"""Largest number of cells in a batch, since each may bring a scenario of its own."""
 SHARE = 4
-"""The rest of the work is cut into so many batches per slot: the last ones are short."""
+"""Number of batches per slot into which the remaining work is cut, so that the last batches are
+short."""
 
 Watch = Callable[[int, int], None]
-"""Is told (cells done, cells asked for so far)."""
+"""A function that is called with the cells done and the cells asked for so far."""
 
 
 def execute(
@@ -45,10 +50,11 @@ def execute(
     watch: Watch = lambda done, total: None,
     retry: bool = False,
 ) -> Results:
-    """Run what is missing in `store`, if anything; on this machine's cores unless told otherwise.
+    """Run the cells of a campaign that have no result in `store`, on this machine's cores by
+    default, and return all results.
 
-    A cell that raises is a result like others (`Results.raised`); `retry` runs those of before
-    again. Raises InputError, before anything runs, for what cannot be run.
+    A cell that raises an error is a result like others (`Results.raised`); `retry` runs such cells
+    again. Raises InputError, before anything runs, for a campaign that cannot be run.
     """
     plan = Cells.of(campaign)
     check(campaign, plan)
@@ -68,13 +74,16 @@ def execute(
 
 
 def check(campaign: Campaign, plan: Cells) -> None:
-    """Raises InputError for what cannot be run: until time 0 all of a scenario is looked at, the
-    policy's first answer included. Of many cases these are some, as Plan says; another one that
-    is no scenario ends the campaign when its turn comes."""
+    """Raise InputError for a campaign that cannot be run.
+
+    Each case that is looked at is run until time 0, which checks its whole scenario and the
+    policy's first answer. Of many cases only some are looked at (`Cells.looked_at`); if another one
+    turns out to be no scenario, the campaign ends when its turn comes.
+    """
     with naming(campaign.source):
-        for it in campaign.gauges:
-            if it.ours is None:
-                it.function(Path(campaign.folder).absolute())
+        for measure in campaign.gauges:
+            if measure.ours is None:
+                measure.function(Path(campaign.folder).absolute())
     for case in plan.looked_at():
         scenario = case.scenario(0)
         if campaign.until is not None:
@@ -84,25 +93,27 @@ def check(campaign: Campaign, plan: Cells) -> None:
 
 @define
 class Engine:
-    """A campaign under way."""
+    """Runs the missing cells of a campaign and keeps their results."""
 
     results: Results
     workers: Workers
     store: Store | None
     watch: Watch
     asked: int = 0
-    """Cells, so far."""
+    """Number of cells asked for so far."""
     _left: int = 0
-    """Cells to hand over, about."""
+    """Number of cells that are still to be handed over, approximately."""
     _spent: float = 0.0
-    """Seconds, over all cells that were run."""
+    """Seconds that all finished cells took together."""
     _ran: int = 0
+    """Number of finished cells."""
     _each: float = 0.0
-    """Seconds that a cell takes: as all so far, or as the last ones, if those took longer."""
+    """Estimated seconds for a cell: the mean over all finished cells, or over the last batch if
+    that is longer."""
 
     def run(self) -> bool:
-        """Run what is missing now, if anything; what is finished is kept at once. Whether anything
-        was missing."""
+        """Run the cells that are missing now, and return whether there were any. Each result is
+        kept as soon as it is finished."""
         found = self.results.found
         before, self.asked = len(found), self.results.asked()
         self._left = self.asked - before
@@ -119,6 +130,7 @@ class Engine:
         return len(found) > before
 
     def _keep(self, fresh: list[CellResult]) -> None:
+        """Store the results of a batch and update the estimate of the seconds for a cell."""
         if self.store is not None:
             self.store.add(fresh)
         self.results.found.update((it.key, it) for it in fresh)
@@ -127,13 +139,15 @@ class Engine:
         self._each = max(self._spent / self._ran, spent / len(fresh))
 
     def _batches(self) -> Iterator[Batch]:
+        """Yield the missing cells in batches, each of a size that fits the estimate at that
+        time."""
         fresh = self._fresh()
         while taken := list(islice(fresh, self._size())):
             self._left -= len(taken)
             yield self._batch(taken)
 
     def _fresh(self) -> Iterator[tuple[Case, int, str]]:
-        """What is missing, and its key; what is asked for twice is run once."""
+        """Yield each missing cell with its key; cells with the same key are run once."""
         begun = set[str]()
         for case, k in self.results.missing():
             if (key := case.key(k)) not in begun:
@@ -141,15 +155,16 @@ class Engine:
                 yield case, k, key
 
     def _size(self) -> int:
-        """Cells of the next batch, by what they took so far."""
+        """Return the number of cells of the next batch, from the estimated seconds for a cell."""
         if not self._each:
             return 1
         share = self._each * max(self._left, 1) / (SHARE * self.workers.slots)
         return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
 
     def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
+        """Return the batch of these cells with everything that a worker needs."""
         campaign, plan = self.results.campaign, self.results.plan
-        listed = tuple((key, it.made(k).scenario, it.seed(k)) for it, k, key in cells)
+        listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in cells)
         home = Path(campaign.folder).absolute()
         return Batch(
             listed, campaign.gauges, campaign.by, campaign.until, plan.folder, home, plan.kit
@@ -157,6 +172,7 @@ class Engine:
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
+    """Return the result of a cell that killed its worker."""
     error = "its worker died of it twice, the second time while it ran alone"
     return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
 
@@ -167,9 +183,9 @@ def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
 def run_many(
     function: Callable[[T], R], tasks: Iterable[T], executor: Executor | None = None
 ) -> Iterator[tuple[T, R]]:
-    """Yield (task, function(task)) for every task, in whatever order they finish.
+    """Yield (task, function(task)) for every task, in whatever order the tasks finish.
 
-    `function` and `tasks` must pickle. Raises what `function` raises.
+    `function` and `tasks` must pickle. Raises whatever `function` raises.
     """
     with opened(executor) as workers:
         for task, future in Flight(function, workers).over(tasks):
@@ -177,38 +193,47 @@ def run_many(
 
 
 def _whole(task: T) -> Sequence[T]:
-    """A task that is one thing."""
+    """Return a task as its only part."""
     return (task,)
 
 
 @define
 class Flight(Generic[T, R]):
-    """Tasks on their way through an executor. One whose worker died is run again, alone: who dies
-    alone has killed its worker, and others that were under way had bad luck."""
+    """Tasks that an executor is running or will run next.
+
+    A task whose worker died is run again, alone. If its worker dies again, the task is to blame;
+    other tasks that ran when a worker died were only affected by chance.
+    """
 
     function: Callable[[T], R]
     workers: Workers
     split: Callable[[T], Sequence[T]] = _whole
-    """The parts of a task, to find the one that kills its worker."""
+    """Function that returns the parts of a task, to find the part that kills its worker."""
     _pending: dict[Future[R], T] = field(factory=dict)
+    """Maps the future of each task that was handed over to the task."""
     _suspects: deque[T] = field(factory=deque)
-    """Tasks that were under way when a worker died."""
+    """Tasks that were running when a worker died."""
 
     def over(self, tasks: Iterable[T]) -> Iterator[tuple[T, Future[R]]]:
-        """Yield each task with its future, which is done: it failed, succeeded, or, run by itself,
-        killed its worker. What is done is handed over before an error, or Ctrl-C, ends it all."""
-        waiting, ended = iter(tasks), None
+        """Yield each task with its future, which is done: it succeeded, failed or, run alone,
+        killed its worker.
+
+        Finished tasks are yielded before an error, or Ctrl-C, ends the iteration.
+        """
+        remaining, ended = iter(tasks), None
         try:
             while not ended:
                 alone = bool(self._suspects and not self._pending)
                 done: Collection[Future[R]] = ()
                 try:
-                    self._submit(waiting)
+                    self._submit(remaining)
                     if not self._pending:
                         return
                     done = self.workers.first_of(self._pending)
                 except BaseException as error:
                     ended, done = error, [it for it in self._pending if it.done()]
+                # Successes first: an error may end the iteration, and finished results shall be
+                # kept.
                 for future in sorted(done, key=_failed):
                     yield from self._landed(future, alone)
             raise ended
@@ -217,15 +242,18 @@ class Flight(Generic[T, R]):
             for future in () if self.workers.renewed else self._pending:
                 future.cancel()
 
-    def _submit(self, waiting: Iterator[T]) -> None:
+    def _submit(self, remaining: Iterator[T]) -> None:
+        """Hand over as many tasks as there is room for, or one suspect if no other task is
+        running."""
         free = AHEAD * self.workers.slots - len(self._pending)
-        tasks = list(islice(waiting, free)) if not self._suspects else []
+        tasks = list(islice(remaining, free)) if not self._suspects else []
         if self._suspects and not self._pending:
             tasks.append(self._suspects.popleft())
         for task in tasks:
             self._pending[self.workers.submit(self.function, task)] = task
 
     def _landed(self, future: Future[R], alone: bool) -> Iterator[tuple[T, Future[R]]]:
+        """Yield a finished task, or note its parts as suspects if its worker died among others."""
         task = self._pending.pop(future)
         parts = self.split(task) if alone else (task,)
         if self.workers.died(future) and not (alone and len(parts) == 1):
@@ -235,4 +263,5 @@ class Flight(Generic[T, R]):
 
 
 def _failed(future: Future[Any]) -> bool:
+    """Return whether the task of a future raised an error."""
     return future.exception() is not None

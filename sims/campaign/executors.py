@@ -1,4 +1,5 @@
-"""Where simulations run: this machine's cores, a Dask cluster, or any executor given.
+"""Provide executors for simulations: this machine's cores, a Dask cluster, or any executor of the
+caller.
 
 A cluster needs nothing but a `concurrent.futures.Executor`, which all of these are.
 
@@ -14,7 +15,7 @@ SLURM, `dask_jobqueue.SLURMCluster` is such a scheduler, whose workers are jobs 
     with mpi4py.futures.MPIPoolExecutor() as executor:
         execute(load_campaign(Path("mine.toml")), given(executor, slots=63), Store(Path("results")))
 
-Ctrl-C ends all at once: workers never see it, and are stopped in the middle of what they do.
+Ctrl-C ends all at once: workers never see it, and are stopped in the middle of their work.
 """
 
 from __future__ import annotations
@@ -46,45 +47,52 @@ from typing import Any, TypeVar
 from attrs import define
 
 from sims.errors import COMMAND_LINE, InputError, imported
-from sims.writing import HeldBack
+from sims.writing import ENDING, HeldBack
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 JOINING = 60
-"""Seconds that a scheduler has to answer."""
+"""Seconds within which a scheduler has to answer."""
 PATIENCE = 600.0
-"""Seconds for which a cluster may be without a worker: its queue may be long."""
+"""Seconds for which a cluster may be without a worker; a long default, since its queue may be
+long."""
 GLANCE, SILENT = 0.25, 5.0
-"""Seconds between two looks at Ctrl-C and at whether there are workers, and until their absence is
-told."""
+"""Seconds between two checks for Ctrl-C and for connected workers, and seconds without a worker
+after which a message says so."""
 
 
 @define
 class Attendance:
-    """Whether a cluster has workers, and since when it has none."""
+    """Watches whether a cluster has workers, and for how long it has had none."""
 
     present: Callable[[], int]
-    """How many are connected."""
+    """Function that returns the number of connected workers."""
     patience: float = PATIENCE
+    """Seconds for which the cluster may be without a worker."""
     _since: float = inf
-    _told: bool = False
+    """Time on the monotonic clock since which there is no worker; inf while there is one."""
+    _announced: bool = False
+    """Whether a message has said that no worker is connected."""
 
     def look(self) -> bool:
-        """Whether there are any; says so on stderr where there have been none for a while. Raises
-        InputError where there have been none for `patience` seconds."""
+        """Return whether any worker is connected, and print a message to stderr where there has
+        been none for a while.
+
+        Raises InputError where there has been none for `patience` seconds.
+        """
         if self.present():
-            self._since, self._told = inf, False
+            self._since, self._announced = inf, False
             return True
         self._since = min(self._since, now := time.monotonic())
         if now - self._since >= self.patience:
             problem = f"no worker was connected for {self.patience:g} s; what is finished is kept"
             accepted = "workers that connect, and the same command; a longer --patience"
             raise InputError("cluster", "", problem, accepted)
-        if now - self._since >= SILENT and not self._told:
-            told = f"no worker is connected; waiting for at most {self.patience:g} s"
-            print(told, file=sys.stderr, flush=True)
-            self._told = True
+        if now - self._since >= SILENT and not self._announced:
+            message = f"no worker is connected; waiting for at most {self.patience:g} s"
+            print(message, file=sys.stderr, flush=True)
+            self._announced = True
         return False
 
 
@@ -94,18 +102,22 @@ class Workers:
 
     executor: Executor
     slots: int
-    """Tasks that it runs at a time."""
+    """Number of tasks that the executor runs at a time."""
     deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
-    """What a task's future raises whose worker died."""
+    """Errors that a task's future raises if the task's worker died."""
     renewed: Callable[[], Executor] | None = None
-    """Makes another executor in place of one that is broken; None: it is somebody's, cannot be made
-    anew, and goes on for others: tasks not begun are then cancelled one by one."""
+    """Function that makes another executor in place of a broken one, or None.
+
+    It is None for an executor of the caller, which cannot be made anew and goes on for others:
+    tasks that have not begun are then cancelled one by one.
+    """
     attendance: Attendance | None = None
-    """None: nobody leaves."""
+    """Watch over the workers of a cluster, or None where workers do not leave."""
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
-        """Hand a task over, to a new executor where the old one is broken."""
-        with _at_once(), _born_deaf():
+        """Hand a task over, to a new executor where the old one is broken, and return its
+        future."""
+        with _at_once(), _block_signals():
             try:
                 return self.executor.submit(function, task)
             except BrokenExecutor:
@@ -115,7 +127,8 @@ class Workers:
                 return self.executor.submit(function, task)
 
     def first_of(self, pending: Collection[Future[R]]) -> set[Future[R]]:
-        """Wait until some are done. Raises InputError where all workers have left for long."""
+        """Wait until some futures are done, and return those. Raises InputError where a cluster has
+        had no worker for too long."""
         while True:
             with _at_once():
                 done, _ = wait(pending, GLANCE, return_when=FIRST_COMPLETED)
@@ -125,17 +138,19 @@ class Workers:
                 self.attendance.look()
 
     def died(self, future: Future[Any]) -> bool:
-        """Whether what ran this died, rather than the task failed."""
+        """Return whether the worker that ran the task of a future died, as opposed to the task
+        having failed."""
         return isinstance(future.exception(), self.deaths)
 
 
 def given(executor: Executor, slots: int | None = None) -> Workers:
-    """Somebody's executor, which stays open; `slots`: what it runs at a time."""
+    """Return workers on an executor of the caller, which stays open; `slots` is the number of tasks
+    that it runs at a time."""
     return Workers(executor, slots or os.cpu_count() or 1)
 
 
 def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers]:
-    """This machine's cores unless told otherwise."""
+    """Return a context manager of the given workers, by default of this machine's cores."""
     if workers is None:
         return local()
     return nullcontext(workers if isinstance(workers, Workers) else given(workers))
@@ -144,9 +159,37 @@ def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers
 # --- this machine -----------------------------------------------------------------------------
 
 
+SAFE = "PYTHONSAFEPATH"
+"""Variable of the environment that keeps Python from importing modules of the current folder."""
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Within, a Python that is started imports no module of the current folder, which nothing
+    names: what forks processes, or spawns them, is started as `python -c`, which would."""
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before
+
+
 @contextmanager
 def local(processes: int | None = None) -> Iterator[Workers]:
-    """A process per core. Whoever leaves early leaves nothing behind and waits for no task."""
+    """Yield a pool with one process per core by default.
+
+    Leaving the context by an error or Ctrl-C waits for no task and leaves no process behind.
+    """
+    with safe_path(), _pool(processes) as workers:
+        yield workers
+
+
+@contextmanager
+def _pool(processes: int | None) -> Iterator[Workers]:
     before = set(multiprocessing.active_children())
     slots = processes or os.cpu_count() or 1
 
@@ -166,16 +209,20 @@ def local(processes: int | None = None) -> Iterator[Workers]:
 
 
 def _begin() -> None:
+    """Prepare a new worker process: ignore Ctrl-C, and end with the parent process."""
     # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
+    others = set(ENDING) - {signal.SIGINT}
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in others:
+        signal.signal(number, signal.SIG_DFL)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, others)
     Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A worker whose campaign was killed would else wait for its next task for ever."""
+    """End this worker process when its parent ends; it would otherwise wait for its next task for
+    ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait_for([parent.sentinel])
@@ -184,8 +231,11 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def _at_once() -> Iterator[None]:
-    """Ctrl-C comes before or after: amid them, it would leave a future's lock held for ever, and
-    whoever then shuts the executor down would wait for it."""
+    """Delay Ctrl-C until the block has ended.
+
+    In the middle of it, Ctrl-C would leave a future's lock held for ever, and a later shutdown of
+    the executor would wait for this lock.
+    """
     with HeldBack() as interrupt:
         interrupt.busy = True
         yield
@@ -193,12 +243,13 @@ def _at_once() -> Iterator[None]:
 
 
 @contextmanager
-def _born_deaf() -> Iterator[None]:
-    """To Ctrl-C and SIGTERM, which would else hit new workers with their parent's handlers."""
+def _block_signals() -> Iterator[None]:
+    """Block the signals that end a command while worker processes may be started; they would
+    otherwise run their parent's handlers."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
@@ -210,10 +261,11 @@ def _born_deaf() -> Iterator[None]:
 
 @contextmanager
 def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
-    """The workers of a Dask scheduler: its address, or the scheduler file that it wrote.
+    """Yield the workers of a Dask scheduler, given by its address or by the scheduler file that it
+    wrote.
 
-    Raises InputError without dask, where nobody answers, and where for `patience` seconds no
-    worker is there, then or later.
+    Raises InputError where dask is not installed, where no scheduler answers, and where no worker
+    is connected for `patience` seconds, at the start or later.
     """
     dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
     address = address_of(scheduler)
@@ -222,10 +274,11 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None
-    for name in ("distributed.client", "tornado.application"):  # they tell of a lost scheduler, too
-        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    silence_dask()
     attendance = Attendance(lambda: len(client.scheduler_info()["workers"]), patience)
     try:
+        # Impure: dask would otherwise run equal tasks once, and a batch that is run again would
+        # return its old error.
         with client, client.get_executor(pure=False) as executor:
             while not attendance.look():
                 time.sleep(GLANCE)
@@ -241,8 +294,19 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
         raise InputError("cluster", "", problem, accepted) from None
 
 
+def silence_dask() -> None:
+    """Keep Dask from telling, beside us, of schedulers and processes that are lost."""
+    told = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
+    for name in told:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
 def address_of(scheduler: str) -> str:
-    """The address of a Dask scheduler, or the one in the file that it wrote. Raises InputError."""
+    """Return the address of a Dask scheduler, which is `scheduler` itself or stands in the file of
+    that name.
+
+    Raises InputError for any other word.
+    """
     if "://" in scheduler:
         return scheduler
     try:

@@ -1,8 +1,9 @@
-"""How sure a mean is: the one place where the method of an interval is chosen.
+"""Estimate how sure a mean is: the one place where the method of an interval is chosen.
 
-Whatever is estimated is the mean of a sample: values, paired differences, or, of a ratio of means,
-its jackknife pseudo-values (Tukey 1958). Of independent observations that is Student's t; where
-they are skewed, the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both are scipy's.
+Every estimate is the mean of a sample: of values, of paired differences or, for a ratio of means,
+of its jackknife pseudo-values (Tukey 1958). For independent observations the interval is Student's
+t; where they are skewed, it is the bias-corrected and accelerated bootstrap (BCa: Efron 1987). Both
+are scipy's.
 
 The jackknife takes the place of the delta method because of samples that one pair dominates. The
 delta method sets that pair's residual to about zero, so that its interval is narrowest where least
@@ -34,16 +35,17 @@ import numpy as np
 from attrs import field, frozen
 
 LEVEL = 0.95
-"""At which what is told holds."""
+"""Confidence level at which intervals and verdicts hold."""
 SKEWED = 1.0
 """Sample skewness from which Student's t is not trusted."""
 FEWEST = 20
-"""Observations that a bootstrap needs: resamples of fewer are too much alike."""
+"""Number of observations that a bootstrap needs: resamples of fewer are too much alike."""
 FEWEST_BLOCKS = 6
-"""Blocks with information that a verdict needs (see above)."""
+"""Number of blocks with information that a verdict needs (see above)."""
 RESAMPLES = 9_999
+"""Number of resamples of a bootstrap."""
 CHUNK = 1_000_000
-"""Observations resampled at once."""
+"""Number of observations that are resampled at once, a bound on memory."""
 
 Sample = tuple[float, ...]
 
@@ -51,8 +53,9 @@ Sample = tuple[float, ...]
 def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float, float]:
     """Return the ends of the confidence interval of a mean.
 
-    It is a point where all observations are the same, and everything where there is but one, or
-    where equal ones are too few and may agree by chance (`chancy`)."""
+    The interval is a point where all observations are the same. It is unbounded for a single
+    observation, and where equal observations are few and may be equal by chance (`chancy`).
+    """
     from scipy.special import stdtrit
 
     if len(sample) == 1:
@@ -68,14 +71,17 @@ def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float,
 
 
 def _constant(sample: Sample) -> bool:
+    """Return whether all observations are the same but for rounding."""
     return float(np.ptp(sample)) <= 1e-12 * float(np.abs(sample).max())
 
 
 def _error(sample: Sample) -> float:
+    """Return the standard error of the mean."""
     return float(np.std(sample, ddof=1)) / sqrt(len(sample))
 
 
 def _skewed(sample: Sample) -> bool:
+    """Return whether a sample is large enough for a bootstrap and too skewed for Student's t."""
     from scipy.stats import skew
 
     return len(sample) >= FEWEST and abs(float(skew(sample))) > SKEWED
@@ -83,21 +89,27 @@ def _skewed(sample: Sample) -> bool:
 
 @lru_cache
 def _resamples(sample: Sample) -> Any:
-    """Drawn with a seed of their own: the same sample gives the same interval. They are kept, for
-    one is asked at several levels."""
+    """Return the resamples of a bootstrap, drawn with a fixed seed: the same sample gives the same
+    interval.
+
+    They are cached, since an interval of one sample is computed at several levels.
+    """
     return _bootstrapped(sample, LEVEL, None, RESAMPLES)
 
 
-def _bootstrapped(sample: Sample, level: float, before: Any, more: int = 0) -> Any:
+def _bootstrapped(sample: Sample, level: float, previous: Any, resamples: int = 0) -> Any:
+    """Return scipy's bootstrap of the mean, at a level, which adds `more` resamples to those of
+    `before`."""
     from scipy.stats import bootstrap
 
     return bootstrap(
         *((sample,), np.mean),
-        n_resamples=more,
+        n_resamples=resamples,
         batch=max(1, CHUNK // len(sample)),
         confidence_level=level,
         method="BCa",
-        bootstrap_result=before,
+        bootstrap_result=previous,
+        # The same sample must give the same interval in every process.
         rng=np.random.default_rng(0),
     )
 
@@ -113,15 +125,15 @@ class Estimate:
     low: float
     high: float
     size: int
-    """Observations."""
+    """Number of observations."""
     sample: Sample = field(default=(), eq=False, repr=False)
-    """Whose mean it is; none: nothing more is known of it."""
+    """Sample whose mean is estimated; empty if there is only the estimate."""
     chancy: bool = field(default=False, eq=False, repr=False)
-    """Whether equal observations may be so by chance."""
+    """Whether equal observations may be equal by chance."""
 
     @property
     def half(self) -> float:
-        """Half-width; where it is not symmetric, of the wider side."""
+        """Half-width of the interval, on its wider side if it is not symmetric."""
         return max(self.mean - self.low, self.high - self.mean)
 
     def at(self, level: float) -> Estimate:
@@ -133,7 +145,7 @@ NONE = Estimate(nan, nan, nan, 0)
 
 
 def mean_of(values: Sequence[float], level: float, chancy: bool = False) -> Estimate:
-    """The mean of independent observations; not a number without any."""
+    """Return the mean of independent observations; it is nan if there are none."""
     return _estimate(float(np.mean(values)), tuple(values), level, chancy) if values else NONE
 
 
@@ -164,8 +176,10 @@ def ratio_of(
 
 
 def _others(values: Any) -> Any:
-    """Return for each value the sum of all others. The sum less the value would lose the small ones
-    beside a large one."""
+    """Return for each value the sum of all others.
+
+    The total less the value would lose small values beside a large one to rounding.
+    """
     before, after = np.cumsum(values), np.cumsum(values[::-1])[::-1]
     return np.append(0.0, before[:-1]) + np.append(after[1:], 0.0)
 
@@ -173,12 +187,13 @@ def _others(values: Any) -> Any:
 def difference_of(
     values: Sequence[float], base: Sequence[float], level: float, chancy: bool = False
 ) -> Estimate | None:
-    """mean(values) - mean(base), paired; None without any pair."""
+    """Return mean(values) - mean(base), paired; None if there is no pair."""
     gains = [ours - theirs for ours, theirs in zip(values, base, strict=True)]
     return mean_of(gains, level, chancy) if gains else None
 
 
 def _estimate(mean: float, sample: Sample, level: float, chancy: bool) -> Estimate:
+    """Return the estimate of a mean with the interval of its sample."""
     low, high = interval(sample, level, chancy)
     if low == high:  # of a ratio, rounding may have moved it
         low = high = mean
@@ -190,8 +205,11 @@ def _estimate(mean: float, sample: Sample, level: float, chancy: bool) -> Estima
 
 
 def rounded(estimate: Estimate | None) -> str:
-    """To two digits of the half-width; both ends where they are not at the same distance; only the
-    mean where there is none, a dash without a mean."""
+    """Return an estimate as text, rounded to two digits of its half-width.
+
+    The text has both ends where they are not at the same distance from the mean, only the mean
+    where there is no interval, and a dash where there is no mean.
+    """
     if estimate is None or not estimate.size:
         return "-"
     mean, low, high, half = estimate.mean, estimate.low, estimate.high, estimate.half
@@ -207,7 +225,7 @@ def rounded(estimate: Estimate | None) -> str:
 
 def rounded_ratio(estimate: Estimate | None) -> str:
     """Return a ratio of amounts as `rounded` does, but in words where its interval reaches down to
-    0 and the digits would say nothing, or where there is no interval.
+    0, so that digits would be meaningless, or where there is no interval.
 
     An interval from 0 to 2 or more allows for a variant that is far better and for one that is
     twice as bad; where the ratio is less than a digit of its half-width, only the upper end is
@@ -227,16 +245,16 @@ def rounded_ratio(estimate: Estimate | None) -> str:
 
 
 def about(value: float) -> str:
-    """Return a ratio to two digits, and to the second decimal around 1."""
+    """Return a ratio as text with two digits, and with two decimals near 1."""
     if abs(value) >= 10:
         return f"{value:,.0f}"
     return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
 
 
-def estimate_as_json(it: Estimate | None) -> dict[str, Any] | None:
-    """The same as data; an end that is not finite is null."""
-    if it is None or not it.size:
+def estimate_as_json(estimate: Estimate | None) -> dict[str, Any] | None:
+    """Return an estimate as data; an end that is not finite is null."""
+    if estimate is None or not estimate.size:
         return None
-    ends = {"half": it.half, "low": it.low, "high": it.high}
+    ends = {"half": estimate.half, "low": estimate.low, "high": estimate.high}
     known = {key: value if isfinite(value) else None for key, value in ends.items()}
-    return {"mean": it.mean, **known, "size": it.size}
+    return {"mean": estimate.mean, **known, "size": estimate.size}

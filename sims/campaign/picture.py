@@ -1,4 +1,4 @@
-"""A campaign's picture: curves with intervals over an axis, in panels."""
+"""Draw a campaign as curves with intervals over an axis, in panels."""
 
 from __future__ import annotations
 
@@ -18,18 +18,25 @@ from sims.durations import seconds
 from sims.errors import InputError
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
+from sims.scenario.keys import axis_words
 from sims.telling import units
 
 VARIANT = "variant"
 SHOWN = {"mean": ("", None), "ratio": (" / {0}'s", 1.0), "difference": (" less {0}'s", 0.0)}
-"""What is shown of a measure: beside its name, and where there is no difference to the baseline."""
+"""Maps each thing that is shown of a measure to the text after the measure's name and to the value
+of no difference to the baseline."""
 LEFT_OUT = "left out: places where a run did not complete"
+"""Note below a picture in which points are missing."""
 Panels = dict[str, dict[str, list[tuple[float, Estimate]]]]
+"""Maps each panel and each line in it to points (x, estimate)."""
 
 
 def draw(results: Results, path: Path) -> Path:
-    """Draw it. Raises InputError where the campaign file asks for none, without matplotlib, and
-    where nothing is there to draw. Returns `path`."""
+    """Draw the picture that the campaign file asks for, and return `path`.
+
+    Raises InputError where the campaign file has no [picture], where matplotlib is missing, and
+    where there is nothing to draw.
+    """
     campaign, picture = results.campaign, results.campaign.picture
     if picture is None:
         raise InputError(campaign.source, "picture", "missing", "[picture] with x")
@@ -47,8 +54,8 @@ def draw(results: Results, path: Path) -> Path:
         panels,
         path,
         picture.title or campaign.name,
-        names.get(picture.x, picture.x),
-        names.get(gauge.name, gauge.name) + beside.format(baseline) + unit,
+        names.get(picture.x) or axis_words(picture.x, "" if ticks else units(results.unit)),
+        names.get(gauge.name, gauge.words) + beside.format(baseline) + unit,
         columns=min(picture.columns, len(panels)),
         log_x=picture.log_x,
         log_y=picture.log_y,
@@ -61,15 +68,17 @@ def draw(results: Results, path: Path) -> Path:
 
 
 def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Comparison]) -> Panels:
-    """By panel and line: (x, what is shown). What the picture does not tell apart is refused.
+    """Return the points of each panel and line, in order of x.
 
-    Raises InputError where an axis is in neither x, lines nor panels, or x is no number.
+    Raises InputError where an axis is in neither x, lines nor panels, so that points would lie on
+    each other, and where x is no number.
     """
     found: Panels = {}
     for cell in cells:
         for line in cell.lines:
             estimate = line.mean if picture.show == "mean" else line.effect
             base = line.verdict is Verdict.BASELINE and picture.show != "mean"
+            # Where some runs did not end, the mean of the others would be too good.
             if base or estimate is None or not estimate.size or line.left_out:
                 continue  # a mean of those runs alone that were short enough to end
             place = dict(cell.point) | {VARIANT: line.variant}
@@ -85,28 +94,31 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
 
 
 def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, float]]:
-    """By panel: formula, and its period in the first cell there."""
+    """Return for each panel the label and the value of each period that is drawn, computed for the
+    panel's first cell."""
     found: dict[str, dict[str, float]] = {}
     for case in results.plan if picture.periods else ():
         panel = _named(picture.panels, dict(case.point) | {VARIANT: case.variant}, picture)
         if panel not in found:
             found[panel] = {}
             for it in picture.periods:
-                at = period_by(it, case.scenario(0), case.folder)
-                found[panel][f"{it.capitalize()}: {at:,.0f} {units(results.unit)}"] = at
+                period = period_by(it, case.scenario(0), case.folder)
+                found[panel][f"{it.capitalize()}: {period:,.0f} {units(results.unit)}"] = period
     return found
 
 
 def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> str:
-    """What a line or a panel is called."""
+    """Return the name of a line or a panel."""
     if key is None:
         return ""
     value = as_toml(place[key])
-    told = picture.labels.get(value, value)
-    return told if key == VARIANT else f"{picture.labels.get(key, key)} = {told}"
+    text = picture.labels.get(value, value)
+    return text if key == VARIANT else f"{picture.labels.get(key, key)} = {text}"
 
 
 def _number(value: object, source: str, picture: PictureSection) -> float:
+    """Return a value of the x-axis as a number, a time in seconds. Raises InputError for any other
+    value."""
     try:
         number = seconds(value) if isinstance(value, str) else value
     except ValueError:
@@ -119,14 +131,17 @@ def _number(value: object, source: str, picture: PictureSection) -> float:
 
 
 def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) -> Path:
-    """Draw how a measure spreads over runs, or blocks, for each variant, with its mean and the
-    mean's interval; `unit` is that of times. Raises InputError without matplotlib, and where there
-    is nothing to draw."""
+    """Draw how a measure spreads over runs, or blocks, for each variant, with the mean and its
+    interval, and return `path`.
+
+    `unit` is the unit of times. Raises InputError where matplotlib is missing, and where there is
+    nothing to draw.
+    """
     panels: dict[str, dict[str, Spread]] = {}
     figure, each = "", "run"
     for cell in cells:
         each = "block" if cell.speaks else each
-        figure = cell.gauge.name + (f", {units(unit)}" if cell.gauge.timed else "")
+        figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[told(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
         }
@@ -144,15 +159,19 @@ def _known(cell: Comparison, line: Line) -> Estimate:
 
 
 def _values(cell: Comparison, line: Line) -> list[float]:
-    """What is observed of a variant."""
+    """Return the observations of a variant: the numbers of its blocks, or the values of its
+    runs."""
     if cell.speaks:
         return list(line.runs[0].blocks)
     return [run.value for run in line.runs if run.value is not None]
 
 
 def prepare_pictures(folder: Path) -> None:
-    """Make the folder. Raises InputError where it cannot be made, or without matplotlib: what
-    would be found out after a campaign of hours is found out before it."""
+    """Make the folder for pictures, and check that matplotlib is installed.
+
+    Raises InputError where either fails. A campaign of hours should not end with an error that can
+    be found before it begins.
+    """
     from sims.plots.figure import blank_figure
 
     blank_figure()

@@ -1,5 +1,7 @@
-"""The cells of a campaign: every variant at every point of its axes. Scenarios are made when they
-are asked for, and few are kept: a campaign may have millions of cells."""
+"""Plan the cells of a campaign: every variant at every point of its axes.
+
+Scenarios are made when they are asked for, and few are kept: a campaign may have millions of cells.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +30,23 @@ from sims.scenario.own_code import imported, running
 from sims.world import checked_seed, with_given
 
 LOOKED_AT = 256
-"""Cases that are looked at before anything runs, unless there are more variants, or values of an
-axis: to make one takes a millisecond or more."""
+"""Number of cases that are checked before anything runs, unless there are more variants, or values
+of an axis: making a case takes a millisecond or more."""
 KEPT = 2000
-"""Scenarios kept at a time."""
+"""Number of scenarios that are kept at a time."""
 
 
 @frozen
 class Made:
-    """A scenario, and what else a run of it needs."""
+    """A scenario, with everything else that a run of it needs."""
 
     scenario: Scenario
     root: str
-    """Digest of all but the seed that a run follows from."""
+    """Digest of everything but the seed on which a run depends."""
     first: int
     """Seed of replication 0."""
     kit: Kit
+    """Files and modules that a worker needs."""
 
 
 @frozen(eq=False)
@@ -52,43 +55,49 @@ class Case:
 
     plan: Cells
     number: int
-    """In the plan."""
+    """Number of the case in the plan."""
     place: int
-    """Its point's, in the plan."""
+    """Number of its point in the plan."""
     point: Settings
-    """Where on the axes."""
+    """Settings of its point on the axes."""
     variant: str
-    """Its name."""
+    """Name of the variant."""
 
     @property
     def folder(self) -> Path:
-        """Where its files are sought."""
+        """Folder in which the scenario's files are sought."""
         return self.plan.folder
 
     def scenario(self, replication: int) -> Scenario:
-        """At the seed of a replication. Raises InputError where there is none."""
+        """Return the scenario at the seed of a replication. Raises InputError where the settings
+        give no scenario."""
         return seeded(self.made(replication).scenario, self.seed(replication))
 
     def made(self, replication: int) -> Made:
-        """What `scenario` is of, at whatever seed. Raises InputError where there is none."""
+        """Return the scenario of a replication at an arbitrary seed, with what a run of it needs.
+
+        Raises InputError where the settings give no scenario.
+        """
         return self.plan.made(self.number, replication if self.plan.by_seed else 0)
 
     def seed(self, replication: int) -> int:
-        """Of a replication."""
+        """Return the seed of a replication."""
         return self.plan.made(self.number, 0).first + replication
 
     def key(self, replication: int) -> str:
-        """Names the content of a replication: same key, same result."""
+        """Return the digest that identifies the result of a replication: same key, same result."""
         return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
 
     def settings(self) -> Settings:
-        """All that it sets in the base scenario, in order."""
+        """Return all settings that the case makes in the base scenario, in order."""
         campaign = self.plan.campaign
         return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
 
     def reproducing(self, replication: int) -> str:
-        """The command that runs one replication alone, and logs it; of a scenario that a function
-        makes, what it is made of."""
+        """Return the command that runs one replication alone and logs it.
+
+        If a function makes the scenario, return the function's name, its settings and the seed.
+        """
         campaign = self.plan.campaign
         words = [f"{key}={as_toml(value)}" for key, value in self.settings()]
         seed = ["--seed", str(self.seed(replication))]
@@ -109,36 +118,44 @@ class Cells(Sequence[Case]):
 
     campaign: Campaign
     kit: Kit = field(factory=Kit, init=False)
-    """What all that were made so far need."""
+    """Files and modules that the scenarios made so far need."""
     made: Callable[[int, int], Made] = field(init=False)
-    """Of a case's number, and of which of its scenarios. Raises InputError where it is none."""
+    """Function that returns a scenario by the numbers of its case and of its replication, where
+    replications differ by more than the seed.
+
+    Raises InputError where the settings give no scenario.
+    """
 
     def __attrs_post_init__(self) -> None:
         self.made = lru_cache(KEPT)(self._make)
 
     @classmethod
     def of(cls, campaign: Campaign) -> Cells:
-        """Raises InputError where a case that is looked at is no scenario."""
+        """Return the plan of a campaign. Raises InputError where a case that is looked at is no
+        scenario."""
         plan = cls(campaign)
         for case in plan.looked_at():
             case.made(0)
         return plan
 
     def looked_at(self) -> Iterator[Case]:
-        """All where they are few; else some, with every variant and every value of an axis."""
+        """Yield all cases if they are few, else some that have every variant and every value of an
+        axis."""
         if len(self) <= LOOKED_AT:
             yield from self
             return
         for k in range(max(LOOKED_AT, *self._shape)):
+            # Along a diagonal of the grid, every value of every axis occurs.
             yield self[int(np.ravel_multi_index([k % size for size in self._shape], self._shape))]
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
+        """Number of values of each axis, and number of variants."""
         return (*map(len, self.campaign.axes.values()), len(self.campaign.variants))
 
     @property
     def places(self) -> int:
-        """How many points there are."""
+        """Number of points."""
         return prod(self._shape[:-1])
 
     def __len__(self) -> int:
@@ -154,7 +171,7 @@ class Cells(Sequence[Case]):
         return Case(self, number, number // self._shape[-1], point, name)
 
     def points(self) -> Iterator[list[Case]]:
-        """The cases at each point."""
+        """Yield the cases at each point."""
         many = self._shape[-1]
         for first in range(0, len(self), many):
             yield [self[first + k] for k in range(many)]
@@ -163,35 +180,42 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def function(self) -> Callable[..., Any] | None:
-        """The user's that makes scenarios. Raises InputError where it is not there."""
+        """The user's function that makes scenarios, or None. Raises InputError where it is
+        missing."""
         name, folder = self.campaign.scenario, Path(self.campaign.folder)
         return imported(name, folder, "scenario") if self.campaign.made else None
 
     @cached_property
     def _arguments(self) -> frozenset[str]:
+        """Names of the function's arguments."""
         return frozenset(inspect.signature(self.function).parameters if self.function else ())
 
     @property
     def by_seed(self) -> bool:
-        """Whether each replication has a scenario of its own."""
+        """Whether each replication has a scenario of its own, since the function has an argument
+        `seed`."""
         return "seed" in self._arguments
 
     @cached_property
     def folder(self) -> Path:
-        """Where scenarios' files are sought."""
+        """Folder in which the files of scenarios are sought."""
         own = "" if self.campaign.made else Path(self.campaign.scenario).parent
         return Path(self.campaign.folder, own).absolute()
 
     @cached_property
     def _base(self) -> dict[str, Any]:
+        """Table of the base scenario's file."""
         return parse(Path(self.campaign.folder, self.campaign.scenario))
 
     @cached_property
     def _of_measures(self) -> Kit:
+        """Kit of the user's measures."""
         named = tuple(it for it in self.campaign.measures if it not in self.campaign.given)
         return kit_of(named, Path(self.campaign.folder).absolute())
 
     def _make(self, number: int, index: int) -> Made:
+        """Make the scenario of a case, for replication `index`, with its seed, its digest and its
+        kit."""
         campaign = self.campaign
         scenario = self._scenario(self[number].settings(), index)
         if index:
@@ -202,25 +226,30 @@ class Cells(Sequence[Case]):
             checked_seed(first + campaign.most - 1, campaign.source, key)
             kit = kit_of(scenario, self.folder) | self._of_measures
             self.kit |= kit
-        own = list(map(id, objects(self[number].settings()).values()))
+        # Objects have no digest; their ids identify them within this process, and `compare` refuses
+        # to store results of theirs.
+        identities = list(map(id, objects(self[number].settings()).values()))
         files = kit.code, sorted(kit.digests().values())
-        asked = own, campaign.until, campaign.gauges, campaign.by, files
+        measured = identities, campaign.until, campaign.gauges, campaign.by, files
+        # Numpy would abbreviate long arrays, and two different scenarios would have one digest.
         with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-            root = digest(repr((seeded(scenario, 0), *asked)).encode())
+            root = digest(repr((seeded(scenario, 0), *measured)).encode())
         return Made(scenario, root, first, kit)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
-        own = objects(given)
+        """Return the scenario with these settings, of replication `index` where a function makes
+        it."""
+        given_objects = objects(given)
         plain = tuple(pair for pair in given if not is_object(*pair))
         if self.function is None:
             source = str(Path(self.campaign.folder, self.campaign.scenario))
             scenario = self._read(self._base, plain, source)
         else:
             scenario = self._made(self.function, plain, index)
-        return with_given(scenario, **own) if own else scenario
+        return with_given(scenario, **given_objects) if given_objects else scenario
 
     def _made(self, function: Callable[..., Any], given: Settings, index: int) -> Scenario:
-        """The scenario that the user's function makes."""
+        """Return the scenario that the user's function makes with these settings."""
         campaign = self.campaign
         arguments = {key: value for key, value in given if key in self._arguments}
         rest = tuple((key, value) for key, value in given if key not in self._arguments)
@@ -236,11 +265,13 @@ class Cells(Sequence[Case]):
         return made
 
     def _read(self, table: dict[str, Any], given: Settings, source: str) -> Scenario:
-        own, named = deepcopy(table), self.campaign.source
+        """Return the scenario of a table with these settings. Raises InputError, naming the
+        campaign's file."""
+        table_of_case, named = deepcopy(table), self.campaign.source
         option = "--vary" if named == COMMAND_LINE else "set, axes or variants"
         for key, value in given:
             try:
-                put(own, key, value, option)
+                put(table_of_case, key, value, option)
             except InputError as error:
                 raise attrs.evolve(error, source=named) from None
-        return read(own, source, self.folder)
+        return read(table_of_case, source, self.folder)

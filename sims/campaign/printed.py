@@ -1,4 +1,5 @@
-"""The table of a campaign as people read it: all cells, or the best of each line of its picture."""
+"""Lay out the table of a campaign for people: all cells, or the best of each line of its
+picture."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from sims.errors import visible
 from sims.telling import amount_of, counted, grid, in_units, units
 
 Cells = Sequence[tuple[Gauge, Comparison]]
-"""Comparisons by measure and cell."""
+"""Pairs of a measure and a comparison of one cell."""
 
 TEX = str.maketrans(
     {
@@ -27,12 +28,13 @@ TEX = str.maketrans(
         **{it: f"\\{it}" for it in "&%$#_{}"},
     }
 )
-"""Characters that LaTeX would take for commands."""
+"""Maps characters that LaTeX would take for commands to their escaped form."""
 
 
 @frozen
 class Printed:
-    """A title, columns of words on the left and of numbers on the right, and rows of texts."""
+    """A table as text: a title, left-aligned columns, right-aligned columns of numbers, and
+    rows."""
 
     title: str
     left: tuple[str, ...]
@@ -65,8 +67,8 @@ def _tex_row(cells: Iterable[str]) -> str:
 
 
 def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
-    """Return a row for each measure, cell and variant. What compares variants has columns only
-    where there are several."""
+    """Return a table with a row for each measure, cell and variant. Columns that compare variants
+    are left out if there is only one."""
     many, compared = len(asked.gauges) > 1, len(asked.variants) > 1
     blocks = sorted({len(cell.paired) for _, cell in cells if cell.speaks})
     rows = []
@@ -77,7 +79,7 @@ def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
             mean, *more = _figures(gauge, cell, line, bool(blocks))
             completed = f"{line.as_asked} of {len(line.runs)}"
             figures = (completed, mean, *whole, *(more if compared else ()))
-            rows.append((*place, *_who(asked, line.variant), *figures))
+            rows.append((*place, *_variant_cells(asked, line.variant), *figures))
     classes, measure = ([asked.by.value] if asked.by else []), (["measure"] if many else [])
     figure = "mean" if many else _with_unit(asked.gauges[0], unit)
     span = f"{blocks[0]} to {blocks[-1]}" if len(blocks) > 1 else "".join(map(str, blocks))
@@ -91,8 +93,11 @@ def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
 
 
 def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
-    """Return a row for each line of the picture, with all measures at the place on its x-axis where
-    the picture's measure is best, as its star shows."""
+    """Return a table with a row for each line of the picture, at the value of its x-axis where the
+    picture's measure is best.
+
+    The row has all measures there; the picture marks this place by a star.
+    """
     assert asked.picture is not None
     x, compared = asked.picture.x, len(asked.variants) > 1
     shown = asked.gauge(asked.picture.measure)
@@ -107,11 +112,11 @@ def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Print
             best[rest] = cell, line
     rows = []
     for cell, line in best.values():
-        own = at[told(cell.point), line.variant]
-        means = [rounded(own[it.name].mean) if it.name in own else "-" for it in asked.gauges]
-        who = _who(asked, line.variant) if compared else ()
+        lines = at[told(cell.point), line.variant]
+        means = [rounded(lines[it.name].mean) if it.name in lines else "-" for it in asked.gauges]
+        variant = _variant_cells(asked, line.variant) if compared else ()
         place = [as_toml(value) for _, value in cell.point]
-        rows.append((*place, *who, f"{line.as_asked} of {len(line.runs)}", *means))
+        rows.append((*place, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
     names = [f"best {key}" if key == x else key for key in asked.axes]
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))
     means = [_with_unit(it, unit) for it in asked.gauges]
@@ -119,34 +124,38 @@ def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Print
 
 
 def _lines(cells: Cells) -> Iterator[tuple[Gauge, Comparison, Line]]:
+    """Yield each line with its measure and its comparison."""
     return ((gauge, cell, line) for gauge, cell in cells for line in cell.lines)
 
 
 def _better(gauge: Gauge, line: Line, other: Line) -> bool:
+    """Return whether a line's mean is better than another's."""
     more = line.mean.mean - other.mean.mean
     return more > 0 if gauge.higher_is_better else more < 0
 
 
 def settings_of(asked: Campaign) -> tuple[str, ...]:
-    """The keys that variants differ in, where they are called by them: a column for each."""
+    """Return the keys in which variants differ, if variants are named by their settings; each is
+    then a column."""
     keys = {tuple(settings) for settings in asked.variants.values()}
     own = all(name == told(tuple(it.items())) for name, it in asked.variants.items())
     return next(iter(keys)) if own and len(keys) == 1 else ()
 
 
-def _who(asked: Campaign, variant: str) -> tuple[str, ...]:
-    """The variant's name, or what it sets."""
+def _variant_cells(asked: Campaign, variant: str) -> tuple[str, ...]:
+    """Return the cells that identify a variant: its name or its settings."""
     if not settings_of(asked):
         return (variant,)
     return tuple(map(as_toml, asked.variants[variant].values()))
 
 
 def _with_unit(gauge: Gauge, unit: str) -> str:
+    """Return the name of a measure with its unit, if it has one."""
     return f"{gauge.name}, {units(unit)}" if gauge.timed else gauge.name
 
 
 def _whole(gauge: Gauge, line: Line, unit: str) -> str:
-    """Of all jobs of its first run, as `summary` tells it."""
+    """Return the value over all jobs of the variant's first run, as `summary` shows it."""
     value = line.runs[0].value
     if value is None:
         return "-"
@@ -154,7 +163,8 @@ def _whole(gauge: Gauge, line: Line, unit: str) -> str:
 
 
 def _figures(gauge: Gauge, cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
-    """Mean, effect, best and verdict; `blocks`: whether the table's intervals are over blocks."""
+    """Return mean, effect, best and verdict; `blocks` says whether the table's intervals are over
+    blocks."""
     if blocks and cell.too_short:
         verdict = line.verdict is Verdict.UNKNOWN
         words = "no verdict: fewer than 2 blocks" if verdict else line.verdict.value
@@ -165,6 +175,8 @@ def _figures(gauge: Gauge, cell: Comparison, line: Line, blocks: bool) -> tuple[
 
 
 def _mean(cell: Comparison, line: Line) -> str:
+    # An interval over so few blocks would rest on the shape of the t distribution alone.
+    """Return the mean as text, with its interval where it has one."""
     if cell.speaks and len(cell.paired) < FEWEST_BLOCKS:
         return amount_of(line.mean.mean, 4)
     # Runs that are all the same are one observation.
@@ -172,6 +184,7 @@ def _mean(cell: Comparison, line: Line) -> str:
 
 
 def _effect(cell: Comparison, line: Line) -> str:
+    """Return the effect as text, with its interval where it has one."""
     effect = line.effect
     if effect is None or line.verdict is Verdict.BASELINE:
         return rounded(effect)
@@ -181,9 +194,9 @@ def _effect(cell: Comparison, line: Line) -> str:
 
 
 def _verdict(cell: Comparison, line: Line) -> str:
-    """Return the verdict, with how many blocks there were where they are too few, and with what the
-    mean over all jobs says where it contradicts them."""
-    said = line.verdict.value
+    """Return the verdict, with the number of blocks where they are too few, and with the verdict
+    over all jobs where it contradicts that of the blocks."""
+    text = line.verdict.value
     if cell.speaks and line.verdict is Verdict.UNKNOWN:
-        said = f"{said}: {counted(line.informed, 'block')}, needs {line.needed}"
-    return f"{said}; all jobs: {line.otherwise.value}" if line.otherwise else said
+        text = f"{text}: {counted(line.informed, 'block')}, needs {line.needed}"
+    return f"{text}; all jobs: {line.otherwise.value}" if line.otherwise else text

@@ -1,4 +1,4 @@
-"""The short form of a campaign: variants of one scenario file on the same seeds."""
+"""Compare variants of one scenario file on the same seeds: the short form of a campaign."""
 
 from __future__ import annotations
 
@@ -46,15 +46,24 @@ def question(
     seed: int | None = None,
     until: float | None = None,
 ) -> Campaign:
-    """Return the campaign that compares variants with `baseline` (default: the first), anew at
-    every combination of `across`. A measure of the user's own is a function, or a text
-    `package.module:function`. Raises InputError for what cannot be asked."""
+    """Return the campaign that compares variants with `baseline` (default: the first), separately
+    at every combination of `across`.
+
+    A measure of the user's own is a function, or a text `package.module:function`. Raises
+    InputError where the arguments fit no campaign.
+    """
     if not any(variants):
         problem, accepted = "nothing is varied", "--vary KEY=V1,V2; `holdfast run` runs the file"
         raise InputError(COMMAND_LINE, "--vary", problem, accepted)
-    ours = measure if isinstance(measure, Measure) else None
-    name = ours.value if ours else measure if isinstance(measure, str) else name_of(measure)
-    if by and not (ours and ours.quantity):
+    known_measure = measure if isinstance(measure, Measure) else None
+    name = (
+        known_measure.value
+        if known_measure
+        else measure
+        if isinstance(measure, str)
+        else name_of(measure)
+    )
+    if by and not (known_measure and known_measure.quantity):
         problem = f"{name} is none of each job's"
         known = ", ".join(it.value for it in Measure if it.quantity)
         raise InputError(COMMAND_LINE, "--by", problem, f"--measure {known}")
@@ -84,8 +93,8 @@ def question(
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
-    """All combinations of what is varied, the last axis fastest. Raises InputError where a key is
-    varied twice."""
+    """Return all combinations of the values in `vary`, the last axis fastest. Raises InputError
+    where a key is varied twice."""
     for key, count in Counter(axis.key for axis in (*vary, *across)).items():
         if count > 1:
             raise InputError(COMMAND_LINE, "--vary", f"{key} is varied twice", "each key once")
@@ -93,7 +102,7 @@ def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings
 
 
 def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
-    """By name; what is asked for twice has two names."""
+    """Return the variants by name; variants with the same settings are numbered."""
     found: dict[str, dict[str, Any]] = {}
     seen = Counter[str]()
     for settings in variants:
@@ -104,6 +113,8 @@ def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
 
 
 def _baseline(word: str, variants: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the name of the variant that a word names, by name or by values. Raises InputError for
+    an unknown one."""
     for name, settings in variants.items():
         if word in (name, ",".join(map(as_toml, settings.values()))):
             return name
@@ -133,16 +144,17 @@ def compare(
 ) -> Table:
     """Run variants of a scenario file on the same seeds, on this machine's cores.
 
-    `vary`: dotted key -> its values, all combinations of which are compared, or a list of variants,
-    each dotted key -> value. Values of `policy.name`, `policy.order`, `faults` and others may be
-    objects, as `run` takes them. `across`: compare anew at each of these; `changes`, `policy`,
-    `hazard`: of all variants; `measure`: a name, or your function of a run's `Report`, which
-    returns a finite number or None; `higher_is_better`: whether more of your measure is better;
-    `difference`: of means, not their ratio; `by`: `user`, `group`, `queue`, `size` or `time`,
-    compare the jobs of each; `store`: a folder of results to go on from.
+    `vary`: dotted keys with their values, all combinations of which are compared, or a list of
+    variants, each a mapping from dotted keys to values. Values of `policy.name`, `policy.order`,
+    `faults` and others may be objects, as `run` takes them. `across`: compare separately at each of
+    these; `changes`, `policy`, `hazard`: settings of all variants; `measure`: a name, or your
+    function of a run's `Report`, which returns a finite number or None; `higher_is_better`: whether
+    more of your measure is better; `difference`: compare by the difference of means, not by their
+    ratio; `by`: `user`, `group`, `queue`, `size` or `time`, to compare the jobs of each; `store`: a
+    folder of results to go on from.
 
-    Raises TypeError, naming the argument, for what has another type, InputError for what cannot be
-    run.
+    Raises TypeError, naming the argument, for an argument of a wrong type, and InputError for a
+    campaign that cannot be run.
     """
     _expect("file", file, str | Path, "a path")
     _expect("runs", runs, int, "a whole number from 1")
@@ -156,9 +168,9 @@ def compare(
         for it in vary:
             _expect("vary", it, Mapping, "a list of {key: value}")
         variants = [tuple(it.items()) for it in vary]
-    own = {"policy.name": policy, "faults": hazard}
-    changed = {**(changes or {}), **{key: it for key, it in own.items() if it is not None}}
-    asked = question(
+    keys = {"policy.name": policy, "faults": hazard}
+    changed = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
+    asked_campaign = question(
         Path(file),
         variants,
         axes,
@@ -179,21 +191,24 @@ def compare(
         problem = "results of objects are not known again"
         raise InputError("call", "store", problem, "policies and measures as package.module:Name")
     with naming(Path(file)):
-        found = execute(asked, _near(mine), Store(Path(store)) if store else None)
-    refuse_raised(found)
-    return Table(found)
+        results = execute(asked_campaign, _workers_for(mine), Store(Path(store)) if store else None)
+    refuse_raised(results)
+    return Table(results)
 
 
 def refuse_raised(found: Results) -> None:
-    """Raise InputError for the first run that an error ended, if any: a comparison without it is
-    none."""
+    """Raise InputError for the first run that an error ended, if any, since a comparison without it
+    would be meaningless."""
     for (case, _), result in found.raised():
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
 def _measure(measure: Any) -> Any:
-    """Return one of ours by its name, or the user's own, a function or `package.module:function`,
-    as it is. Raises InputError for anything else."""
+    """Return a measure of Holdfast by its name, and a function or `package.module:function` of the
+    user's as it is.
+
+    Raises InputError for anything else.
+    """
     if OWN.fullmatch(measure) if isinstance(measure, str) else callable(measure):
         return measure
     try:
@@ -204,6 +219,8 @@ def _measure(measure: Any) -> Any:
 
 
 def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
+    """Return the axes of a mapping from keys to lists of values. Raises TypeError for another
+    type."""
     _expect(name, asked, Mapping, "{key: values}")
     for key, values in asked.items():
         _expect(f"{name}[{key!r}]", values, list | tuple | range, "a list of values")
@@ -211,13 +228,18 @@ def _axes(name: str, asked: Mapping[str, Sequence[Any]]) -> list[Axis]:
 
 
 def _expect(name: str, value: object, kind: Any, accepted: str) -> None:
+    """Raise TypeError where an argument is not of this type."""
     if not isinstance(value, kind) or isinstance(value, bool):
         raise TypeError(f"{name}: {value!r} is not accepted; accepted: {accepted}")
 
 
-def _near(mine: Sequence[Any]) -> Workers | None:
-    """Where a program's own objects can be run: by processes that begin as copies of this one, if
-    they know them there, else here."""
+def _workers_for(mine: Sequence[Any]) -> Workers | None:
+    """Return workers that can run a program's own objects, or None for the processes of this
+    machine.
+
+    New processes know the objects if they begin as copies of this one and can import them; else a
+    thread of this process runs them.
+    """
     try:
         forked = pickle.dumps(mine) and multiprocessing.get_start_method() == "fork"
     except Exception:  # of what is no module's: a lambda, say
@@ -228,7 +250,10 @@ def _near(mine: Sequence[Any]) -> Workers | None:
 def campaign(
     file: str | Path, *, size: str | None = None, store: str | Path | None = None
 ) -> Table:
-    """Run a campaign file, on this machine's cores; `size`: one of its [sizes]; `store`: a folder
-    of results to go on from. Raises InputError for what cannot be run."""
+    """Run a campaign file on this machine's cores, and return its table.
+
+    `size` is one of its [sizes]; `store` is a folder of results to go on from. Raises InputError
+    for a campaign that cannot be run.
+    """
     asked = load_campaign(Path(file), size)
     return Table(execute(asked, store=Store(Path(store)) if store else None))

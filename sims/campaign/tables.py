@@ -1,5 +1,8 @@
-"""What a campaign, or a comparison, answers: a table for people, with what they have to know of it;
-the same as a frame, as JSON and in a notebook; and its picture."""
+"""Show the result of a campaign or a comparison: as a table for people, a frame, JSON, in a
+notebook or as a picture.
+
+The table for people comes with the notes that a reader needs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ from sims.writing import check_suffix, replacing
 
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
-"""Files that a table can be written to."""
+"""Suffixes of files to which a table can be written."""
 
 
 @define(slots=False, repr=False)
@@ -39,7 +42,7 @@ class Table:
 
     results: Results
     whole: bool = False
-    """Whether all cells are printed, also where the picture marks the best of each line."""
+    """Whether all cells are printed, even if the picture marks the best of each line."""
 
     @cached_property
     def cells(self) -> list[tuple[Gauge, Comparison]]:
@@ -50,35 +53,35 @@ class Table:
         return [(it.gauge, it) for it in judged(found, results.campaign.level)]
 
     def comparisons(self) -> list[Comparison]:
-        """Of the first measure, a comparison for each cell."""
+        """Return the comparisons of the first measure, one for each cell."""
         return [cell for gauge, cell in self.cells if gauge == self.results.campaign.gauges[0]]
 
     def runs(self) -> Any:
-        """A row for each run, as a frame of polars."""
+        """Return a frame of polars with a row for each run."""
         return self.results.runs()
 
     # --- for people ---------------------------------------------------------------------------
 
     @property
     def title(self) -> str:
-        """What is compared."""
+        """Title of the table: campaign, measures, seeds and level."""
         asked = self.results.campaign
-        told = f"{asked.name}: {', '.join(asked.measures)}"
+        text = f"{asked.name}: {', '.join(asked.measures)}"
         if asked.seed is None or asked.precision is not None:
-            return f"{told}, 95 % intervals"
+            return f"{text}, 95 % intervals"
         first, last = asked.seed, asked.seed + asked.replications - 1
         seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
-        return f"{told}, {seeds}, 95 % intervals"
+        return f"{text}, {seeds}, 95 % intervals"
 
     @property
     def notes(self) -> list[str]:
-        """What a reader has to know of the figures, a line each."""
+        """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else [cell for _, cell in self.cells]
         notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
         return [*notes, *self._shortened()]
 
     def _shortened(self) -> Iterator[str]:
-        """Say what is not printed."""
+        """Yield a note on the rows that are not printed, if any."""
         asked = self.results.campaign
         if self.short and asked.picture is not None:
             gauge, shown = asked.gauge(asked.picture.measure), len(self.printed.rows)
@@ -91,10 +94,10 @@ class Table:
 
     @cached_property
     def printed(self) -> Printed:
-        """The table that people read: every cell, or the best of each line where the picture marks
+        """The table that people read: every cell, or the best of each line if the picture marks
         it."""
-        told = self.results.campaign, self.cells, self.title, self.results.unit
-        return best_of_lines(*told) if self.short else every_cell(*told)
+        arguments = self.results.campaign, self.cells, self.title, self.results.unit
+        return best_of_lines(*arguments) if self.short else every_cell(*arguments)
 
     @property
     def short(self) -> bool:
@@ -103,9 +106,11 @@ class Table:
         return picture is not None and picture.best and not self.whole
 
     def write(self, path: Path) -> int:
-        """Write the table: LaTeX as it is printed, CSV and Parquet with every cell and the ends of
-        intervals. Return how many rows it has. Raises InputError for another suffix, and where it
-        cannot be written."""
+        """Write the table, and return its number of rows.
+
+        LaTeX has the table as it is printed, CSV and Parquet every cell and the ends of intervals.
+        Raises InputError for another suffix, and where the file cannot be written.
+        """
         check_suffix(path, "table", SUFFIXES)
         if path.suffix != TEX:
             frame = self.frame("polars")
@@ -132,8 +137,11 @@ class Table:
     # --- for programs -------------------------------------------------------------------------
 
     def frame(self, library: Library | str | None = None) -> Any:
-        """A row for each variant in each cell, and measure, with the ends of intervals: of polars,
-        or of pandas if asked or where polars is missing. Raises InputError without either."""
+        """Return a frame with a row for each measure, cell and variant, with the ends of intervals.
+
+        It is a frame of polars, or of pandas if asked or if polars is missing. Raises InputError
+        where both are missing.
+        """
         rows = [
             {key: plain(value) for key, value in cell.point}
             | {"measure": gauge.name}
@@ -148,7 +156,7 @@ class Table:
         return frame.cast({polars.Null: polars.Float64})
 
     def as_json(self) -> dict[str, object]:
-        """All of it, with every run's value; of the first measure."""
+        """Return the comparisons of the first measure as data, with the value of every run."""
         asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
         first = asked.seed or 0
         cells = [self._cell_as_json(it) for it in self.comparisons()]
@@ -164,6 +172,7 @@ class Table:
         return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
 
     def _cell_as_json(self, cell: Comparison) -> dict[str, object]:
+        """Return a comparison as data."""
         lines = [self._line_as_json(cell, line) for line in cell.lines]
         place = {"at": dict(cell.point)} if cell.point else {}
         blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
@@ -171,6 +180,7 @@ class Table:
         return {**place, **blocks, "paired": paired, "variants": lines}
 
     def _line_as_json(self, cell: Comparison, line: Line) -> dict[str, object]:
+        """Return a variant's figures in a cell as data."""
         case = next(it for it in self.results.plan if it.variant == line.variant)
         settings = self.results.campaign.variants[line.variant]
         runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
@@ -189,10 +199,11 @@ class Table:
     # --- pictures -----------------------------------------------------------------------------
 
     def plot(self, path: str | Path | None = None) -> Picture | Path:
-        """Draw what the campaign's file asks for; else the distribution of the first measure over
-        runs, or blocks, for each variant. To `path`, or for the notebook to show.
+        """Draw the picture of the campaign's file to `path`, or return it for a notebook to show.
 
-        Raises InputError without matplotlib, and where nothing is there to draw.
+        If the file has no picture, draw the distribution of the first measure over runs, or blocks,
+        for each variant. Raises InputError where matplotlib is missing, and where there is nothing
+        to draw.
         """
         if path is None:
             with TemporaryDirectory(prefix="holdfast-") as folder:
@@ -205,21 +216,22 @@ class Table:
 
 
 def _of_line(line: Line) -> dict[str, Any]:
-    """Return how many blocks have information, and what the mean over all jobs says if it is the
-    opposite."""
+    """Return the number of blocks with information, and the verdict over all jobs where it
+    contradicts that of the blocks."""
     otherwise = line.otherwise.value if line.otherwise else None
     return {"informed": line.informed, "all_jobs": otherwise}
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:
+    """Return a variant's figures in a cell as a row of the frame."""
     row = {"variant": line.variant, "runs": len(line.runs), "as_asked": line.as_asked}
     effect = None if line.verdict is Verdict.BASELINE else line.effect
     for name, estimate in (("mean", line.mean), (cell.effect, effect)):
-        told = estimate_as_json(estimate) or {}
+        numbers = estimate_as_json(estimate) or {}
         row |= {
-            name: told.get("mean"),
-            f"{name}_low": told.get("low"),
-            f"{name}_high": told.get("high"),
+            name: numbers.get("mean"),
+            f"{name}_low": numbers.get("low"),
+            f"{name}_high": numbers.get("high"),
         }
     return {**row, "verdict": line.verdict.value}
 
@@ -228,7 +240,8 @@ def _row(cell: Comparison, line: Line) -> dict[str, Any]:
 
 
 def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator[str]:
-    """Explain the comparisons of a campaign's first measure; the table makes `many` in all."""
+    """Yield notes that explain the comparisons of a campaign's first measure; the table makes
+    `many` in all."""
     yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     yield from _levels(results.campaign, many)
@@ -240,7 +253,8 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
 
 
 def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Say what intervals over blocks rest on, and why some are missing."""
+    """Yield notes on the evidence behind intervals over blocks, and on why some intervals are
+    missing."""
     over = [cell for cell in cells if cell.speaks]
     yield from dict.fromkeys(cell.speaks for cell in over)
     lines = [line for cell in over for line in cell.lines]
@@ -266,7 +280,7 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int) -> Iterator[str]:
-    """Say at which level the intervals of `many` comparisons hold."""
+    """Yield notes on the level at which the intervals of `many` comparisons hold."""
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (
@@ -283,7 +297,7 @@ def _levels(asked: Campaign, many: int) -> Iterator[str]:
 
 
 def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
-    """Why figures, intervals and verdicts are not there."""
+    """Yield notes on why figures, intervals and verdicts are missing."""
     lines = [line for cell in cells for line in cell.lines]
     out: dict[str, Counter[RunStatus]] = {}
     for line in lines:
@@ -291,9 +305,9 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
             out.setdefault(line.variant, Counter()).update(line.left_out)
     if out:
         paired, seeds = sum(len(it.paired) for it in cells), sum(it.seeds for it in cells)
-        said = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
+        text = "; ".join(f"{name}: {_left_out(ends, measure)}" for name, ends in out.items())
         yield (
-            f"Not completed, and in no mean: {said}. Variants are compared over the seeds on which "
+            f"Not completed, and in no mean: {text}. Variants are compared over the seeds on which "
             f"both did, best is over the {paired} of {seeds} on which all did."
         )
     if unlike := dict.fromkeys(it.variant for it in lines if it.verdict is Verdict.UNLIKE):
@@ -317,5 +331,6 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _left_out(ends: Counter[RunStatus], measure: str) -> str:
+    """Return how many runs are left out for which reason, as text."""
     without = {RunStatus.COMPLETED: f"without a {measure}"}
     return ", ".join(f"{n} {without.get(it, it.value)}" for it, n in ends.items())

@@ -1,4 +1,5 @@
-"""A job on nodes that fail, or are taken back: what training.toml says of it, as a scenario."""
+"""Make scenarios of a training job on nodes that fail or are reclaimed, from the settings in
+training.toml."""
 
 from typing import Any
 
@@ -17,10 +18,12 @@ def job(
     place: str,
     spares: int,
 ) -> dict[str, Any]:
-    """The table of a scenario file; all other settings are keys of it."""
+    """Return the table of a scenario file; the arguments are the settings that training.toml
+    varies, other settings are set as keys of the table."""
     to_storage, to_buddy = checkpoint / storage, checkpoint / nodes / link
     images = {"kind": "images", "cost": to_storage}
     buddies = {"kind": "buddies", "cost": to_buddy, "replace_after": 0}
+    # Buddy checkpoints from one checkpoint on shared storage to the next.
     each = max(1, round(seconds(archive) / seconds(interval)))
     places: dict[str, dict[str, Any]] = {
         "storage": images,

@@ -6,7 +6,7 @@ from sims.cli.signals import heard
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command and return its exit code."""
     with heard():
         from sims.cli.commands import run_command
 

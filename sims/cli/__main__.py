@@ -1,4 +1,4 @@
-"""`python -m sims.cli` is `holdfast`."""
+"""Makes `python -m sims.cli` the same as `holdfast`."""
 
 import sys
 

@@ -1,4 +1,5 @@
-"""`holdfast campaign`: runs of a campaign file, here or on a cluster; table, picture, data."""
+"""Implements `holdfast campaign`: runs a campaign file, here or on a cluster, and shows its table,
+picture and data."""
 
 from __future__ import annotations
 
@@ -31,16 +32,16 @@ from sims.options import (
     written,
 )
 from sims.telling import counted, show_table
-from sims.writing import check_suffix
+from sims.writing import check_suffix, unlinked
 
 if TYPE_CHECKING:
     import polars as pl
 
 FOLDER = Path("logs/campaigns")
 RECENT = 60
-"""Seconds over which `status` takes the rate."""
+"""Seconds over which `status` measures the rate of finished runs."""
 SHOWN = 5
-"""Cells that raised, told one by one."""
+"""Largest number of failed cells that are listed one by one."""
 
 campaign = group(
     """Run a campaign file: many runs of a scenario, a table and a figure.
@@ -95,7 +96,7 @@ def _opened(
         problem = f"{asked.scenario!r} is a function, which is not called here"
         raise InputError(str(file), "scenario", problem, "--load, which calls it")
     with naming(file):
-        yield asked, Store(results or FOLDER / asked.name)
+        yield asked, Store(results or unlinked(FOLDER / asked.name, "--results"))
 
 
 # --- running ----------------------------------------------------------------------------------
@@ -143,7 +144,8 @@ def run(
 
 
 def _raised(results: Results, label: str) -> Iterator[str]:
-    """Two lines for each run that raised."""
+    """Yield two lines for each run that raised an error: the error, and the command that reproduces
+    it."""
     for (case, replication), result in results.raised():
         yield f"{label} {case}, seed {result.seed}: {result.error}"
         yield f"{'':{len(label)}} {case.reproducing(replication)}"
@@ -204,7 +206,7 @@ def table(
 def _finished(
     file: Path, results: Path | None, size: str | None, replications: int | None, load: bool
 ) -> Iterator[tuple[Results, Path]]:
-    """What is finished, and the folder of results."""
+    """Yield the results that are finished and their folder. Raises InputError if there are none."""
     with _opened(file, results, size, replications, load) as (asked, store):
         found = Results.of(asked, store=store)
         if not found.found:

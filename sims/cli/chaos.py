@@ -1,5 +1,8 @@
-"""`holdfast chaos`: a scenario again and again, each time with one worker killed, or taken back, at
-one moment; every run must end and pass the audit, which knows what its protection has saved."""
+"""Implements `holdfast chaos`: repeats a scenario, each time with one injected failure.
+
+In each run one worker is killed or reclaimed at one moment. Every run must end and pass the audit,
+which knows what the run's protection has saved.
+"""
 
 from __future__ import annotations
 
@@ -44,24 +47,25 @@ from sims.telling import counted, grid, show_table
 from sims.world import run
 
 WORST, SHOWN = 5, 10
-"""Injected failures that are listed: those that cost most, those that found something."""
-PATIENCE = 50
-"""Times the baseline makespan and the injected failure after which a run counts as one that never
-ends."""
+"""Numbers of injected failures that are listed: those that cost most, and those that found a
+problem."""
+ENDLESS_FACTOR = 50
+"""Factor on the baseline makespan plus the failure's length after which a run counts as one that
+never ends."""
 
 
 class Injection(enum.Enum):
-    """What is done to a worker."""
+    """Kind of an injected failure."""
 
     KILL = "kill"
-    """It goes DOWN for a while."""
+    """The worker goes DOWN for a while."""
     RECLAIM = "reclaim"
-    """Its owner takes it back for a while."""
+    """The worker's owner takes it back for a while."""
 
 
 @frozen
 class InjectedRun:
-    """One run with one injected failure."""
+    """One run of the scenario with one injected failure."""
 
     scenario: Scenario
     folder: Path
@@ -72,7 +76,7 @@ class InjectedRun:
     limit: float
 
     def _changed(self) -> dict[str, Any]:
-        """Keys of the scenario that the injected failure changes."""
+        """Return the scenario's keys that the injected failure changes, with their values."""
         if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
             return {"reclaims": (*self.scenario.reclaims, span)}
@@ -83,11 +87,11 @@ class InjectedRun:
         return {"faults": faults.model_copy(update={"strikes": (*faults.strikes, strike)})}
 
     def injected(self) -> Scenario:
-        """The scenario with the injected failure in it."""
+        """Return the scenario with the injected failure in it."""
         return self.scenario.model_copy(update=self._changed())
 
-    def spelt(self) -> str:
-        """The options of `holdfast run` that make the same run."""
+    def run_options(self) -> str:
+        """Return the options of `holdfast run` that make the same run."""
         changed = self._changed()
         if "reclaims" in changed:
             return f"--set 'reclaims={[list(span) for span in changed['reclaims']]}'"
@@ -99,19 +103,20 @@ class InjectedRun:
 
 @frozen
 class TrialOutcome:
-    """What came of a trial, or of the baseline run."""
+    """Outcome of a run with an injected failure, or of the baseline run."""
 
     makespan: float
     lost: float
     """Processor-time of work that had to be done again."""
     problems: tuple[str, ...]
-    """Empty where it ended, and soundly."""
+    """Laws that the run breaks, or the fact that it never ends; empty if the run ended and passed
+    the audit."""
     instants: tuple[float, ...] = ()
-    """Of the baseline: when something happens, and once between."""
+    """For the baseline only: the times of its events, and one time between every two."""
 
 
 def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
-    """Run it once. Raises what `world.run` raises."""
+    """Run the scenario once without injected failures. Raises what `world.run` raises."""
     records: list[Record] = []
     ending = run(scenario, [records.append], folder)
     instants = moments(records, scenario.times is Unit.SLOT)
@@ -119,8 +124,10 @@ def undisturbed(scenario: Scenario, folder: Path) -> TrialOutcome:
 
 
 def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
-    """The instants at which something happens before the end, and one between every two; `whole`:
-    only whole numbers."""
+    """Return the times of events before the end, and the middle between every two neighbours.
+
+    `whole` keeps only whole numbers.
+    """
     times = sorted({record.t for record in records})
     found = [times[0]]
     for before, after in pairwise(times):
@@ -134,8 +141,9 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 def trials(
     scenario: Scenario, folder: Path, baseline: TrialOutcome, length: float, most: int
 ) -> list[InjectedRun]:
-    """Every (injected failure, worker, moment), or `most` of them, drawn at random."""
-    limit = PATIENCE * (baseline.makespan + length)
+    """Return a run for every (injected failure, worker, moment), or `most` of them, drawn at
+    random."""
+    limit = ENDLESS_FACTOR * (baseline.makespan + length)
     found = [
         InjectedRun(scenario, folder, injection, worker, time, length, limit)
         for time in baseline.instants
@@ -150,13 +158,14 @@ def trials(
 
 
 def _takes_more(faults: AnyFaults) -> bool:
-    """Whether one more fault of a worker can be listed beside them."""
+    """Return whether the scenario's faults can list one more fault of a worker beside their own."""
     listing = NoFaults | ExponentialFaults | Weibull | ListedFaults
     return isinstance(faults, listing) and faults.of is Struck.WORKERS
 
 
 def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
-    """How long a failed worker stays away by default: as faults keep it, or a tenth of the run."""
+    """Return how long a failed worker stays away by default: the mean downtime, or a tenth of the
+    run."""
     if not isinstance(scenario.faults, NoFaults) and scenario.faults.mean_downtime:
         return scenario.faults.mean_downtime
     tenth = baseline.makespan / 10
@@ -164,7 +173,7 @@ def usual_length(scenario: Scenario, baseline: TrialOutcome) -> float:
 
 
 def attempt(trial: InjectedRun) -> TrialOutcome:
-    """Run one trial and judge it."""
+    """Run one trial and judge its outcome."""
     records: list[Record] = []
     scenario = trial.injected()
     try:
@@ -235,7 +244,7 @@ def chaos(
     for problem in baseline.problems[:SHOWN]:
         show(f"baseline: {problem}")
     for trial, verdict in wrong[:SHOWN]:
-        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.spelt()}"
+        line = f"holdfast run {file} --seed {trial.scenario.seed} {trial.run_options()}"
         show(verdict.problems[0], f"  {line}")
     if wrong or baseline.problems:
         return 1

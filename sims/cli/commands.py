@@ -1,5 +1,8 @@
-"""From the command line's words to a command; every user error is one line and exit code 2.
-What its streams do not take is told in one line, a reader may leave early; and none sits silent."""
+"""Finds and runs the command that the command line names.
+
+Every user error is one line and exit code 2. An error of the standard streams is one line too; a
+reader may close the pipe early; and a command that prints nothing for long is reported.
+"""
 
 from __future__ import annotations
 
@@ -27,17 +30,18 @@ from sims.errors import InputError, note, visible
 from sims.options import call, command_of, guarded
 
 COMMANDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-"""The module here that each is in, and what its own help begins with."""
+"""Maps each command to its module in this package and to the first line of its help."""
 
 COMPLETION = "_HOLDFAST_COMPLETE"
-"""What a shell that asks for completions sets."""
+"""Environment variable that a shell sets when it asks for completions."""
 
 
 class Commands(TyperGroup):
-    """Imports a command when it is called: none waits for what others need."""
+    """Group of commands that imports a command when it is called, so that no command waits for the
+    imports of others."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """As Typer's."""
+        """Return the command as Typer does, but loaded."""
         name, unloaded, rest = super().resolve_command(ctx, args)
         loaded = unloaded and load(name or "")
         hear()
@@ -45,7 +49,7 @@ class Commands(TyperGroup):
 
 
 def load(name: str) -> Any:
-    """The command of this name."""
+    """Import and return the command of this name."""
     module = import_module(f"sims.cli.{COMMANDS[name]['module']}")
     declared = getattr(module, name.replace("-", "_"))
     return (
@@ -54,7 +58,7 @@ def load(name: str) -> Any:
 
 
 def _unloaded() -> None:
-    """Stands for a command where all are listed."""
+    """Stand in for a command in the list of all commands, which imports none."""
 
 
 def _version(wanted: bool) -> None:
@@ -80,14 +84,15 @@ def _command_line() -> Any:
     names = {"help_option_names": ["-h", "--help"]}
     line = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=names)
     line.callback()(_holdfast)
-    for name, told in COMMANDS.items():
-        line.command(name, help=told["about"], short_help=told["about"])(_unloaded)
+    for name, entry in COMMANDS.items():
+        line.command(name, help=entry["about"], short_help=entry["about"])(_unloaded)
     return get_command(line)
 
 
 def run_command(words: Sequence[str] | None) -> int:
-    """Run the command that the words, or the process's own, are of; returns the exit code."""
-    warnings.formatwarning = _told
+    """Run the command that these words, or the process's own arguments, name; return its exit
+    code."""
+    warnings.formatwarning = _as_line
     # Looking for plug-ins of pydantic's reads what all installed packages say of themselves.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     given = sys.argv[1:] if words is None else words
@@ -101,8 +106,8 @@ def run_command(words: Sequence[str] | None) -> int:
     return guarded(body)
 
 
-def _told(message: Warning | str, *_: object, **__: object) -> str:
-    """A warning as one line, without the place in our code."""
+def _as_line(message: Warning | str, *_: object, **__: object) -> str:
+    """Format a warning as one line, without its place in the source."""
     return f"holdfast: {visible(str(message))}\n"
 
 
@@ -112,20 +117,23 @@ def _told(message: Warning | str, *_: object, **__: object) -> str:
 T = TypeVar("T")
 
 EVERY, GROWTH, STUCK = 10.0, 0.1, 0.5
-"""Where nobody watches: seconds between two lines at least, and part of the time so far; that part
-while nothing changes."""
+"""Seconds between two reports at least, where stderr is no terminal; that interval as a part of the
+time so far; and the same part while nothing changes."""
 SILENCE, WATCHED = 12.0, 3.0
-"""Seconds after which whatever has said nothing is told of; of a terminal, before which somebody
-sits. Later than EVERY: who tells of himself is not told of."""
+"""Seconds without output after which a command is reported as still running, and the same on a
+terminal until the first report.
+
+SILENCE exceeds EVERY: a command that reports its own progress is not reported.
+"""
 SHOWN = 60
-"""Characters of a command."""
+"""Number of characters of a command that a report shows."""
 
 
 class Teller(ABC):
-    """Context manager: a thread tells on stderr how far something is, whatever it is doing."""
+    """Context manager whose thread reports progress on stderr, whatever the main thread does."""
 
     stuck = "still the same"
-    """Said where a line tells nothing new."""
+    """Remark on a line that reports nothing new."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
@@ -134,15 +142,15 @@ class Teller(ABC):
 
     @abstractmethod
     def line(self) -> str:
-        """How far it is."""
+        """Return the present progress as a line."""
 
     @property
     def taken(self) -> float:
-        """Seconds so far."""
+        """Seconds since the reporter was made."""
         return time.monotonic() - self._began
 
     def _watch(self) -> None:
-        """What the thread does: a line every so often, more seldom while nothing changes."""
+        """Print a line every so often, less often while nothing changes; runs in the thread."""
         wait, before = EVERY, ""
         while not self._over.wait(wait):
             line = self.line()
@@ -160,31 +168,31 @@ class Teller(ABC):
 
 
 def tell(seconds: float, line: str) -> None:
-    """A line on stderr, after so many seconds."""
+    """Print a line on stderr with the seconds that have passed."""
     note(f"{seconds:.0f} s: {line}")
 
 
 class Patience(Teller):
-    """Tells of a command that says nothing itself."""
+    """Reports that a command which prints nothing itself is still running."""
 
     def __init__(self, command: str) -> None:
         super().__init__()
         self._command = command if len(command) <= SHOWN else f"{command[:SHOWN]} ..."
-        self._heard = -inf
-        """Seconds after the beginning."""
+        self._last_output = -inf
+        """Time of the command's last output, in seconds since the beginning."""
 
     def line(self) -> str:
-        """No more is known of it."""
+        """Return the name of the command; no more is known of its progress."""
         return f"still at `holdfast {self._command}`"
 
-    def hears(self) -> None:
-        """It said something."""
-        self._heard = self.taken
+    def note_output(self) -> None:
+        """Note that the command has printed something."""
+        self._last_output = self.taken
 
     def _watch(self) -> None:
         wait = WATCHED if sys.stderr.isatty() else SILENCE
         while not self._over.wait(wait):
-            silent, longest = self.taken - self._heard, max(SILENCE, STUCK * self.taken)
+            silent, longest = self.taken - self._last_output, max(SILENCE, STUCK * self.taken)
             wait = longest - silent  # of one that has said something since
             if wait <= 0:
                 tell(self.taken, self.line())
@@ -192,14 +200,14 @@ class Patience(Teller):
 
 
 class Output:
-    """A stream that is heard of, and whose errors are InputErrors; but BrokenPipeError, which is
-    no error, stays.
+    """A stream that reports each write, and whose errors are InputErrors, except BrokenPipeError,
+    which stays.
 
-    After one, what else is printed is thrown away.
+    After an error all further output is discarded.
     """
 
-    def __init__(self, name: str, stream: TextIO, hears: Callable[[], None]) -> None:
-        self._name, self._stream, self._hears = name, stream, hears
+    def __init__(self, name: str, stream: TextIO, note_output: Callable[[], None]) -> None:
+        self._name, self._stream, self._note_output = name, stream, note_output
         if isinstance(stream, TextIOWrapper):
             # What a terminal has no letter for is no reason to stop.
             stream.reconfigure(errors="backslashreplace")
@@ -208,21 +216,21 @@ class Output:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """As the stream's own. Raises InputError, BrokenPipeError."""
+        """Write the text to the stream. Raises InputError, BrokenPipeError."""
         if text == "":  # with which Typer asks what kind of stream this is
             return 0
-        self._hears()
+        self._note_output()
         return self._done(lambda: self._stream.write(text))
 
     def flush(self) -> None:
-        """As the stream's own. Raises InputError, BrokenPipeError."""
+        """Flush the stream. Raises InputError, BrokenPipeError."""
         self._done(self._stream.flush)
 
     def _done(self, step: Callable[[], T]) -> T:
         try:
             return step()
         except OSError as error:
-            # What is left in its buffer would fail again where nobody can catch it.
+            # What is left in its buffer would fail again at exit, where no handler can catch it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
             if isinstance(error, BrokenPipeError):
                 raise
@@ -232,14 +240,16 @@ class Output:
 
 @contextmanager
 def printing(words: Sequence[str]) -> Iterator[None]:
-    """Within, the command's streams are `Output`s, and it never says nothing for long; at the end
-    all is printed."""
-    if sys.stderr is None or sys.stdout is None:  # closed by who started this process
+    """Replace stdout and stderr by `Output`s, and report a command that prints nothing for long.
+
+    At the end, stdout is flushed.
+    """
+    if sys.stderr is None or sys.stdout is None:  # closed by the parent process
         yield
         return
     watch = Patience(" ".join(words))
-    out = cast(TextIO, Output("standard output", sys.stdout, watch.hears))
-    err = cast(TextIO, Output("standard error", sys.stderr, watch.hears))
+    out = cast(TextIO, Output("standard output", sys.stdout, watch.note_output))
+    err = cast(TextIO, Output("standard error", sys.stderr, watch.note_output))
     with redirect_stdout(out), redirect_stderr(err), watch:
         try:
             yield

@@ -1,4 +1,5 @@
-"""`holdfast compare`: which variant of a scenario is better, by how much, how surely."""
+"""Implements `holdfast compare`: which variant of a scenario is better, by how much, and how
+surely."""
 
 from __future__ import annotations
 
@@ -38,12 +39,15 @@ VALUES = "KEY=V1,V2,..."
 
 
 def picture_or_table(word: str) -> Path:
-    """A file that a picture or a table can be written to, by its suffix."""
+    """Return the path of an output file; its suffix must be that of a picture or of a table."""
     return picture(word, *SUFFIXES)
 
 
 def finished(asked: Campaign, store: Path | None, title: str) -> Results:
-    """Run what is missing of it, on this machine's cores. Raises InputError where a run raised."""
+    """Run what is missing of a campaign on this machine's cores, and return all results.
+
+    Raises InputError where a run raised an error.
+    """
     kept = f"what is finished is in {store}: the same command goes on"
     with interruptible(kept if store else "without --store nothing is kept"), bar(title) as watch:
         found = run_campaign(asked, store=Store(store) if store else None, watch=watch)

@@ -1,4 +1,4 @@
-"""`holdfast export`, `plot` and `view`: a log as tables, pictures, a page."""
+"""Implements `holdfast export`, `plot` and `view`: a log as tables, pictures, or a page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ TARGETS = {
     "events": (write_events, "event", SUFFIXES),
     "jobs": (write_jobs, "job", SUFFIXES),
 }
-"""Format -> what writes it, what it is made of (one of them), and its suffixes."""
+"""Maps a format to the function that writes it, to the name of one of its rows, and to its
+suffixes."""
 
 
 def export(
@@ -69,7 +70,7 @@ def export(
 
 
 class Inches(NamedTuple):
-    """Of a picture; to Typer, a plain tuple of two would be two words."""
+    """Size of a picture in inches; Typer would read a plain tuple of two as two words."""
 
     width: float
     height: float

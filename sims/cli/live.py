@@ -1,5 +1,5 @@
-"""Runs in real time: `holdfast live` and `reality`, by real processes; `run --live`, a simulation
-that is watched."""
+"""Implements runs in real time: `holdfast live` and `reality` with real processes, and `run
+--live`, a simulation shown on the terminal."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ from sims.options import (
     written,
 )
 from sims.scenario import Scenario
-from sims.scenario.loader import load
+from sims.scenario.loader import files_of, load
 from sims.telling import counted
+from sims.world import log_path
+from sims.writing import refuse_inputs, unlinked
 
 if TYPE_CHECKING:
     from sims.live.reality import Outcome
@@ -48,6 +50,14 @@ Cluster = Annotated[
         "--scheduler",
     ),
 ]
+OpenToAll = Annotated[
+    bool,
+    flag(
+        "--open",
+        "without the package cryptography: start a cluster to which everybody on this machine can "
+        "connect, and run code in your name",
+    ),
+]
 FOLDER = Path("logs/reality")
 
 
@@ -58,8 +68,9 @@ def live(
     policies: Policies = None,
     scheduler: Cluster = None,
     log: Annotated[
-        Path | None, option(Path, "PATH", "where to log; default: logs/NAME.jsonl")
+        str | None, option(str, "PATH", "file of the log, as that of `run`; `none`: no log")
     ] = None,
+    open_to_all: OpenToAll = False,
     monkey: Annotated[
         int | None,
         option(
@@ -77,16 +88,21 @@ def live(
     (To watch a simulation: `run --live`.)"""
     from sims.live.live import advance_of, opened, playable
     from sims.live.reality import measure, predict
+    from sims.log_writer import LogWriter
 
     scenario = load(file, changes or (), seed)
     with naming(file):
         playable(scenario)
+        where = log_path(scenario, log)
+        if where is not None:
+            refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
+            LogWriter(where)  # refuses a name that it cannot have, before anything is started
         folder, advance = file.parent, advance_of(scenario, file.parent)
         [foreseen] = predict({scenario.name: scenario}, [scenario.seed], folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
-        where = log or Path("logs") / f"{scenario.name}.jsonl"
-        with opened(scenario.full_platform.size, advance, scheduler) as processes:
+        size = scenario.full_platform.size
+        with opened(size, advance, scheduler, open_to_all) as processes:
             about = scenario.name, scenario, scenario.seed, processes, folder
             if monkey is None:
                 outcome = measure(*about, where)
@@ -96,7 +112,7 @@ def live(
                     f"  answers     {'right' if outcome.right else 'WRONG'}",
                     f"  audit       {'passed' if outcome.sound else 'FAILED'}",
                     f"  latest      {max(outcome.late, default=0):.3f} s after its time",
-                    f"  log         {where}",
+                    f"  log         {where or 'none'}",
                 )
                 return 0 if right else FAILED
             draws = stream(scenario.seed, "monkey").uniform(0, seconds, monkey)
@@ -130,6 +146,7 @@ def reality(
         Path | None, option(Path, "DIR", "for predictions, logs, results; default: logs/reality")
     ] = None,
     output: Annotated[Path | None, written("draw it, too", picture)] = None,
+    open_to_all: OpenToAll = False,
     again: Annotated[bool, flag("--again", "tell what is in the folder; run nothing")] = False,
 ) -> int:
     """Predict runs of a scenario, then measure them with real processes.
@@ -140,15 +157,14 @@ def reality(
     from sims.live.reality import Comparison, calibrate, measure, predict, read, write
 
     scenario = load(file, changes or (), seed)
-    where = folder or FOLDER / scenario.name
+    where = folder or unlinked(FOLDER / scenario.name, "--folder")
     predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
     with naming(file):
         variants = variants_of(file, scenario, compared or [], changes or [])
         if not again:
             seeds = range(scenario.seed, scenario.seed + runs)
-            with opened(
-                scenario.full_platform.size, advance_of(scenario, file.parent), scheduler
-            ) as processes:
+            size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
+            with opened(size, advance, scheduler, open_to_all) as processes:
                 show("calibration", *calibrate(processes).lines())
                 write(predict(variants, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
@@ -175,7 +191,8 @@ def reality(
 def variants_of(
     file: Path, scenario: Scenario, names: list[str], changes: list[str]
 ) -> dict[str, Scenario]:
-    """The scenario under each of these policies, or under its own. Raises InputError."""
+    """Return the scenario under each of these policies, or under its own if there are none. Raises
+    InputError."""
     if not names:
         return {scenario.policy_name: scenario}
     found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
@@ -188,11 +205,12 @@ def variants_of(
 
 
 DRAWN = 400
-"""Workers drawn one by one; of more only how many are in which state is told."""
+"""Largest number of workers that are drawn one by one; of more, only the number in each state is
+shown."""
 ROW = 80
-"""Workers in a row."""
+"""Number of workers in a row."""
 WAITING = 12
-"""Waiting jobs that are named."""
+"""Largest number of waiting jobs that are named."""
 
 SIGNS = {
     "busy": ("\N{FULL BLOCK}", "green"),
@@ -200,13 +218,13 @@ SIGNS = {
     "reclaimed": ("\N{MEDIUM SHADE}", "yellow"),
     "down": ("\N{LIGHT SHADE}", "red"),
 }
-"""How a worker is drawn, by what it is or does; the shape alone tells them apart."""
+"""Maps the state of a worker to its sign and colour; the sign alone tells the states apart."""
 
 
 class ShowLive(ShowProgress):
-    """As ShowProgress, and below it every worker and who waits.
+    """Shows the progress of a run, and below it every worker and the waiting jobs.
 
-    A picture is worked out from the run's history only when it is drawn: events are many, pictures
+    A picture is computed from the run's history only when it is drawn: events are many, pictures
     few.
     """
 
@@ -216,7 +234,7 @@ class ShowLive(ShowProgress):
         super().__init__(title, unit, end)
         self._history = History(workers)
         self._lock = Lock()
-        """The run goes on while a picture is drawn."""
+        """Protects the history: the run goes on while the thread draws a picture."""
 
     def __call__(self, record: Record) -> None:
         with self._lock:
@@ -225,16 +243,16 @@ class ShowLive(ShowProgress):
             super().__call__(record)
 
     def picture(self) -> RenderableType:
-        """What a terminal shows."""
+        """Return what a terminal shows."""
         return Group(super().picture(), *self._rows(), self._queue())
 
     def waiting(self) -> list[str]:
-        """Jobs that hold no workers, in the order in which they were submitted."""
+        """Return the jobs that hold no workers, in the order of their submission."""
         with self._lock:
             return [job.name for job in self._history.queue]
 
     def states(self) -> list[str]:
-        """Of every worker: busy, idle, reclaimed or down."""
+        """Return the state of every worker: busy, idle, reclaimed or down."""
         states = ["idle"] * self._history.processors
         with self._lock:
             for run in self._history.runs.values():
@@ -254,10 +272,10 @@ class ShowLive(ShowProgress):
                     row.append(*SIGNS[state])
                 yield row
         counts = Counter(states)
-        told = Text()
+        legend = Text()
         for state, (sign, style) in SIGNS.items():
-            told.append(sign, style).append(f" {state} {counts[state]:,}   ")
-        yield told
+            legend.append(sign, style).append(f" {state} {counts[state]:,}   ")
+        yield legend
 
     def _queue(self) -> Text:
         waiting, running = self.waiting(), self._history.running

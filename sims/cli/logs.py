@@ -1,4 +1,4 @@
-"""`holdfast summary`, `trace`, `queue`, `why`, `audit`: what a log tells; and how it is read."""
+"""Implements `holdfast summary`, `trace`, `queue`, `why` and `audit`, which read a log."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ from sims.report import Report, amounts
 from sims.telling import Clock, amount_of, counted, told
 
 SHOWN = 20
-"""Violations printed unless all are asked for."""
+"""Number of violations that are printed; --json prints all of them."""
 PROMPT, FOLD = 1, 1
-"""Lines of a screen that stay for the shell's prompt, and for what is left out."""
+"""Lines of a screen that are kept free: for the shell's prompt, and for the note on hidden
+causes."""
 UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, AssertionError)
-"""What a fold raises where an event contradicts those before, or does not fit together."""
+"""Exceptions that a fold raises where an event contradicts earlier ones, or itself."""
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[LogFile]:
-    """The log at `path`, to be folded inside; says on stderr afterwards if it ends early.
+    """Open the log at `path` for a fold inside; say on stderr afterwards if it ends early.
 
     Raises InputError, naming the line, where the fold cannot go on.
     """
@@ -53,14 +54,14 @@ def _why(error: Exception) -> str:
 
 
 def note_if_early(log: LogFile) -> None:
-    """Say on stderr that the log ends before its run did, where it does."""
+    """Say on stderr if the log ends before its run did."""
     if log.cut or not log.ended:
         how = "the last line is cut" if log.cut else "the log stops early"
         note(f"{log.path}: {how}; read up to event {log.read - 1}")
 
 
 def unit_of(log: Path) -> str:
-    """Unit of the times in this log."""
+    """Return the unit of the times in this log."""
     from sims.trace.read import clock_of
 
     return clock_of(log).unit
@@ -132,9 +133,10 @@ def why(
 
 
 def folded(lines: Sequence[str]) -> Iterator[str]:
-    """As many lines of a chain as fit a screen: the first ones, which explain most, and the last.
+    """Yield as many lines of a chain as fit a screen: the first ones, which explain most, and the
+    last.
 
-    At least one of each, however small the screen, and all but them told as a number.
+    At least one of each is shown, however small the screen; the others are counted.
     """
     width, height = get_terminal_size()
     rows = [max(1, -(-len(line) // width)) for line in lines]
@@ -196,7 +198,7 @@ def audit(
 
 JOB, WORKER = "job", "worker"
 Classes = Mapping[str, tuple[int, Spreads]]
-"""By name: how many jobs, and their numbers."""
+"""Maps the name of each class to its number of jobs and their statistics."""
 
 
 def summary(
@@ -213,11 +215,11 @@ def summary(
     """Summarise a log: makespan, flowtimes, and where the processor time went."""
     with reading(log) as file:
         report = Report.of(file, workers=by == WORKER, jobs=by == JOB)
-        lines = list(_told(report, by, as_json))
+        lines = list(_summary_lines(report, by, as_json))
     show(*lines)
 
 
-def _told(report: Report, by: str | None, as_json: bool) -> Iterator[str]:
+def _summary_lines(report: Report, by: str | None, as_json: bool) -> Iterator[str]:
     accounts, classes = _accounts(report, by), _classes(report, by)
     if as_json:
         each: dict[str, object] = {name: amounts(it) for name, it in accounts.items()}
@@ -253,7 +255,7 @@ def _classes(report: Report, by: str | None) -> Classes:
 
 
 def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
-    """One line per account, one column per use that any of them has."""
+    """Yield one line per account, with one column per use that any of them has."""
     uses = [use for use in Use if any(account[use] for account in accounts.values())]
     heads = ["", *(use.value for use in uses)]
     rows = (
@@ -264,20 +266,21 @@ def account_table(accounts: Mapping[str, Account]) -> Iterator[str]:
 
 
 def _class_table(classes: Classes) -> Iterator[str]:
-    """One line per class of jobs: how long they waited, and how much that slowed them down."""
-    told, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
+    """Yield one line per class of jobs: how long they waited, and how much that slowed them
+    down."""
+    measures, blank = ("wait", "bounded_slowdown"), [""] * (len(STATISTICS) - 1)
     above = ["", "", f"{'wait':<12}", *blank, "bounded slowdown", *blank]
     heads = ["", "jobs", *STATISTICS, *STATISTICS]
     rows = []
     for name, (jobs, spreads) in classes.items():
-        numbers = (getattr(spreads[it], each, None) for it in told for each in STATISTICS)
+        numbers = (getattr(spreads[it], each, None) for it in measures for each in STATISTICS)
         cells = ("-" if number is None else f"{number:,.6g}" for number in numbers)
         rows.append([name, f"{jobs:,}", *cells])
-    return _aligned([above, heads, *rows], [9] + [12] * len(told) * len(STATISTICS))
+    return _aligned([above, heads, *rows], [9] + [12] * len(measures) * len(STATISTICS))
 
 
 def _aligned(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
-    """Names on the left; right of them columns of such widths."""
+    """Yield the rows with names on the left and, right of them, columns of these widths."""
     shown = [(visible(name), cells) for name, *cells in rows]
     width = max(16, *(len(name) for name, _ in shown))
     for name, cells in shown:

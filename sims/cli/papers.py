@@ -1,4 +1,5 @@
-"""`holdfast papers`: the papers' tables and figures: list them, run one, check them all."""
+"""Implements `holdfast papers`: lists the papers' tables and figures, runs one, and checks them
+all."""
 
 from __future__ import annotations
 
@@ -30,26 +31,29 @@ papers = group("List, run and check the tables and figures of the five papers.")
 
 @papers.callback(invoke_without_command=True)
 def listed(context: typer.Context) -> None:
-    """Without an action: all of them."""
+    """List all tables and figures, if no action is given."""
     if context.invoked_subcommand is not None:
         return
     known = stored()
     rows = (
-        (one.name, one.about, *(_told(seconds.get(size)) for size in SIZES))
+        (one.name, one.about, *(_cpu_time(seconds.get(size)) for size in SIZES))
         for one in ITEMS
         for seconds in (known.get(one.name, {}).get("seconds", {}),)
     )
     show_table(grid(("name", ""), SIZES, rows, "CPU time by --size"))
 
 
-def _told(seconds: float | None) -> str:
+def _cpu_time(seconds: float | None) -> str:
     if seconds is None:
         return "-"
     return f"{seconds:.1f} s" if seconds < 60 else in_units(round(seconds), "s")
 
 
 def _named(name: str) -> Item:
-    """The one of that name. Says so on stderr if it is an old name. Raises InputError."""
+    """Return the table or figure of that name. Raises InputError.
+
+    Says so on stderr if the name is an old one.
+    """
     one = item_named(current(name))
     if one.name != name:
         note(f"{name} is an old name: write {one.name}")

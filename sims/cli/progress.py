@@ -1,5 +1,5 @@
-"""How far a run, or any number of tasks, is, wherever it is stuck: on a terminal rich's bars, in a
-pipe a line now and then; and what Ctrl-C leaves."""
+"""Shows the progress of a run, or of any number of tasks: with bars on a terminal, by a line now
+and then elsewhere."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Watch = Callable[[int, int], None]
-"""Is told (tasks done, tasks asked for)."""
+"""Function that is called with (tasks done, tasks in all)."""
 
 PATIENCE = 1.0
 """Seconds of wall time before anything is shown on a terminal."""
 REFRESH = 0.5
-"""Seconds between two pictures of a run: one takes up to 10 ms of it."""
+"""Seconds between two pictures of a run; drawing one takes up to 10 ms of the run's time."""
 
 
 class ShowProgress(Teller):
-    """Sink and context manager: how far a run is, on stderr.
+    """Sink and context manager that shows on stderr how far a run is.
 
-    A thread looks at it, for a policy may think for minutes in which no event happens: on a
-    terminal twice a second, elsewhere in a line now and then.
+    A thread reads the progress, as a policy may compute for minutes without an event: on a terminal
+    twice a second, elsewhere for a line now and then.
     """
 
     stuck = "still the same: a policy is thinking, or this instant has no end"
     wants: frozenset[type] = frozenset((JobCompleted, JobKilled, IterationCompleted))
 
     def __init__(self, title: str, unit: str, end: float) -> None:
-        """`end`: when it is over at the latest, in virtual time."""
+        """Prepare for a run that ends at the virtual time `end` at the latest."""
         super().__init__()
         self._title, self._unit, self._end = title, unit, end
         self._jobs: int | None = None
@@ -48,7 +48,8 @@ class ShowProgress(Teller):
         self._now: Callable[[], float] = lambda: 0.0
 
     def begins(self, jobs: int, now: Callable[[], float]) -> None:
-        """All is set up: so many jobs will come; `now` tells the virtual time."""
+        """Note that the run is set up: `jobs` jobs will come, and `now` returns the virtual
+        time."""
         self._jobs, self._now = jobs, now
 
     def __call__(self, record: Record) -> None:
@@ -61,26 +62,26 @@ class ShowProgress(Teller):
 
     @property
     def part(self) -> float:
-        """How much of the run is over, as far as its end is known: from 0 to 1."""
+        """Part of the run that is over, from 0 to 1, as far as its end is known."""
         parts = [self._done / self._jobs] if self._jobs else [0.0]
         if isfinite(self._end) and self._end > 0:
             parts.append(self._now() / self._end)
         return min(max(parts), 1.0)
 
     def line(self) -> str:
-        """`time 300 of 1,000 slots, 2 of 5 jobs done, about 12 s left`."""
+        """Return a line such as `time 300 of 1,000 slots, 2 of 5 jobs done, about 12 s left`."""
         if self._jobs is None:
             return "setting up the run"
         limit = f" of {self._end:,.0f}" if isfinite(self._end) else ""
-        told = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
+        clauses = [f"time {self._now():,.0f}{limit} {units(self._unit)}"]
         if self._iterations:
-            told.append(counted(self._iterations, "iteration"))
-        told.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
+            clauses.append(counted(self._iterations, "iteration"))
+        clauses.append(f"{self._done:,} of {counted(self._jobs, 'job')} done")
         left = self._left()
-        return ", ".join(told if left is None else [*told, f"about {left} left"])
+        return ", ".join(clauses if left is None else [*clauses, f"about {left} left"])
 
     def _left(self) -> str | None:
-        """At this pace; None while there is none."""
+        """Return the wall time left at this pace, or None while there is no pace."""
         part, taken = self.part, self.taken
         if part <= 0:
             return None
@@ -91,7 +92,7 @@ class ShowProgress(Teller):
         return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
 
     def picture(self) -> RenderableType:
-        """What a terminal shows."""
+        """Return what a terminal shows."""
         from rich.console import Group
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar
@@ -126,18 +127,18 @@ class ShowProgress(Teller):
 
 
 class Count(Teller):
-    """Where nobody watches: how many tasks are done, in a line now and then."""
+    """Reports the number of finished tasks in a line now and then, where stderr is no terminal."""
 
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title, self._done, self._total = title, 0, 0
 
     def __call__(self, done: int, total: int) -> None:
-        """So many are, of so many."""
+        """Note that `done` of `total` tasks are finished."""
         self._done, self._total = done, total
 
     def line(self) -> str:
-        """How far it is."""
+        """Return the number of finished tasks as a line."""
         if not self._total:
             return f"{self._title}: setting up"
         return f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
@@ -145,7 +146,10 @@ class Count(Teller):
 
 @contextmanager
 def bar(title: str) -> Iterator[Watch]:
-    """Told (done, asked for), it shows a progress bar on stderr where that is a terminal."""
+    """Yield a function that takes (done, asked for) and shows a progress bar on stderr.
+
+    Where stderr is no terminal, lines take the place of the bar.
+    """
     if sys.stderr is None or not sys.stderr.isatty():
         with Count(title) as count:
             yield count
@@ -175,7 +179,7 @@ def bar(title: str) -> Iterator[Watch]:
 
         def watch(done: int, total: int) -> None:
             if shown.tasks[0].total is None:
-                # What was there before says nothing of the rate.
+                # Results of earlier sessions do not count for the rate.
                 shown.reset(one, total=total, completed=done)
             shown.update(one, completed=done, total=total)
 
@@ -183,7 +187,7 @@ def bar(title: str) -> Iterator[Watch]:
 
 
 def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iterator[T]:
-    """The results of these tasks, as they come."""
+    """Yield the results of these tasks as they come, and show the progress."""
     with bar(title) as watch:
         watch(0, len(tasks))
         for done, result in enumerate(results, start=1):
@@ -193,7 +197,7 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
 
 @contextmanager
 def interruptible(more: str) -> Iterator[None]:
-    """Ctrl-C and SIGTERM within say `more`."""
+    """Add `more` to the message of Ctrl-C and SIGTERM within."""
     try:
         yield
     except KeyboardInterrupt as interrupt:

@@ -1,4 +1,5 @@
-"""`holdfast run`, `check` and `optimum`: one scenario file; `check-policy`: one policy."""
+"""Implements `holdfast run`, `check` and `optimum` for one scenario file, and `check-policy` for
+one policy."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from sims.scenario.loader import files_of, load, split_override, value_of
 from sims.scenario.policy import PolicySection
 from sims.summary import WANTED, Summary
 from sims.telling import counted
-from sims.world import checked_seed
+from sims.world import checked_seed, log_path
 from sims.world import run as simulate
 
 
@@ -66,7 +67,7 @@ def run(
     counted_too = {WorkerChanged} if stated(scenario) else ()
     summary, writer = Summary(wants=WANTED.union(counted_too)), None
     with naming(file), ExitStack() as stack:
-        path = _log_path(scenario, log)
+        path = log_path(scenario, log)
         progress = stack.enter_context(_progress(scenario, until, live))
         sinks: list[Any] = [summary, progress]
         if path is not None:
@@ -78,7 +79,7 @@ def run(
             sinks.append(writer)
 
         def begins(jobs: int, now: Callable[[], float]) -> None:
-            warn_of_idle(scenario)  # told only of what is not refused
+            warn_of_idle(scenario)  # only for scenarios that are not refused
             progress.begins(jobs, now)
 
         simulate(scenario, sinks, file.parent, debug, until, begins)
@@ -89,16 +90,6 @@ def run(
         show(*summary.lines(), f"  log         {written or 'none'}")
     if writer is not None and writer.note:
         note(writer.note)
-
-
-def _log_path(scenario: Scenario, given: str | None) -> Path | None:
-    asked = given or scenario.log
-    if asked == "none":
-        return None
-    if given is None and asked and not Path(asked).resolve().is_relative_to(Path.cwd()):
-        problem = f"{asked!r} is outside of the current folder"
-        raise InputError("scenario", "log", problem, f"a path in it, or --log {asked}")
-    return Path(asked) if asked else Path("logs") / f"{scenario.name}.jsonl"
 
 
 def _progress(scenario: Scenario, until: float | None, live: bool) -> ShowProgress:

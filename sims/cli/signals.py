@@ -1,4 +1,5 @@
-"""Ctrl-C and SIGTERM: one line, however early, and nothing half done left behind."""
+"""Handles Ctrl-C, SIGTERM and SIGHUP: a command ends with one line, however early, and leaves
+nothing half done."""
 
 from __future__ import annotations
 
@@ -12,32 +13,52 @@ from typing import NoReturn
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which ends a command as Ctrl-C does: what is half done is put away."""
+    """SIGTERM or SIGHUP, which end a command as Ctrl-C does: unfinished files are removed."""
+
+    code = 143
+    """Exit code of the process: 128 and the signal's number."""
+
+
+class HungUp(Terminated):
+    """SIGHUP, which says that the terminal is gone."""
+
+    code = 129
+
+
+ENDING = {signal.SIGTERM: Terminated} | (
+    {signal.SIGHUP: HungUp} if hasattr(signal, "SIGHUP") else {}
+)
+"""Maps each signal to the exception that it raises."""
 
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Until `hear` is called, Ctrl-C ends the process: a module that is interrupted while it is
-    imported raises whatever it likes. Afterwards signals are handled as before."""
+    """Let Ctrl-C end the process at once until `hear` is called; afterwards restore all handlers.
+
+    A module that is interrupted while it is imported may raise any exception.
+    """
     alone = threading.current_thread() is threading.main_thread()
     if alone and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _leave)
-    term = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in ENDING}
     try:
         yield
     finally:
         _hear_ctrl_c()
-        if alone:
-            signal.signal(signal.SIGTERM, term)
+        for number, handler in before.items() if alone else ():
+            signal.signal(number, handler)
 
 
 def hear() -> None:
-    """All is imported: Ctrl-C is an exception from now on, and so is SIGTERM where it would end
-    the process."""
+    """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions from now on, as all modules are imported.
+
+    SIGTERM and SIGHUP keep their handlers where they would not end the process.
+    """
     _hear_ctrl_c()
-    alone = threading.current_thread() is threading.main_thread()
-    if alone and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING:
+            if signal.getsignal(number) is signal.SIG_DFL:
+                signal.signal(number, _terminate)
 
 
 def _hear_ctrl_c() -> None:
@@ -52,4 +73,4 @@ def _leave(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated
+    raise ENDING[signal.Signals(number)]

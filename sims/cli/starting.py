@@ -1,5 +1,5 @@
-"""`holdfast new`, `examples`, `matrix`: files to begin from; `policies`, `keys`: what to write in
-them."""
+"""Implements `holdfast new`, `examples` and `matrix`, which give files to begin from, and
+`policies` and `keys`, which list what a file may contain."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def new(
     if begun:
         from sims.scenario.keys import FILE, schema
 
-        path, told = output.parent / FILE, json.dumps(schema(), indent=1)
-        if not path.exists() or path.read_text(encoding="utf-8") != told:
-            _write(path, told)
+        path, content = output.parent / FILE, json.dumps(schema(), indent=1)
+        if not path.exists() or path.read_text(encoding="utf-8") != content:
+            _write(path, content)
 
 
 def _write(path: Path, text: str) -> None:
@@ -155,20 +155,20 @@ def _families() -> Iterator[tuple[str, Mapping[str, str]]]:
     from policies import deadline, enrolment, pack
     from policies.queue.names import ORDERS
 
-    told = tomllib.loads(LISTED.read_text(encoding="utf-8"))
-    of_enrolment = {**enrolment.CATALOGUE, **told["fixed"]}
-    yield "of a queue: policy.name", told["queue"]
-    yield "of a queue: policy.allocation of moldable jobs", told["allocation"]
-    yield "of a queue: policy.order", {**_documented(ORDERS), **told["formulas"]}
-    yield "of a queue: policy.placement", told["placement"]
+    content = tomllib.loads(LISTED.read_text(encoding="utf-8"))
+    of_enrolment = {**enrolment.CATALOGUE, **content["fixed"]}
+    yield "of a queue: policy.name", content["queue"]
+    yield "of a queue: policy.allocation of moldable jobs", content["allocation"]
+    yield "of a queue: policy.order", {**_documented(ORDERS), **content["formulas"]}
+    yield "of a queue: policy.placement", content["placement"]
     yield "of enrolment: policy.name (volatile13, section VI)", of_enrolment
     yield "of a pack: policy.name (malleable17, section 5)", pack.CATALOGUE
     yield "of deadlines: policy.name, where jobs have one", _documented(deadline.NAMED)
-    yield "of copies: policy.name (redundancy17)", told["redundancy"]
+    yield "of copies: policy.name (redundancy17)", content["redundancy"]
 
 
 def _documented(objects: Mapping[str, object]) -> dict[str, str]:
-    """Name -> first sentence of what the object says of itself, the name left out."""
+    """Map each name to the first sentence of the object's docstring, without the name."""
     texts = {name: " ".join((inspect.getdoc(it) or "").split()) for name, it in objects.items()}
     return {name: text.partition(". ")[0].removeprefix(f"{name}: ") for name, text in texts.items()}
 
@@ -176,7 +176,7 @@ def _documented(objects: Mapping[str, object]) -> dict[str, str]:
 # --- keys -------------------------------------------------------------------------------------
 
 WIDTH = 120
-"""Columns where no terminal says how many it has."""
+"""Number of columns where stdout is no terminal."""
 INDENT = "  "
 
 MORE = """\
@@ -213,18 +213,18 @@ def keys(
         return
     from sims.scenario.keys import tables  # it takes the source apart: not at every command's start
 
-    told = tables(section or None)
+    content = tables(section or None)
     if as_json:
-        print(json.dumps([table.as_json() for table in told]))
+        print(json.dumps([table.as_json() for table in content]))
     elif section:
-        _print_keys(told)
+        _print_keys(content)
     else:
-        _print_sections(told)
+        _print_sections(content)
 
 
-def _print_sections(told: Sequence[KeyTable]) -> None:
-    places = {table.place: table for table in reversed(told)}
-    named = (key for key in told[0].keys if key.name in places)
+def _print_sections(content: Sequence[KeyTable]) -> None:
+    places = {table.place: table for table in reversed(content)}
+    named = (key for key in content[0].keys if key.name in places)
     list_pairs((places[key.name].heading(), key.meaning) for key in named)
     print(f"\n{MORE}")
 
@@ -270,7 +270,7 @@ def _cells(key: Key, explained: bool) -> Iterator[str]:
 
 
 def _lines(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    """The rows as columns that wrap."""
+    """Return the rows as lines of a table whose columns wrap."""
     from rich.console import Console
     from rich.table import Table as Grid
 

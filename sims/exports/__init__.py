@@ -1,1 +1,2 @@
-"""Logs in other tools' formats, streamed: Chrome trace events, Batsim jobs, tables."""
+"""Write logs in the formats of other tools, streamed: Chrome trace events, Batsim's jobs,
+tables."""

@@ -1,4 +1,4 @@
-"""Tables of events and of jobs, as CSV or Parquet, streamed in batches."""
+"""Write tables of events and of jobs as CSV or Parquet, streamed in batches."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 BATCH = 50_000
-"""Rows in memory at once."""
+"""Number of rows in memory at once."""
 
 SUFFIXES = (".csv", ".parquet")
 FORMULA = r"^([=+\-@\t\r])"
-"""How a cell begins that a spreadsheet computes: a quotation mark before it makes it text."""
+"""Pattern of the beginning of a cell that a spreadsheet would compute; a quotation mark before it
+makes the cell a text."""
 
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
@@ -47,10 +48,12 @@ EVENTS: dict[str, type] = {
     "worker": str,
     "fields": str,
 }
-"""Columns of the table of events; `fields` is JSON of all that the event's class has."""
+"""Maps each column of the table of events to its type; `fields` has all fields of the event as
+JSON."""
 
 
 def _described() -> Iterator[tuple[str, type]]:
+    """Yield the name and the type of each field of the events that describe a job."""
     for event in (JobSubmitted, JobDescribed):
         hints = get_type_hints(event)  # without their units
         for name in attrs.fields_dict(event):
@@ -59,7 +62,7 @@ def _described() -> Iterator[tuple[str, type]]:
 
 
 DESCRIBED = dict(_described())
-"""What the log says of a job beforehand."""
+"""Columns for the facts that the log gives of a job before it starts."""
 
 JOBS: dict[str, type] = {
     "job": str,
@@ -77,14 +80,19 @@ JOBS: dict[str, type] = {
     "bounded_slowdown": float,
     **DESCRIBED,
 }
-"""Columns of the table of jobs; empty where the log ends before, or does not know. `waited` is
-until the first run, outcomes count runs, `processor_time` is what all runs held, `processors` are
-those of its largest run, `stretch` is flowtime over the job's own error-free time, in
-`bounded_slowdown` at least 10 s, or the scenario's bound; then what its first events say."""
+"""Maps each column of the table of jobs to its type.
+
+Cells are empty where the log ends too early or does not know. `waited` is the time until the first
+run, `runs_...` count runs by outcome, `processor_time` is what all runs held, `processors` are
+those of the job's largest run, and `stretch` is the flowtime over the job's own error-free time;
+`bounded_slowdown` takes this time as at least 10 s, or the scenario's bound. The last columns are
+the fields of the events that describe the job.
+"""
 
 
 def streamed(records: Iterable[Record], history: History, told: list[Any]) -> Iterator[Any]:
-    """What listeners of `history` put into `told`, as it comes."""
+    """Yield what listeners of `history` append to the list `told`, while the records are applied to
+    the history."""
     for record in records:
         history.apply(record)
         yield from told
@@ -94,25 +102,29 @@ def streamed(records: Iterable[Record], history: History, told: list[Any]) -> It
 
 
 def write_events(records: Iterable[Record], path: Path) -> int:
-    """One row per event; returns how many. Raises as `write_table` does."""
+    """Write a table with one row per event, and return the number of rows. Raises as `write_table`
+    does."""
     return write_table(map(_event, records), EVENTS, path)
 
 
 def write_jobs(records: Iterable[Record], path: Path) -> int:
-    """One row per job that left the system, in that order, then of those still in it; returns how
-    many. Raises as `write_table` does."""
+    """Write a table with one row per job, and return the number of rows.
+
+    Jobs are in the order in which they left the system, then come those that are still in it.
+    Raises as `write_table` does.
+    """
     return write_table(_Jobs().told(records), JOBS, path)
 
 
 class Library(enum.Enum):
-    """Whose frames."""
+    """Libraries whose data frames are supported."""
 
     POLARS = "polars"
     PANDAS = "pandas"
 
 
 class Frame(enum.Enum):
-    """What can be had as a frame."""
+    """Tables that are available as a data frame."""
 
     EVENTS = "events"
     """A row per event."""
@@ -121,7 +133,7 @@ class Frame(enum.Enum):
 
 
 def frame(records: Iterable[Record], what: Frame, library: Library | str | None = None) -> Any:
-    """The table as a frame in memory, of pandas only if asked or where polars is missing.
+    """Return a table as a data frame in memory, of pandas only if asked or if polars is missing.
 
     Raises InputError where the library is missing.
     """
@@ -137,7 +149,10 @@ def frame(records: Iterable[Record], what: Frame, library: Library | str | None 
 
 
 def library_or_default(library: Library | str | None) -> Library:
-    """That of the name; pandas only if asked or where polars is missing. Raises InputError."""
+    """Return the library of the given name; for None polars, or pandas if only that is installed.
+
+    Raises InputError for an unknown name.
+    """
     if library is None:
         lacking = find_spec("polars") is None and find_spec("pandas") is not None
         return Library.PANDAS if lacking else Library.POLARS
@@ -149,17 +164,19 @@ def library_or_default(library: Library | str | None) -> Library:
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}
-"""pandas' types that can lack a value: its plain ones would make numbers of events floats."""
+"""Maps types to pandas' nullable types: its plain ones would turn the numbers of events into
+floats."""
 
 
 def guarded(table: pl.DataFrame) -> pl.DataFrame:
-    """The table as a CSV file may have it: no text is one that a spreadsheet computes."""
+    """Return the table with every text changed that a spreadsheet would compute, for a CSV file."""
     polars = _polars()
     return table.with_columns(polars.col(polars.String).str.replace(FORMULA, "'$1"))
 
 
 def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> int:
-    """Write `rows`; the suffix says how: .csv or .parquet. Returns how many.
+    """Write `rows` as CSV or Parquet, according to the file's suffix, and return the number of
+    rows.
 
     Raises InputError for another suffix, where polars is missing, and where the file cannot be
     written.
@@ -168,7 +185,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     polars = _polars()
     from polars.io.plugins import register_io_source
 
-    told, written = iter(rows), 0
+    remaining, written = iter(rows), 0
     schema = polars.Schema(columns)
     failed: list[BaseException] = []
 
@@ -177,7 +194,7 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
         # which must be removed: so it is to see a table that ends.
         nonlocal written
         try:
-            while batch := list(islice(told, BATCH)):
+            while batch := list(islice(remaining, BATCH)):
                 written += len(batch)
                 table = polars.DataFrame(batch, schema, orient="row")
                 yield guarded(table) if path.suffix == ".csv" else table
@@ -203,8 +220,10 @@ def _polars() -> Any:
 
 
 def _event(record: Record) -> Row:
+    """Return the row of an event."""
     event = record.event
     values = {name: getattr(event, name) for name in attrs.fields_dict(type(event))}
+    # The log leaves out an optional field that is None, and so does this column.
     if values.get(event.optional, event) is None:
         del values[event.optional]
     fields = orjson.dumps(values, option=orjson.OPT_SERIALIZE_NUMPY).decode()
@@ -216,18 +235,23 @@ def _event(record: Record) -> Row:
 
 @define(eq=False)
 class _Jobs(Listener):
+    """Collects the runs of each job from the history and makes the job's row when it leaves the
+    system."""
+
     runs: dict[str, list[tuple[float, float, int, Outcome | None]]] = field(factory=dict)
-    """Of each job in the system: when each run began and ended, on how many processors, and how."""
+    """Maps each job in the system to its runs: start, end, number of processors and outcome."""
     own: dict[str, float] = field(factory=dict)
-    """Its error-free time by itself; not a number where it has none."""
+    """Maps each job in the system to its own error-free time; nan where it has none."""
     bound: float = BOUND
+    """Smallest own time of bounded slowdown, in time units."""
     left: list[Job] = field(factory=list)
-    """At this instant: copies end at that of their job's end, some of them after it."""
+    """Jobs that left the system at this instant. Their rows wait for its end, since copies end at
+    the same instant, some of them later in the log."""
     rows: list[Row] = field(factory=list)
-    """Not written yet."""
+    """Rows that are not written yet."""
 
     def told(self, records: Iterable[Record]) -> Iterator[Row]:
-        """All rows."""
+        """Yield the rows of all jobs."""
         history = History()
         history.listen(self)
         history.on(MeasuresDescribed, self._measure)
@@ -257,6 +281,7 @@ class _Jobs(Listener):
         self.time_passed(now)
 
     def _row(self, job: Job) -> Row:
+        """Return the row of a job that has left the system, and forget its runs."""
         runs, own = self.runs.pop(job.name), self.own.pop(job.name)
         started = min((start for start, *_ in runs), default=None)
         waited = None if started is None else started - job.submitted
@@ -265,19 +290,20 @@ class _Jobs(Listener):
         if flowtime is not None and own > 0:
             stretch, slowdown = flowtime / own, float(bounded(flowtime, own, self.bound))
         outcomes = Counter(outcome for *_, outcome in runs)
-        said = {} if job.described is None else attrs.asdict(job.described)
-        said |= attrs.asdict(job.event)
+        facts = {} if job.described is None else attrs.asdict(job.described)
+        facts |= attrs.asdict(job.event)
         return (
             *(job.name, job.submitted, started, job.end),
             *(job.end is not None and not job.killed, waited, flowtime, len(runs)),
             *(outcomes[outcome] for outcome in Outcome),
             sum(members * (end - start) for start, end, members, _ in runs),
             *(max((members for _, _, members, _ in runs), default=None), stretch, slowdown),
-            *(_plain(said.get(name)) for name in DESCRIBED),
+            *(_plain(facts.get(name)) for name in DESCRIBED),
         )
 
 
 def _plain(value: Any) -> Any:
+    """Return a field's value as a cell has it: None for an empty text, the value of an enum."""
     if value == "":
         return None
     return value.value if isinstance(value, enum.Enum) else value

@@ -1,5 +1,8 @@
-"""Logs in formats that other tools draw: Batsim's jobs CSV (v5) with a row per run, for evalys;
-Chrome trace events, for Perfetto."""
+"""Write logs in formats that other tools draw: Batsim's jobs for evalys, Chrome trace events for
+Perfetto.
+
+Batsim's CSV file of jobs (v5) has a row for each run.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from sims.plots.boxes import Lanes
 
 # --- Batsim's jobs -------------------------------------------------------------------------------
 
+# The header that Batsim 5 writes; evalys reads columns by these names.
 COLUMNS = """
 job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,success,\
 final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,stretch,\
@@ -37,16 +41,18 @@ STATES = {
     Outcome.CANCELLED: "COMPLETED_KILLED",
     None: "COMPLETED_KILLED",
 }
+"""Maps each outcome of a run to the final state that Batsim writes; a run that the log does not end
+counts as killed."""
 
 UNKNOWN = -1
-"""What Batsim writes for a requested time, or an energy, that nobody gave."""
+"""Number that Batsim writes for an unknown requested time or energy."""
 
 
 def write_batsim(records: Iterable[Record], file: TextIO) -> int:
-    """Write one row per run, in order of their ends; returns how many.
+    """Write one row per run, in order of their ends, and return the number of rows.
 
-    The first run of a job has its name; run n > 0 is `NAME#n`, its metadata naming the job and the
-    run before. Times in the log's unit.
+    The first run of a job has its name; run n > 0 is `NAME#n`, and its metadata name the job and
+    the run before. Times are in the log's unit.
     """
     rows = _Rows(csv.writer(file, lineterminator="\n"))
     file.write(COLUMNS.lstrip())
@@ -56,16 +62,19 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
 
 @define(eq=False)
 class _Rows(Listener):
+    """Writes a row for each run of a history when the run is over."""
+
     writer: Any
-    """Of CSV."""
+    """Writer of the CSV file."""
     written: int = 0
+    """Number of rows written."""
 
     def run_over(self, run: Run, end: float) -> None:
         assert self.history.header is not None
         job, start, allocated = run.job, run.start, run.event.processors
         execution, turnaround = end - start, end - job.submitted
         names = run_id(job.name, run.number), self.history.header.scenario
-        name, workload = (re.sub(FORMULA, r"'\1", it) for it in names)
+        name, workload = (re.sub(FORMULA, r"'\1", text) for text in names)
         row = (
             *(name, workload, workload, job.submitted, count_in(allocated)),
             *(
@@ -80,15 +89,16 @@ class _Rows(Listener):
 
 
 def run_id(job: str, number: int) -> str:
-    """`NAME`, or `NAME#n` for a later run."""
+    """Return the name of a run: `NAME`, or `NAME#n` for a later run of the job."""
     return f"{job}#{number}" if number else job
 
 
 def _metadata(run: Run) -> str:
-    about: dict[str, object] = {"job": run.job.name, "run": run.number}
+    """Return the metadata of a run as JSON: its job, its number and the run before."""
+    fields: dict[str, object] = {"job": run.job.name, "run": run.number}
     if run.number:
-        about["after"] = run_id(run.job.name, run.number - 1)
-    return json.dumps(about, sort_keys=True)
+        fields["after"] = run_id(run.job.name, run.number - 1)
+    return json.dumps(fields, sort_keys=True)
 
 
 # --- Chrome trace events -------------------------------------------------------------------------
@@ -96,17 +106,17 @@ def _metadata(run: Run) -> str:
 Json = dict[str, object]
 
 PROCESSORS, JOBS = 1, 2
-"""Process numbers."""
+"""Numbers of the two processes of the trace, one with processors and one with jobs."""
 
 
 def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
-    """Write the log as `{"traceEvents": [...]}`, streaming; returns how many trace events.
+    """Write the log as `{"traceEvents": [...]}`, streaming, and return the number of trace events.
 
-    Times are whole microseconds, a unit of virtual time being a second. Process 1 has a thread per
-    processor (the first of each interval) with a complete event for each use; what shares a
-    processor is asynchronous. Process 2 has runs, in as few threads as are needed so that none
-    overlap, jobs as asynchronous events and the queue as a counter. A run's arguments name its
-    event and that which caused it.
+    Times are whole microseconds, where a unit of virtual time is a second. Process 1 has a thread
+    for each processor (the first of each interval) with a complete event for each use; uses that
+    share a processor are asynchronous. Process 2 has runs, in as few threads as possible without
+    overlaps, jobs as asynchronous events and the queue as a counter. The arguments of a run name
+    its event and the event that caused it.
     """
     written = 0
     file.write(b'{"displayTimeUnit": "ms", "traceEvents": [')
@@ -120,15 +130,19 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 
 @define(eq=False)
 class _ChromeTrace(Listener):
+    """Makes trace events from a history."""
+
     told: list[Json] = field(factory=list)
-    """Not written yet."""
+    """Trace events that are not written yet."""
     lanes: Lanes = field(factory=Lanes)
+    """Assigns runs to threads."""
     threads: set[tuple[int, int]] = field(factory=set)
-    """Those that have a name."""
+    """Threads that have a name already, as (process, thread)."""
     ids: Iterator[int] = field(factory=count)
+    """Identities for pairs of asynchronous events."""
 
     def events(self, records: Iterable[Record]) -> Iterator[Json]:
-        """All trace events."""
+        """Yield all trace events of the records."""
         history = History()
         history.listen(self)
         history.on(ScenarioStarted, self._begin)
@@ -138,7 +152,7 @@ class _ChromeTrace(Listener):
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
             named = {"name": f"{event.scenario}: {name}"}
-            self._tell("M", process, 0, 0, name="process_name", args=named)
+            self._append("M", process, 0, 0, name="process_name", args=named)
 
     def job_over(self, job: Job, end: float) -> None:
         # One name for all: viewers pack what has the same name into few tracks.
@@ -146,63 +160,83 @@ class _ChromeTrace(Listener):
 
     def queue_changed(self, now: float) -> None:
         levels = {"waiting": self.history.waiting, "running": self.history.running}
-        self._tell("C", JOBS, 0, now, name="jobs", args=levels)
+        self._append("C", JOBS, 0, now, name="jobs", args=levels)
 
     def run_started(self, run: Run, record: Record) -> None:
         self.lanes.take(run.key)
 
     def run_over(self, run: Run, end: float) -> None:
         lane = self.lanes.give(run.key)
-        it, outcome = run.record, run.outcome and run.outcome.value
-        about: Json = {"processors": run.event.processors, "outcome": outcome}
-        about |= {"seq": it.seq, "cause": it.cause}
+        record, outcome = run.record, run.outcome and run.outcome.value
+        arguments: Json = {"processors": run.event.processors, "outcome": outcome}
+        arguments |= {"seq": record.seq, "cause": record.cause}
         name = run_id(run.job.name, run.number)
         self._thread(JOBS, lane + 1, f"runs {lane + 1}")
-        self._whole(JOBS, lane + 1, "run", name, (run.start, end), about)
+        self._whole(JOBS, lane + 1, "run", name, (run.start, end), arguments)
 
-    def _slice(self, it: Slice) -> None:
-        about: Json = {"job": it.job, "run": it.run, "seq": it.seq, "processors": it.processors}
+    def _slice(self, used: Slice) -> None:
+        """Add the trace events of a use of processors by a job."""
+        arguments: Json = {
+            "job": used.job,
+            "run": used.run,
+            "seq": used.seq,
+            "processors": used.processors,
+        }
         assert self.history.header is not None
         names = self.history.header.workers
-        use, span = it.use.value, (it.start, it.end)
-        for first, _ in spans_in(it.processors):
-            if it.share < 1:
-                title = f"{use} {it.job}, {float(it.share):.3g} of processor {first}"
-                self._pair(PROCESSORS, use, title, str(next(self.ids)), span, about)
+        use, span = used.use.value, (used.start, used.end)
+        for first, _ in spans_in(used.processors):
+            if used.share < 1:
+                title = f"{use} {used.job}, {float(used.share):.3g} of processor {first}"
+                self._pair(PROCESSORS, use, title, str(next(self.ids)), span, arguments)
             else:
                 name = names[first] if names else f"processor {first}"
                 self._thread(PROCESSORS, first, name)
-                self._whole(PROCESSORS, first, use, f"{use} {it.note}".strip(), span, about)
+                self._whole(PROCESSORS, first, use, f"{use} {used.note}".strip(), span, arguments)
 
     # --- written ----------------------------------------------------------------------------------
 
-    def _tell(self, phase: str, process: int, thread: int, t: float, **rest: object) -> None:
+    def _append(self, phase: str, process: int, thread: int, t: float, **rest: object) -> None:
         # Whole microseconds: of a start and a duration in fractions, viewers would make slices that
         # overlap.
+        """Append a trace event of a phase at virtual time `t`."""
         self.told.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
     def _thread(self, process: int, number: int, name: str) -> None:
-        """Name a thread and its place in the order, once."""
+        """Name a thread and set its place in the order, once."""
         if (process, number) not in self.threads:
             self.threads.add((process, number))
-            self._tell("M", process, number, 0, name="thread_name", args={"name": name})
+            self._append("M", process, number, 0, name="thread_name", args={"name": name})
             order = {"sort_index": number}
-            self._tell("M", process, number, 0, name="thread_sort_index", args=order)
+            self._append("M", process, number, 0, name="thread_sort_index", args=order)
 
     def _whole(
-        self, process: int, thread: int, cat: str, name: str, span: tuple[float, float], about: Json
+        self,
+        process: int,
+        thread: int,
+        cat: str,
+        name: str,
+        span: tuple[float, float],
+        arguments: Json,
     ) -> None:
-        """A complete slice."""
+        """Append a complete event, a slice that overlaps no other of its thread."""
         lasted = _micro(span[1]) - _micro(span[0])
-        self._tell("X", process, thread, span[0], cat=cat, name=name, dur=lasted, args=about)
+        self._append("X", process, thread, span[0], cat=cat, name=name, dur=lasted, args=arguments)
 
     def _pair(
-        self, process: int, cat: str, name: str, identity: str, span: tuple[float, float], it: Json
+        self,
+        process: int,
+        cat: str,
+        name: str,
+        identity: str,
+        span: tuple[float, float],
+        arguments: Json,
     ) -> None:
-        """A slice that may overlap others: where it begins, and where it ends."""
-        for phase, t, args in (("b", span[0], it), ("e", span[1], {})):
-            self._tell(phase, process, 0, t, cat=cat, name=name, id=identity, args=args)
+        """Append two events, begin and end, for a slice that may overlap others."""
+        for phase, t, args in (("b", span[0], arguments), ("e", span[1], {})):
+            self._append(phase, process, 0, t, cat=cat, name=name, id=identity, args=args)
 
 
 def _micro(t: float) -> int:
+    """Return a virtual time in whole microseconds."""
     return round(t * 1_000_000)

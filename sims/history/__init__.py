@@ -1,21 +1,24 @@
-"""The state that a log tells of, folded from its records: who is UP, who holds whom, who waits.
+"""Rebuilds the state of a simulated system from a log's records: workers, runs, and waiting jobs.
 
-Everything that reads a log asks a `History` for it, or listens to one; none rebuilds it.
+Every reader of a log asks a `History` for the state, or listens to one; no reader rebuilds the
+state by itself.
 
-*To ask*: `History.of(records)`, or `apply` record by record, up to the instant in question. `jobs`
-are in the system (`queue`: those that wait; `waiting` and `running`: how many), `runs` hold members
-(under way, or ended with their members kept), `workers` are away or have a message under way,
-`speeds` were told, `free` and `holders(worker)` say who holds whom. What has no entry is as at the
-start: a worker UP, at speed 1, without a message. Memory grows with what is in the system, never
-with the log: a job that is over and a run that is released are forgotten.
+*To ask*: call `History.of(records)`, or `apply` record by record, up to the instant in question.
+`jobs` has the jobs in the system (`queue`: those that wait; `waiting` and `running`: their
+numbers), `runs` the runs that hold members (under way, or ended with their members kept), `workers`
+the workers that are away or have a message under way, `speeds` the speeds that the log gives;
+`free` and `holders(worker)` say which workers are held. A worker without an entry is as at the
+start: UP, at speed 1, without a message. Memory grows with what is in the system, never with the
+log: a job that is over and a run whose members are released are dropped.
 
-*To listen*: subclass `Listener`, override what you want to be notified of, and hand it to
-`history.listen`. Spans come without matching on events: `run_span` and `run_ended` tell that what a
-run did since `run.since` is over, and `run` is then still as it was over that time; `worker_span`
-likewise; `time_passed` comes before anything changes at a later instant, with the state of the time
-that has passed. All other hooks come after the change, in the order of the log. `run_over` and
-`job_over` tell of every run and job once, ended or still under way where the log ends. A listener
-that counts or draws asks its `history` in a hook; it never changes it.
+*To listen*: subclass `Listener`, override the hooks that you need, and hand the object to
+`history.listen`. Spans of time come without matching on events: `run_span` and `run_ended` say that
+what a run did since `run.since` is over, and `run` is then still as it was over that time;
+`worker_span` does the same for a worker; `time_passed` comes before anything changes at a later
+instant, with the state of the time that has passed. All other hooks come after the change, in the
+order of the log. `run_over` and `job_over` report every run and every job once, ended or still
+under way where the log ends. A listener that counts or draws asks its `history` in a hook; it never
+changes the history.
 
     class Busy(Listener):
         def run_ended(self, run, record, done):
@@ -23,13 +26,15 @@ that counts or draws asks its `history` in a hook; it never changes it.
 
     History.of(LogFile(path), Busy())
 
-*An event that is your own subject* and no state (a reservation's change, a price, an expected end):
-`history.on(WorkerPriced, handler)`; `handler(record, event)` is called once the state knows of it.
+*To handle an event that is no state* (a reservation's change, a price, an expected end), call
+`history.on(WorkerPriced, handler)`: the history calls `handler(record, event)` once its state
+includes the event.
 
-One line may tell of many runs (`Compound`): listeners hear of each; where no one listens to runs,
-none is made before `runs` is asked for. A log whose lines are picked before they are decoded (a
-million are too many to decode) is enough for jobs, runs, workers' states, `queue` and `free` where
-every line of a class in `HOLDING` is among them; `sims.history.lines` picks them.
+One line of a log may stand for many runs (`Compound`): listeners are notified of each; if no
+listener overrides a hook of runs, the history makes no run before `runs` is asked for. A log of
+which only some lines are decoded (a million are too many) suffices for jobs, runs, workers' states,
+`queue` and `free` if every line of a class in `HOLDING` is among them; `sims.history.lines` picks
+these lines.
 """
 
 from __future__ import annotations
@@ -55,19 +60,20 @@ L = TypeVar("L", bound=Listener)
 
 @define(eq=False)
 class History(Runs):
-    """Fold: `apply` it to each record of a log, in order, or to those of `HOLDING`.
+    """The state after the records that `apply` has been called with, each record of a log in order.
 
-    Raises LookupError where an event contradicts those before.
+    The records of the event classes in `HOLDING` suffice for most of the state. Raises LookupError
+    where an event contradicts earlier ones.
     """
 
     now: float = 0
     """Virtual time of the last record."""
     events: int = 0
-    """How many the log has had."""
+    """Number of events in the log so far."""
     header: ScenarioStarted | None = None
     _on: defaultdict[type, list[Handler]] = field(init=False)
-    _heard: defaultdict[str, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
-    """By hook: the methods that override it."""
+    _overrides: defaultdict[str, list[Hook]] = field(init=False, factory=lambda: defaultdict(list))
+    """Maps each hook to the methods of listeners that override it."""
 
     def __attrs_post_init__(self) -> None:
         handlers = self.handlers() | {ScenarioStarted: self._begin}
@@ -75,7 +81,8 @@ class History(Runs):
 
     @classmethod
     def of(cls, records: Iterable[Record], *listeners: Listener) -> History:
-        """The history of whole records, once all of them have been applied."""
+        """Return the history of these records, once all of them have been applied and the log is
+        closed."""
         history = cls()
         for listener in listeners:
             history.listen(listener)
@@ -85,21 +92,27 @@ class History(Runs):
         return history
 
     def listen(self, listener: L) -> L:
-        """Notify `listener` of all from now on, after those that listen already."""
+        """Notify `listener` of all changes from now on, after earlier listeners; return the
+        listener."""
         listener.history = self
         for hook in HOOKS:
             if getattr(type(listener), hook) is not getattr(Listener, hook):
-                self._heard[hook].append(getattr(listener, hook))
-                setattr(self._notify, hook, _together(self._heard[hook]))
+                self._overrides[hook].append(getattr(listener, hook))
+                # Set on the instance: a hook without listeners stays the empty method of
+                # `Listener`, a cheap call.
+                setattr(self._notify, hook, _together(self._overrides[hook]))
         return listener
 
     def on(self, kind: type[Event], handler: Handler) -> None:
-        """Call `handler(record, event)` with each event of this class, once the state knows of it.
-        It is not called with what a `Compound` stands for."""
+        """Call `handler(record, event)` with each event of class `kind`, once the state includes
+        the event.
+
+        The events that a `Compound` stands for do not reach the handler.
+        """
         self._on[kind].append(handler)
 
     def apply(self, record: Record) -> None:
-        """The log goes on with this record."""
+        """Apply the next record of the log to the state."""
         if record.t > self.now:
             self._notify.time_passed(record.t)
         self.now = record.t
@@ -110,7 +123,8 @@ class History(Runs):
                 handler(record, record.event)
 
     def close(self) -> None:
-        """The log ends here."""
+        """Notify listeners that the log has ended, and of all runs and jobs that are still under
+        way."""
         for run in self.runs.values():
             if run.end is None:
                 self._notify.run_over(run, self.now)
@@ -123,12 +137,12 @@ class History(Runs):
 
 
 def _together(methods: list[Hook]) -> Hook:
-    """One that calls all of them."""
+    """Return one function that calls all of these methods, in order."""
     if len(methods) == 1:
         return methods[0]
 
-    def notify(*what: object) -> None:
+    def notify(*arguments: object) -> None:
         for method in methods:
-            method(*what)
+            method(*arguments)
 
     return notify

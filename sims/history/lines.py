@@ -1,4 +1,4 @@
-"""From a log's lines to a history: each is parsed as late as can be, and most never are."""
+"""Feeds a log's lines to a history, parsing each line as late as possible and most lines never."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from sims.log import LogFile
 # Keys are sorted. A quotation mark in a job's name is escaped: none can be taken for a key.
 KIND = re.compile(rb'"event": ?"(\w+)"')
 ABOUT = re.compile(rb'"event": ?"(\w+)".*?(?:"job": ?("(?:[^"\\]|\\.)*")|"worker": ?(\d+))')
-"""A line's event, and whom it is about."""
+"""Matches a line's event class and the job or the worker that the event names."""
 KINDS = frozenset(kind.__name__.encode() for kind in HOLDING)
 SUBMITTED = b"JobSubmitted"
 GONE = frozenset((b"JobCompleted", b"JobKilled"))
 Line = tuple[int, bytes]
-"""Its number, from 1, and the line."""
+"""Number of a line, from 1, and its bytes."""
 
 
 def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Line]:
-    """All whole lines, whoever decodes them; after `at_end`, the log's `last` record is the last.
+    """Yield all whole lines of the log with their numbers; the caller decodes those that it needs.
 
-    Raises InputError as LogFile; `with log.skimmed()` around the loop.
+    After the last line, calls `at_end` and then decodes that line, so that the log's `last` record
+    is the last one. Raises InputError as LogFile does; use `with log.skimmed()` around the loop.
     """
     number, line = 0, b""
     for following in log.lines():
@@ -41,37 +42,42 @@ def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Lin
 
 
 def tells_of_holding(line: bytes) -> bool:
-    """Whether its event is of `HOLDING`; a line that has none is left to the decoder to refuse."""
+    """Return whether the line's event class is in `HOLDING`.
+
+    A line without an event class counts too: the decoder is to refuse it.
+    """
     found = KIND.search(line)
     return found is None or found[1] in KINDS
 
 
 @define(eq=False)
 class Lines:
-    """Hands those lines of a log to a history that are of `HOLDING`.
+    """Hands the lines of a log whose event class is in `HOLDING` to a history.
 
-    `tell` does so at once. `put` keeps a line until one is told: of a job that comes and goes
-    meanwhile all lines are dropped, unparsed, in a tenth of the time that parsing takes.
+    `tell` hands a line over at once. `put` keeps lines until the next `tell`: all lines of a job
+    that comes and goes meanwhile are dropped without parsing, in a tenth of the time that parsing
+    takes.
     """
 
     log: LogFile
     history: History
     fold: Callable[[Record], None]
-    """Is handed the records, and has the history apply them."""
+    """Function that receives each record and has the history apply it."""
     _known: frozenset[bytes] | None = None
-    """Jobs that were in the system when the first of the lines came that are kept, as in lines;
-    None: no line is kept."""
+    """Names, as in the lines, of the jobs that were in the system when the first kept line came;
+    None while no line is kept."""
     _of_jobs: dict[bytes, list[Line]] = field(factory=dict)
     _of_workers: dict[bytes, Line] = field(factory=dict)
-    """The last change of each."""
+    """Maps each worker to the line of its last change."""
 
     def tell(self, number: int, line: bytes) -> None:
-        """The history is told of all lines up to this. Raises InputError as LogFile does."""
+        """Apply all kept lines and this one to the history. Raises InputError as LogFile does."""
         self.catch_up()
         self._tell(number, line)
 
     def put(self, number: int, line: bytes) -> None:
-        """The history need not know of this line before the next one that is told."""
+        """Keep this line; the history needs its record only before the next line that `tell`
+        applies."""
         found = ABOUT.search(line)
         if found is None:
             if tells_of_holding(line):
@@ -89,6 +95,8 @@ class Lines:
             self._keep(kind, job, (number, line))
 
     def _keep(self, kind: bytes, job: bytes, line: Line) -> None:
+        """Keep a line about a job, or drop all lines of a job that came and went since the last
+        `tell`."""
         assert self._known is not None
         if kind == SUBMITTED:
             self._of_jobs[job] = [line]
@@ -98,7 +106,7 @@ class Lines:
             self._of_jobs[job].append(line)
 
     def catch_up(self) -> None:
-        """The history is told of all that is kept."""
+        """Apply all kept lines to the history, in the order of the log."""
         if self._known is None:
             return
         kept = [*self._of_workers.values(), *(it for them in self._of_jobs.values() for it in them)]

@@ -1,4 +1,4 @@
-"""Jobs in the system, and runs that hold members."""
+"""Keeps the jobs in the system and the runs that hold members."""
 
 from __future__ import annotations
 
@@ -47,25 +47,25 @@ HOLDING: frozenset[type[Event]] = frozenset(
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
 )
-"""What tells which jobs wait, who holds which workers, and who is away: enough of a log for those
-questions."""
+"""Event classes that determine which jobs wait, which runs hold which workers, and which workers
+are away; a log's other events are not needed for these questions."""
 OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
 
 
 @define(eq=False)
 class Runs(Workers):
-    """What a history knows of jobs and runs."""
+    """The part of a history that concerns jobs and runs."""
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
-    """Those submitted and not over, in that order."""
+    """Maps names to the jobs that are submitted and not over, in order of submission."""
     link: LinkDescribed | None = field(init=False, default=None)
-    """The master's; None: there is no master."""
+    """Description of the master's link; None if there is no master."""
     waiting: int = field(init=False, default=0)
-    """How many jobs hold nothing."""
+    """Number of jobs that hold no workers."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
     _placed: Record | None = field(init=False, default=None)
-    """Copies under way that no one has asked for yet: to make a run of each would take longer than
-    simulating them."""
+    """The record of copies under way for which no run has been made yet: making a run of each copy
+    would take longer than simulating the copies."""
 
     def handlers(self) -> dict[type[Event], Handler]:
         return super().handlers() | {
@@ -96,7 +96,7 @@ class Runs(Workers):
 
     @property
     def runs(self) -> dict[Key, Run]:
-        """Runs under way, and those that have ended and whose members are kept."""
+        """Maps keys to the runs that are under way, or have ended with their members kept."""
         placed, self._placed = self._placed, None
         if placed is not None:
             assert isinstance(placed.event, CopiesPlaced)
@@ -106,7 +106,7 @@ class Runs(Workers):
 
     @property
     def running(self) -> int:
-        """How many jobs hold workers, for a run or between two."""
+        """Number of jobs that hold workers, for a run or between two runs."""
         return len(self.jobs) - self.waiting
 
     @property
@@ -138,6 +138,8 @@ class Runs(Workers):
         job.end, job.killed = record.t, isinstance(event, JobKilled)
         self._notify.job_ended(job, record)
         self._notify.job_over(job, record.t)
+        # The number of running jobs changes even if that of waiting jobs does not: 0 still
+        # notifies.
         self._count(-1 if not job.holdings else 0, record.t)
 
     def _iterate(self, record: Record, event: IterationCompleted) -> None:
@@ -150,7 +152,7 @@ class Runs(Workers):
         self.jobs[event.job].promised = start
 
     def _hold(self, job: Job, runs: int, now: float) -> None:
-        """So many runs more (or less, below 0) hold workers for the job."""
+        """Note that `runs` more runs (fewer, if negative) hold workers for the job."""
         waited = not job.holdings
         job.holdings += runs
         waits = not job.holdings
@@ -166,11 +168,14 @@ class Runs(Workers):
     # --- runs ---------------------------------------------------------------------------------
 
     def _start(self, record: Record, event: RunStarted) -> None:
+        """Start a run, on free workers or on those that an earlier run of the job has kept."""
         kept = None
         if event.keeps is None:
             self._hold(self.jobs[event.job], 1, record.t)
         else:
             kept = self._runs.pop((event.job, event.keeps))
+            # The kept run gives its members up before the new run takes them, so that no worker has
+            # two holders.
             self._give(kept, record)
         run = self._enter(record, event)
         if kept is not None:
@@ -182,9 +187,12 @@ class Runs(Workers):
         self._meet(run, apart, record)
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
+        """Make the run and enter it into the state."""
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
+        # A run that starts at the instant of the last one's end, on at least the same workers,
+        # continues the time for which the job holds them.
         if job.left is not None and job.left[0] == now and has_all(event.processors, job.left[1]):
             _, _, run.follows, run.holding = job.left
         self._runs[key] = run
@@ -203,6 +211,7 @@ class Runs(Workers):
         self._let_go(self._runs[event.job, event.run], record)
 
     def _let_go(self, run: Run, record: Record) -> None:
+        """Remove a run and release its members."""
         del self._runs[run.key]
         run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
@@ -210,13 +219,15 @@ class Runs(Workers):
         self._hold(run.job, -1, record.t)
 
     def _part(self, run: Run, record: Record) -> None:
-        """The run's members are not its any more."""
+        """Notify listeners that the run's members are released, and close their span if they were
+        kept."""
         if run.kept:
             self._span(run, record, run.done)
         run.apart = {}
         self._notify.run_released(run, record)
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
+        """Start copies that one line places; without listeners to runs, only count them."""
         if any(hook in vars(self._notify) for hook in OF_RUNS):
             for part in event.parts():
                 self._start(record, part)
@@ -226,6 +237,7 @@ class Runs(Workers):
             self._hold(self.jobs[job], copies, record.t)
 
     def _settle(self, record: Record, event: CopiesSettled) -> None:
+        """End copies that one line ends, or correct the counts if no run was made for them."""
         if self._placed is None:
             for part in event.parts():
                 self._end(record, part)
@@ -249,10 +261,13 @@ class Runs(Workers):
         run.since, run.seq, run.done = record.t, record.seq, done
 
     def _stop_passing(self, run: Run, record: Record) -> None:
+        # While a run that stands still takes a checkpoint, its time counts as the checkpoint's; a
+        # change of its members or of the checkpoint ends that span.
         if run.passing and not run.rate:
             self._span(run, record, run.done)
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
+        """Note that a checkpoint is under way while its run goes on."""
         run = self._runs[event.job, event.run]
         if not run.rate:
             self._span(run, record, run.done)
@@ -290,6 +305,7 @@ class Runs(Workers):
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str) -> None:
+        """Replace the members of a run."""
         self._span(run, record, run.done)
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()

@@ -1,5 +1,4 @@
-"""What a history keeps, jobs in the system, runs under way and workers that are not simply UP; and
-what it notifies its listeners of."""
+"""Defines the state that a history keeps (jobs, runs, workers) and the hooks of its listeners."""
 
 from __future__ import annotations
 
@@ -20,44 +19,49 @@ from actors.runtime import Record
 from policies.availability import WorkerState
 
 Key = tuple[str, int]
-"""A run: its job's name, its number."""
+"""Key of a run: its job's name and its number within the job."""
 
 
 @define(eq=False, weakref_slot=False)
 class Job:
-    """A job, from its submission on."""
+    """A job in the system, from its submission on."""
 
     name: str
     submitted: float
     seq: int
-    """Of its submission: orders jobs."""
+    """Sequence number of the job's submission, by which jobs are ordered."""
     event: JobSubmitted
     since: float
-    """When it began to wait, or to hold workers."""
+    """Time at which the job began to wait, or to hold workers."""
     described: JobDescribed | None = None
     protection: ProtectionDescribed | None = None
-    """None: re-execution."""
+    """Description of the job's protection; None stands for re-execution from scratch."""
     holdings: int = 0
-    """Runs under way, and runs that have ended and whose members it keeps; 0: it waits."""
+    """Number of runs that hold workers for the job, under way or ended with their members kept; 0
+    while the job waits."""
     promised: float | None = None
-    """Start of its reservation."""
+    """Start that the job's reservation promises; None without a reservation."""
     saved: tuple[int, float] | None = None
-    """Run whose checkpoint was completed last, and the work that it saves."""
+    """Number of the run whose checkpoint was completed last, and the work that the checkpoint
+    saves."""
     left: tuple[float, str, int, float] | None = None
-    """Its last run that gave its workers back: when, which, its number, and since when the job had
-    held them. No reference to the run: the two would keep each other in memory."""
+    """The last run of the job that released its workers: time, workers, run number, and since when
+    the job had held the workers.
+
+    There is no reference to the run itself: job and run would keep each other in memory.
+    """
     end: float | None = None
-    """When it completed or was killed."""
+    """Time at which the job was completed or killed; None before that."""
     killed: bool = False
 
     @property
     def estimate(self) -> float | None:
-        """How long its user believes that it runs."""
+        """Time for which the job's user believes that it runs; None if the user gave none."""
         return self.described.estimate if self.described else None
 
     @property
     def verification(self) -> float:
-        """Its detector's time at the end of each run."""
+        """Time that the job's detector takes at the end of each run."""
         return self.described.verification if self.described else 0
 
 
@@ -65,135 +69,152 @@ class Job:
 class Run:
     """A run, from its start until its members are released.
 
-    It has done the same thing since `since`: been in `stage` at `rate`, with members `processors`;
-    or, once it has ended with its members kept, waited.
+    Since `since` the run has done one thing: it has been in `stage` at `rate`, with members
+    `processors`; or, after its end, its members have been kept.
     """
 
     job: Job
     event: RunStarted
     record: Record
-    """Of its start; where one line tells of many runs, that line."""
+    """Record of the run's start; where one line starts many runs, the record of that line."""
     processors: str
-    """Interval set of its members."""
+    """Members of the run, as a set of intervals such as `0-3 5`."""
     since: float
     seq: int
-    """The event of `since`."""
+    """Sequence number of the event that set `since`."""
     done: float
-    """Work done at `since`."""
+    """Amount of work done at `since`."""
     holding: float
-    """Since when its job has held these workers without a gap, over several runs perhaps."""
+    """Time since which the job has held these workers without a gap, over several runs perhaps."""
     follows: int | None = None
-    """Number of the run whose workers it took over without a gap."""
+    """Number of the run whose workers this one took over without a gap; None if there is none."""
     stage: Stage | None = None
-    """None: none is told; it computes at its members' speed times its share, then verifies."""
+    """Stage of the run; None if the log has no stages: the run computes at its members' speed times
+    its share, and then verifies."""
     rate: float = 1
-    """Without meaning while `stage` is None."""
+    """Work done per unit of time; without meaning while `stage` is None."""
     checkpoint: float | None = None
-    """Work that its last complete checkpoint saves."""
+    """Work that the run's last complete checkpoint saves."""
     outcome: Outcome | None = None
-    """None: it is under way."""
+    """Outcome of the run; None while the run is under way."""
     end: float | None = None
     kept: bool = False
-    """Whether it has ended and its job keeps its members."""
+    """Whether the run has ended and its job keeps its members."""
     overlaps: bool = False
-    """Whether it goes on while its checkpoints are under way."""
+    """Whether the run goes on while its checkpoints are under way."""
     passing: bool = False
-    """Whether one of them is."""
+    """Whether a checkpoint of such a run is under way."""
     away: set[int] = field(factory=set)
-    """Members that are not UP."""
+    """Numbers of the members that are not UP."""
     apart: dict[int, None] = field(factory=dict)
-    """Members that are not UP, have a message under way, or are of speed 0."""
+    """Numbers of the members that are not UP, have a message under way, or have speed 0, in
+    order."""
 
     @property
     def number(self) -> int:
-        """Its number within its job."""
+        """Number of the run within its job."""
         return self.event.run
 
     @property
     def key(self) -> Key:
-        """What it is found by."""
+        """Key of the run in `History.runs`."""
         return self.event.job, self.event.run
 
     @property
     def start(self) -> float:
-        """When it started."""
+        """Time at which the run started."""
         return self.record.t
 
 
 @define(eq=False)
 class Worker:
-    """A worker that is not UP, or has a message under way, since `since`."""
+    """A worker that is not UP or has a message under way; its state has not changed since
+    `since`."""
 
     number: int
     since: float
     seq: int
-    """The event of `since`."""
+    """Sequence number of the event that set `since`."""
     state: WorkerState = WorkerState.UP
     until: float | None = None
-    """When it will be back, where that is known."""
+    """Time at which the worker will be UP again, where the log knows it."""
     transfer: TransferStarted | None = None
-    """Of the message that is under way."""
+    """Start of the message that is under way; None if there is none."""
 
 
 class Listener:
-    """Override what you want to be notified of; a history calls nothing else.
+    """Base class of listeners: override the hooks that you need; a history calls nothing else.
 
-    `record` is what made the change; where one line tells of many runs, it is that line.
+    `record` is the record that made the change; where one line stands for many runs, all of their
+    hooks get that line's record.
     """
 
     history: Any
-    """The History that it listens to, once it does."""
+    """The History that the listener listens to, once `History.listen` has been called."""
 
     def time_passed(self, until: float) -> None:
-        """Nothing changes over [history.now, until): called before the first record at `until`."""
+        """Note that nothing changes over [history.now, until); called before the first record at
+        `until`."""
 
     def job_submitted(self, job: Job, record: Record) -> None:
-        """A job asks to be scheduled, and waits."""
+        """Note that a job has been submitted, and waits."""
 
     def job_ended(self, job: Job, record: Record) -> None:
-        """A job is completed, or killed; runs of it may end after it, at the same instant."""
+        """Note that a job is completed or killed; runs of the job may end after it, at the same
+        instant."""
 
     def job_over(self, job: Job, end: float) -> None:
-        """A job is over, or was still in the system (no `end`) where the log ends: every job is
-        told of once."""
+        """Note that a job is over, or still in the system (no `end`) where the log ends.
+
+        Called once for every job.
+        """
 
     def iteration_ended(self, job: Job, record: Record) -> None:
-        """An iteration of a job is completed."""
+        """Note that an iteration of a job is completed."""
 
     def queue_changed(self, now: float) -> None:
-        """`history.waiting` or `history.running` has changed."""
+        """Note that `history.waiting` or `history.running` has changed."""
 
     def run_started(self, run: Run, record: Record) -> None:
-        """A run holds its members from now on."""
+        """Note that a run holds its members from now on."""
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
-        """What the run did over [run.since, record.t) is over, with `done` work done; `run` is as
-        it was over that time. Its end is told by `run_ended` alone; after that there is one span
-        more where its members are kept."""
+        """Note that what the run did over [run.since, record.t) is over, with `done` work done.
+
+        `run` is still as it was over that time. The last span before the run's end is reported by
+        `run_ended` alone; where the members are kept, one more span follows the end.
+        """
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        """A run has ended (`outcome`, `end`, `kept`), and so has its last span, which the run's
-        other values still describe."""
+        """Note that a run has ended, and with it the run's last span.
+
+        `outcome`, `end` and `kept` are set; all other values of `run` still describe the last span.
+        """
 
     def run_over(self, run: Run, end: float) -> None:
-        """A run has ended, or was still under way (no `outcome`) where the log ends: every run is
-        told of once."""
+        """Note that a run has ended, or is still under way (no `outcome`) where the log ends.
+
+        Called once for every run.
+        """
 
     def run_released(self, run: Run, record: Record) -> None:
-        """A run's members are released, or begin the run that they were kept for."""
+        """Note that a run's members are released, or begin the run for which they were kept."""
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        """A member's state, message or speed has changed, or a member joined that is `apart`."""
+        """Note that a member's state, message or speed has changed, or that a member that is
+        `apart` joined."""
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        """What a worker did of its own over [worker.since, until) is over; those that held it over
-        that time still do (`history.holders`)."""
+        """Note that what a worker did of its own over [worker.since, until) is over.
+
+        The runs that held the worker over that time still hold it (`history.holders`).
+        """
 
     def worker_changed(self, worker: Worker, record: Record) -> None:
-        """A worker's state or message is another one from now on."""
+        """Note that a worker's state or message has changed."""
 
     def log_ended(self, now: float) -> None:
-        """The log ends here: spans that are open stay so."""
+        """Note that the log ends here; open spans stay open."""
 
 
 HOOKS = tuple(name for name in vars(Listener) if not name.startswith("_"))

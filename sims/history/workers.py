@@ -1,4 +1,4 @@
-"""Workers: who is away, who has a message under way, and which run holds whom."""
+"""Keeps which workers are away, which have a message under way, and which runs hold them."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ Handler = Callable[[Record, Any], object]
 
 @define(eq=False)
 class Holders:
-    """Runs by worker."""
+    """Index from workers to the runs that hold them."""
 
     _whole: np.ndarray[Any, Any]
-    """By worker: the run that holds all of it, or None."""
+    """Array over workers of the run that holds all of the worker, or None."""
     _shared: list[Run] = field(init=False, factory=list)
-    """Runs that have parts of workers."""
+    """Runs that hold shares of workers."""
     _busy: int = field(init=False, default=0)
-    """Workers that a run holds all of."""
+    """Number of workers that one run holds entirely."""
 
     def note(self, run: Run, processors: str, held: bool) -> None:
-        """`run` holds these workers, too; or, not `held`, it does not any more."""
+        """Note that `run` holds these workers, or, if `held` is false, that it has released
+        them."""
         if run.event.share != 1:
             (self._shared.append if held else self._shared.remove)(run)
             return
@@ -47,13 +48,13 @@ class Holders:
             self._whole[first : last + 1] = run if held else None
 
     def of(self, worker: int) -> list[Run]:
-        """The runs that hold this worker."""
+        """Return the runs that hold this worker."""
         whole = self._whole[worker]
         shared = [run for run in self._shared if within(run.processors, worker)]
         return shared if whole is None else [whole, *shared]
 
     def free(self, away: Iterable[int]) -> int:
-        """How many workers no run holds, those `away` left out."""
+        """Return how many workers no run holds, without those in `away`."""
         shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
         gone = shared.union(worker for worker in away if self._whole[worker] is None)
         return len(self._whole) - self._busy - len(gone)
@@ -61,25 +62,26 @@ class Holders:
 
 @define(eq=False)
 class Workers:
-    """What a history knows of workers."""
+    """The part of a history that concerns workers."""
 
     processors: int = 0
-    """Size of the platform; the log's first record tells it."""
+    """Number of processors of the platform, from the log's first record."""
     workers: dict[int, Worker] = field(init=False, factory=dict)
-    """Those that are not UP, or have a message under way."""
+    """Maps numbers to the workers that are not UP or have a message under way."""
     speeds: dict[int, float] = field(init=False, factory=dict)
-    """Of those whose speed has been told; 1 elsewhere."""
+    """Maps numbers of workers to the speeds that the log gave; the speed of all others is 1."""
     begins: float | None = field(init=False, default=None)
-    """The date of time 0, in seconds since 1970, where the log has dates."""
+    """Date of time 0, in seconds since 1970; None if the log has no dates."""
     _holders: Holders | None = field(init=False, default=None)
-    """Once someone has asked for them: who never asks does not pay."""
+    """Index of holders, built when first asked for, so that a reader without that question does not
+    pay."""
     _stalled: set[int] = field(init=False, factory=set)
-    """Workers of speed 0."""
+    """Numbers of the workers of speed 0."""
     _notify: Listener = field(init=False, factory=Listener)
-    """Its methods call those of all listeners."""
+    """Listener whose methods call those of all listeners."""
 
     def handlers(self) -> dict[type[Event], Handler]:
-        """Event -> what it changes."""
+        """Return the method that applies each event class."""
         return {
             LogReplayed: self._date,
             WorkerChanged: self._turn,
@@ -93,19 +95,20 @@ class Workers:
     @property
     @abstractmethod
     def runs(self) -> Mapping[Key, Run]:
-        """All that hold members."""
+        """Maps keys to all runs that hold members."""
 
     def holders(self, worker: int) -> list[Run]:
-        """The runs that hold this worker: one, none, or several that share it."""
+        """Return the runs that hold this worker: one, none, or several that share the worker."""
         return self._index().of(worker)
 
     @property
     def free(self) -> int:
-        """How many workers are UP and held by no run."""
+        """Number of workers that are UP and held by no run."""
         away = [it.number for it in self.workers.values() if it.state is not WorkerState.UP]
         return self._index().free(away)
 
     def _index(self) -> Holders:
+        """Return the index of holders, built if there is none yet."""
         if self._holders is None:
             runs = self.runs.values()
             self._holders = Holders(np.full(self.processors, None, object))
@@ -143,7 +146,7 @@ class Workers:
         self._move(event.worker, record)
 
     def _known(self, number: int, record: Record) -> Worker:
-        """This worker, about to change."""
+        """Return the entry of a worker that is about to change, with its span so far closed."""
         worker = self.workers.get(number)
         if worker is None:
             worker = self.workers[number] = Worker(number, record.t, record.seq)
@@ -152,25 +155,26 @@ class Workers:
         return worker
 
     def _cut(self, worker: Worker, record: Record) -> None:
-        """What it did of its own so far is over."""
+        """Close the span of what the worker did so far, and begin a new one."""
         if record.t > worker.since:
             self._notify.worker_span(worker, record.t)
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
+        """Drop the entry of a worker that is UP without a message, and notify listeners."""
         if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
         self._move(worker.number, record)
         self._notify.worker_changed(worker, record)
 
     def _move(self, worker: int, record: Record) -> None:
-        """Notify of a member that has changed."""
+        """Notify the runs that hold the worker of its change."""
         for run in self.holders(worker):
             self._stop_passing(run, record)
             self._note(run, worker, record)
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
-        """What a member is to its run, from now on."""
+        """Update what a member's state means to its run, and notify listeners."""
         known = self.workers.get(worker)
         away = known is not None and known.state is not WorkerState.UP
         (run.away.add if away else run.away.discard)(worker)
@@ -182,10 +186,11 @@ class Workers:
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
-        """What a run that only waits does of its checkpoint is another from now on."""
+        """Close the span of a run that stands still while its checkpoint is under way."""
 
     def _take(self, run: Run, processors: str, record: Record) -> list[int]:
-        """`run` holds these, too, from now on; those of them that are apart already."""
+        """Let `run` hold these workers too; return those that are not UP, send or receive, or stand
+        still."""
         apart = self._apart_in(processors)
         self._cut_all(apart, record)
         if self._holders is not None:
@@ -193,35 +198,42 @@ class Workers:
         return apart
 
     def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
-        """These members of a run that starts, or that join it, are apart already."""
+        """Update a run for the members that are not UP, send or receive, or stand still as they
+        join it."""
         for number in apart:
             self._note(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
-        """`run` holds nothing any more."""
+        """Let `run` hold no workers any more."""
         self._cut_all(run.apart, record)
         if self._holders is not None:
             self._holders.note(run, run.processors, False)
 
     def _cut_all(self, members: Iterable[int], record: Record) -> None:
+        """Close the spans of these members as they change hands."""
         for number in members:
             worker = self.workers.get(number)
             if worker is not None:
                 began = worker.seq
                 self._cut(worker, record)
-                if worker.state is WorkerState.DOWN:  # whoever holds it
+                # Time DOWN is the platform's, whichever run holds the worker: its span keeps the
+                # event that began it.
+                if worker.state is WorkerState.DOWN:
                     worker.seq = began
 
     def _apart_in(self, processors: str) -> list[int]:
+        """Return the workers of the set that are not UP, have a message under way, or have speed
+        0."""
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()
         if not apart:
             return []
         spans = spans_in(processors)
+        # Either the run or the set of such workers is small: look through the smaller one.
         if count_in(processors) < len(apart):
             return [n for a, b in spans for n in range(a, b + 1) if n in apart]
         return [n for n in sorted(apart) if any(a <= n <= b for a, b in spans)]
 
 
 def has_all(these: str, those: str) -> bool:
-    """Whether all of those workers are among these."""
+    """Return whether the set `these` contains all workers of the set `those`."""
     return these == those or {*numbers_in(those)} <= {*numbers_in(these)}

@@ -1,6 +1,6 @@
-"""A test kit for policies: random views of every decision point, and what answers must respect.
+"""A test kit for policies: random views at every decision point, and checks of the answers.
 
-Here: the decision points, and what is asked of a policy there; needs no Hypothesis.
+This module lists the decision points and defines a question to a policy; it needs no Hypothesis.
 """
 
 from __future__ import annotations
@@ -15,43 +15,45 @@ from numpy.random import Generator
 
 
 class Point(enum.Enum):
-    """What a policy can decide; `sims/docs/starters` has a file of each name."""
+    """The decisions that a policy can make; `sims/docs/starters` has a file named after each."""
 
     STRATEGY = "strategy"
-    """Of a queue: what starts now."""
+    """The jobs of a queue that start now."""
     ORDER = "order"
-    """Of a queue: who is first."""
+    """The order of the jobs of a queue."""
     ALLOCATION = "allocation"
-    """Of moldable jobs in a queue: how many processors each."""
+    """The number of processors of each moldable job in a queue."""
     BATCH_ALLOCATION = "batch_allocation"
-    """The same for all attempts of a batch together."""
+    """The number of processors of each moldable job, for all attempts of a batch together."""
     ENROLMENT = "enrolment"
-    """Which volatile workers an iterative job enrols, with how many tasks each."""
+    """The volatile workers that an iterative job enrols, with the number of tasks of each."""
     PACK_ALLOCATION = "pack_allocation"
-    """How a pack of malleable jobs shares the processors at the start."""
+    """The processors that each malleable job of a pack gets at the start."""
     REDISTRIBUTION = "redistribution"
-    """Who of a pack changes size at an end or a fault."""
+    """The jobs of a pack that change size at an end or a fault."""
     COPIES = "copies"
-    """Which jobs run, in how many copies."""
+    """The jobs that run, and the number of copies of each."""
     SERVICE = "service"
-    """Whom a master serves first."""
+    """The order in which a master serves workers."""
     DEADLINE = "deadline"
-    """On which kind of worker a job with a deadline goes on."""
+    """The kind of worker on which a job with a deadline continues."""
 
 
 @frozen(eq=False)
 class AskedCase:
-    """One question to a policy."""
+    """One question to a policy, with the checks of its answer."""
 
     arguments: tuple[Any, ...]
     judge: Callable[..., Any]
-    """Asks a policy, given before the arguments, and returns its answer. Raises BadDecision where
-    that cannot be carried out."""
+    """Function that asks the policy, its first argument, with the question's arguments, and returns
+    the answer; raises BadDecision where the answer cannot be carried out."""
     stalls: Callable[[Any], str | None] = lambda _: None
-    """What is wrong with an answer that can be carried out, but leads nowhere."""
+    """Function that returns why an answer leads nowhere although it can be carried out; None: it
+    leads on."""
 
     def make(self) -> tuple[Any, ...]:
-        """The arguments, new and equal at each call: what a policy does to them is seen."""
+        """Return new copies of the arguments, equal at each call, so that changes by a policy can
+        be noticed."""
         return deepcopy(self.arguments)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Random questions to the policies of enrolment, packs, copies, and the master."""
+"""Random questions to policies of enrolment, packs, copies, masters and deadlines."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ FLEETING = MarkovChain(((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.1, 0.1, 0.8)))
 
 @define
 class DrawnRunning:
-    """Satisfies policies.interface.enrolment.RunningView."""
+    """A random running configuration; satisfies policies.interface.enrolment.RunningView."""
 
     configuration: Configuration
     work_left: int
     lacking: list[int]
 
     def missing(self) -> Sequence[int]:
-        """Slots of communication that each member lacks."""
+        """Return the slots of communication that each member still needs."""
         return self.lacking
 
 
 @define
 class EnrolmentMoment:
-    """Satisfies policies.interface.enrolment.EnrolmentView."""
+    """A random situation at an enrolment; satisfies policies.interface.enrolment.EnrolmentView."""
 
     enrolment: Enrolment
     up: int
@@ -51,17 +51,18 @@ class EnrolmentMoment:
     reason: Reason
     running: DrawnRunning | None
     held: dict[int, int]
-    """Slots of data that a worker holds."""
+    """Maps a worker to the slots of data that it holds."""
 
     def missing(self, worker: int, tasks: int) -> int:
-        """Slots of communication that `worker` would lack."""
+        """Return the slots of communication that `worker` would need for so many tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + max(0, tasks * self.enrolment.data - self.held.get(worker, 0))
 
 
 @st.composite
 def enrolments(draw: st.DrawFn) -> AskedCase:
-    """Up to five workers, some of them UP, that can hold the tasks or not."""
+    """Draw an enrolment with up to five workers, some of them UP, which may or may not hold all
+    tasks."""
     workers, tasks = draw(st.integers(1, 5)), draw(st.integers(1, 5))
 
     def each(values: st.SearchStrategy[Any]) -> Any:
@@ -80,16 +81,17 @@ def enrolments(draw: st.DrawFn) -> AskedCase:
     up, programmed, elapsed = draw(masks), draw(masks), draw(st.integers(0, 40))
     held = {q: draw(st.integers(0, 3)) for q in range(workers) if programmed >> q & 1}
     reason, running = draw(st.sampled_from((Reason.START, Reason.FAILURE, Reason.ERROR))), None
-    members = _dealt(enrolment, up)
+    members = _deal(enrolment, up)
     if draw(st.booleans()) and members:
         reason, left = Reason.PROACTIVE, draw(st.integers(1, 30))
         running = DrawnRunning(Configuration(members), left, [0] * len(members))
     view = EnrolmentMoment(enrolment, up, programmed, elapsed, reason, running, held)
-    return AskedCase((view, np.random.default_rng(SEED)), _enrolled)
+    return AskedCase((view, np.random.default_rng(SEED)), _checked_enrolment)
 
 
-def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
-    """Members that fit, the lowest first; empty: there are none."""
+def _deal(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
+    """Deal the tasks to workers that are UP, the lowest first; the result is empty if they do not
+    fit."""
     left, members = enrolment.tasks, list[tuple[int, int]]()
     for q, bound in enumerate(enrolment.bounds):
         share = min(left, bound) if up >> q & 1 else 0
@@ -98,7 +100,7 @@ def _dealt(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
     return () if left else tuple(members)
 
 
-def _enrolled(policy: Any, view: Any, rng: Any) -> Any:
+def _checked_enrolment(policy: Any, view: Any, rng: Any) -> Any:
     chosen = answer(policy, view, rng)
     if chosen is not None:
         check(policy, chosen, view)
@@ -110,19 +112,22 @@ def _enrolled(policy: Any, view: Any, rng: Any) -> Any:
 
 @define
 class DrawnCandidate:
-    """Satisfies policies.interface.pack.CandidateView: work / size, and a cost for each worker."""
+    """A random application of a pack, with time work / size and a cost of changing size.
+
+    Satisfies policies.interface.pack.CandidateView.
+    """
 
     index: int
     size: int
     largest: int
     work: float
     move: float
-    """What another size than the present costs."""
+    """Time that a change of size costs."""
     most: int = field(default=sys.maxsize, repr=False)
-    """Its times are known for any size."""
+    """Largest size with its own time; unlimited, because times are known for any size."""
 
     def finish(self, size: int) -> float:
-        """When it is expected to end with `size` processors."""
+        """Return the time at which the application is expected to end with `size` processors."""
         return self.work / size + (self.move if self.size and size != self.size else 0)
 
 
@@ -130,12 +135,13 @@ PackMoment: Any = make_class("PackMoment", ("pair", "processors", "applications"
 EventMoment: Any = make_class(
     "EventMoment", ("now", "cause", "faulty", "pair", "idle", "longest", "candidates")
 )
-"""Satisfy policies.interface.pack.AllocationView and RedistributionView."""
+"""Random situations of a pack; they satisfy policies.interface.pack.AllocationView and
+RedistributionView."""
 
 
 @st.composite
 def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
-    """Applications that run."""
+    """Draw up to four running applications."""
     one = st.tuples(*(st.integers(*it) for it in ((1, 3), (0, 4), (1, 50), (0, 3))))
     return [
         DrawnCandidate(k, pair * groups, pair * (groups + more), float(work), float(move))
@@ -145,7 +151,7 @@ def _candidates(draw: st.DrawFn, pair: int) -> list[DrawnCandidate]:
 
 @st.composite
 def pack_allocations(draw: st.DrawFn) -> AskedCase:
-    """A pack and a platform that has room for it."""
+    """Draw a pack, and a platform that is large enough for it."""
     pair = draw(st.integers(1, 2))
     members = [evolve(it, size=0) for it in draw(_candidates(pair))]
     processors = pair * (len(members) + draw(st.integers(0, 8)))
@@ -154,7 +160,7 @@ def pack_allocations(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def redistributions(draw: st.DrawFn) -> AskedCase:
-    """An end, or a fault, with some of a pack to be redistributed."""
+    """Draw an end or a fault, with the applications of a pack that may be resized."""
     pair = draw(st.integers(1, 2))
     members = draw(_candidates(pair))
     cause = draw(st.sampled_from(Cause))
@@ -170,7 +176,7 @@ def redistributions(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def copies(draw: st.DrawFn) -> AskedCase:
-    """Some jobs present on some workers, which may run several copies at once."""
+    """Draw jobs that are present on some workers, which may run several copies at once."""
     one = st.tuples(st.integers(0, 20), st.integers(1, 20), st.integers(1, 4))
     jobs = sorted(draw(st.lists(one, min_size=1, max_size=6)))
     since, sizes, quarters = np.array(jobs, dtype=float).T
@@ -184,12 +190,12 @@ def copies(draw: st.DrawFn) -> AskedCase:
 # --- the master -----------------------------------------------------------------------------------
 
 Waiter: Any = make_class("Waiter", ("index", "serving", "started", "left"))
-"""Satisfies policies.interface.service.Waiting."""
+"""A worker that waits for the master; satisfies policies.interface.service.Waiting."""
 
 
 @st.composite
 def services(draw: st.DrawFn) -> AskedCase:
-    """Workers that wait for a master's channels."""
+    """Draw workers that wait for a master's channels."""
     one = st.tuples(st.booleans(), st.booleans(), st.integers(1, 9))
     waiting = [Waiter(k, *it) for k, it in enumerate(draw(st.lists(one, max_size=5)))]
     return AskedCase((waiting, draw(st.integers(1, 3)), float(draw(st.integers(0, 20)))), choose)
@@ -202,7 +208,7 @@ KINDS = ("zone-a", "zone-b", "on-demand")
 
 @st.composite
 def deadlines(draw: st.DrawFn) -> AskedCase:
-    """A job somewhere on its way, on some kind of worker or none."""
+    """Draw a job with a deadline somewhere in its work, on some kind of worker or on none."""
     work, saved = draw(st.integers(1, 50)), draw(st.integers(0, 50))
     offers = tuple(Offer(it, 1.0 + k) for k, it in enumerate(KINDS) if draw(st.booleans()))
     job = DueJob(

@@ -1,4 +1,4 @@
-"""Random questions to a queue's policies: strategies, orders, allocations."""
+"""Random questions to a queue's policies: strategies, orders and allocations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from sims.kit import AskedCase
 
 TIMES = st.integers(1, 20).map(float)
 FEW = 6
-"""Jobs in a question."""
+"""Largest number of jobs in a question."""
 
 
 @define
 class View:
-    """Satisfies policies.interface.queue.BatchView; what a policy changes in it shows."""
+    """A random state of a queue, which shows any change that a policy makes; satisfies
+    policies.interface.queue.BatchView."""
 
     now: float
     processors: int
@@ -50,7 +51,7 @@ class View:
 def _queued(
     index: int, processors: int, time: float, submitted: float = 0, estimate: float | None = None
 ) -> Queued:
-    """A rigid job as a strategy sees it."""
+    """Return a rigid job in the form that a strategy receives."""
     profile = Rigid(processors, time)
     job = BatchJob(index, f"J{index + 1}", profile, 0.0, estimate, submitted)
     held = job.believed(processors)
@@ -59,7 +60,7 @@ def _queued(
 
 @st.composite
 def strategies(draw: st.DrawFn) -> AskedCase:
-    """A platform some of whose processors are busy or DOWN, and a queue."""
+    """Draw a queue, and a platform some of whose processors are busy or DOWN."""
     platform, now = draw(st.integers(1, 8)), draw(st.integers(0, 20).map(float))
     past = st.integers(0, int(now)).map(float)
     waiting = st.tuples(st.integers(1, platform), TIMES, past, st.none() | TIMES)
@@ -67,7 +68,7 @@ def strategies(draw: st.DrawFn) -> AskedCase:
     free, runs = platform, list[Run]()
     while free and draw(st.booleans()):
         width, end, down = draw(st.integers(1, free)), now + draw(TIMES), draw(st.booleans())
-        index = FEW + len(runs)  # of a copy of a job that is not in the queue; DOWN: of none
+        index = FEW + len(runs)  # not in the queue: a copy of another job, or no job where DOWN
         job = None if down else _queued(index, width, end)
         runs.append((end, -1 - len(runs) if down else index, width, job, (), index))
         free -= width
@@ -88,22 +89,23 @@ def strategies(draw: st.DrawFn) -> AskedCase:
 
 @st.composite
 def orders(draw: st.DrawFn) -> AskedCase:
-    """A job and its allotment."""
+    """Draw a job and its allotment."""
     platform = draw(st.integers(1, 8))
     width, time = draw(st.integers(1, platform)), draw(TIMES)
     job = _queued(0, width, time, draw(TIMES)).job
     lot = _Lot(draw(st.integers(0, 9)) / 10)
-    return AskedCase((job, width, time, platform, lot), _ordered)
+    return AskedCase((job, width, time, platform, lot), _asked_order)
 
 
-def _ordered(order: Any, *asked: Any) -> Any:
-    """Its answer, or that of a timed order at the start."""
+def _asked_order(order: Any, *asked: Any) -> Any:
+    """Return the order's answer; a timed order is asked for its order at time 0."""
     return CheckedOrder(order.at(Moment(0.0)) if hasattr(order, "at") else order)(*asked)
 
 
 @frozen
 class _Lot:
-    """Satisfies policies.interface.queue.Draw."""
+    """A random number of jobs that is the same for every job; satisfies
+    policies.interface.queue.Draw."""
 
     lot: float
 
@@ -128,13 +130,13 @@ def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
 
 @st.composite
 def allocations(draw: st.DrawFn) -> AskedCase:
-    """Some moldable jobs and a platform."""
+    """Draw some moldable jobs and a platform."""
     return AskedCase(draw(_moldable()), lambda policy, *asked: CheckedAllocation(policy)(*asked))
 
 
 @st.composite
 def batch_allocations(draw: st.DrawFn) -> AskedCase:
-    """The same, with how many attempts of each are pending."""
+    """Draw some moldable jobs with their numbers of pending attempts, and a platform."""
     jobs, platform = draw(_moldable())
     asked = jobs, [draw(st.integers(1, 3)) for _ in jobs], platform
     return AskedCase(asked, lambda policy, *asked: CheckedBatches(policy).allot(*asked))

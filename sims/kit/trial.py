@@ -1,5 +1,5 @@
-"""A policy on trial: which point it is for, random questions of that kind, and what it did wrong,
-each in its smallest form."""
+"""Tests of a user's policy: which decision point it serves, random questions there, and the faults
+found, each with its smallest example."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = Ma
         Point.DEADLINE: (KindPolicy, others.deadlines),
     }
 )
-"""What a policy for it satisfies, and random questions to it."""
+"""Maps each decision point to the Protocol of its policies, and to the strategy that draws
+questions."""
 
 TRIED = 20
-"""Questions of each point that may be meant."""
+"""Number of questions asked for each point that a policy may be meant for."""
 
 
 class Wrong(enum.Enum):
-    """What a policy can do wrong."""
+    """Faults that a policy can have."""
 
     ANSWER = "its answer cannot be carried out"
     RAISES = "it raises"
@@ -65,38 +66,40 @@ class Wrong(enum.Enum):
 
 @frozen
 class Finding:
-    """One thing that a policy does wrong."""
+    """One fault of a policy."""
 
     wrong: Wrong
     told: str
-    """How."""
+    """Details of the fault."""
     view: str
-    """The smallest question that shows it."""
+    """Smallest question that shows the fault."""
 
 
 class TooLong(KeyboardInterrupt):
-    """A policy has not answered in time. An interrupt: no error of the policy's."""
+    """Raised in a policy that does not answer in time; an interrupt, so that the policy's own
+    `except Exception` does not catch it."""
 
 
 @define
 class Trial:
-    """Asks one policy."""
+    """Asks one policy many random questions, and collects its faults."""
 
     policy: Any
     point: Point
     asked: int = 200
-    """Questions."""
+    """Number of questions."""
     patience: float = 1.0
-    """Seconds for one answer."""
+    """Seconds allowed for one answer."""
 
     def findings(self) -> list[Finding]:
-        """What it does wrong, each kind once."""
+        """Return the policy's faults, each kind once."""
         first: dict[Wrong, Finding] = {}
         for case in self.cases():
             for found in self.faults(case):
                 shown = first.setdefault(found.wrong, found)
                 first[found.wrong] = min(shown, found, key=lambda it: len(it.view))
-            if Wrong.SLOW in first:  # each more would take as long
+            # Every further question would take as long.
+            if Wrong.SLOW in first:
                 break
         return [self._smallest(found) for found in first.values()]
 
@@ -111,7 +114,7 @@ class Trial:
         )
 
     def cases(self) -> list[AskedCase]:
-        """The questions, the same each time."""
+        """Return the questions, which are the same each time."""
         found: list[AskedCase] = []
         collect = given(POINTS[self.point][1]())(lambda case: found.append(case))
         self._settings(Phase.generate)(collect)()
@@ -127,16 +130,16 @@ class Trial:
         search = self._settings(Phase.generate, Phase.shrink)
         try:
             case = find(POINTS[self.point][1](), lambda it: same(it) is not None, settings=search)
-        except (NoSuchExample, Flaky):  # what depends on the time, say, need not show again
+        except (NoSuchExample, Flaky):  # a fault that depends on the time, say, may not recur
             return found
         return same(case) or found
 
     def faults(self, case: AskedCase) -> Iterator[Finding]:
-        """What it does wrong at one question."""
-        for wrong, told in self._wrongs(case):
-            yield Finding(wrong, told, repr(case))
+        """Yield the policy's faults at one question."""
+        for wrong, details in self._faults(case):
+            yield Finding(wrong, details, repr(case))
 
-    def _wrongs(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
+    def _faults(self, case: AskedCase) -> Iterator[tuple[Wrong, str]]:
         arguments = case.make()
         before, began = repr(arguments), time.perf_counter()
         try:
@@ -154,27 +157,28 @@ class Trial:
         if took > self.patience:
             yield Wrong.SLOW, f"{took:.2g} s, and {self.patience:g} s are granted"
             return
+        # A repr shows a change only where fresh arguments have the same repr as the first ones had.
         if repr(case.make()) == before != repr(arguments):
             yield Wrong.MUTATES, f"afterwards it reads\n  {_changed(before, repr(arguments))}"
         if stalled := case.stalls(answer):
             yield Wrong.STALLS, stalled
-        if (again := self._again(case)) != repr(answer):
+        if (again := self._second_answer(case)) != repr(answer):
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
-    def _again(self, case: AskedCase) -> str:
-        """What it answers now, as text; what it raises, by name."""
+    def _second_answer(self, case: AskedCase) -> str:
+        """Return the policy's second answer as text, or the name of the error that it raises."""
         try:
             return repr(self._answer(case, case.make()))
         except (Exception, TooLong) as error:
             return f"{type(error).__name__}: {error}"
 
     def _answer(self, case: AskedCase, arguments: tuple[Any, ...]) -> Any:
-        with _within(self.patience):
+        with _time_limit(self.patience):
             return case.judge(self.policy, *arguments)
 
 
 def suits(policy: Any, point: Point) -> bool:
-    """Whether it answers any of some questions of the point."""
+    """Return whether the policy answers at least one of some questions of the point."""
     trial = Trial(policy, point, TRIED)
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())
@@ -182,15 +186,18 @@ def suits(policy: Any, point: Point) -> bool:
 
 
 def recognised(policy: Any, named: str | None = None) -> Point:
-    """The point that is `named`, or else the only one whose Protocol has the policy's parameters
-    and that it suits. Raises InputError."""
+    """Return the decision point `named`, or else the only one that the policy fits.
+
+    A policy fits a point if it has the parameters of the point's Protocol and answers its
+    questions. Raises InputError where no point, or more than one, fits.
+    """
     known = ", ".join(point.value for point in Point)
     if named is not None:
         try:
             return Point(named)
         except ValueError:
             raise InputError(COMMAND_LINE, "--point", f"{named!r} is none", known) from None
-    found = _alike(policy)
+    found = _candidates(policy)
     if not found:
         problem = f"{policy!r} has the signature of no decision point (policies/interface)"
         raise InputError(COMMAND_LINE, "POLICY", problem, known)
@@ -203,8 +210,9 @@ def recognised(policy: Any, named: str | None = None) -> Point:
     return found[0]
 
 
-def _alike(policy: Any) -> list[Point]:
-    """The points that a policy may be for: by the names of its parameters, else by their number."""
+def _candidates(policy: Any) -> list[Point]:
+    """Return the points that a policy may be for: by the names of its parameters, else by their
+    number."""
     for method, point in (("allot", Point.BATCH_ALLOCATION), ("at", Point.ORDER)):
         if callable(getattr(policy, method, None)):
             return [point]
@@ -223,7 +231,7 @@ def _parameters(call: Callable[..., Any]) -> list[str]:
 
 
 def _changed(before: str, after: str) -> str:
-    """What is there now from where it first differs."""
+    """Return the part of `after` around its first difference from `before`."""
     pairs = enumerate(zip(before, after, strict=False))
     same = next((k for k, (old, new) in pairs if old != new), len(before))
     start = max(0, same - 60)
@@ -231,8 +239,9 @@ def _changed(before: str, after: str) -> str:
 
 
 @contextmanager
-def _within(seconds: float) -> Iterator[None]:
-    """Raises TooLong in what has not ended then, where there are such signals (not on Windows)."""
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise TooLong in a block that takes longer than twice the seconds; does nothing where the
+    system has no such signals (Windows)."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -241,6 +250,7 @@ def _within(seconds: float) -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGALRM, late)
+    # Twice the limit: an answer only a little late is reported with its time instead.
     signal.setitimer(signal.ITIMER_REAL, 2 * seconds)
     try:
         yield

@@ -1,4 +1,4 @@
-"""The time ledger: every processor-second to exactly one use, summed exactly."""
+"""The time ledger: assigns every processor-second to exactly one use, in exact sums."""
 
 from __future__ import annotations
 
@@ -13,78 +13,84 @@ from actors.intervals import count_in, numbers_in
 from policies.availability import WorkerState
 
 Exact = Fraction | int
-"""A sum of times without rounding: whole seconds and slots stay whole, which adds up faster."""
+"""A sum of times without rounding; whole seconds and slots stay integers, which add up faster."""
 
 
 class Use(enum.Enum):
-    """What a processor-second went to; each goes to exactly one."""
+    """The use of a processor-second; each processor-second has exactly one."""
 
     USEFUL = "useful"
-    """Computing whose result is in the state that completed the job (its iteration): all of the
-    completing run's; that of the run that it began from up to `saved`; and so on back."""
+    """Computation whose result is in the state that completed the job (or its iteration).
+
+    That is all computation of the completing run, that of the run from whose state it began up to
+    `saved`, and so on back.
+    """
     LOST = "lost"
-    """Computing that has to be done again, of a run that was not cancelled: a member went DOWN, or
-    a verification failed; at the log's end, what is saved or under way."""
+    """Computation that has to be done again, of a run that was not cancelled.
+
+    A member went DOWN, or a verification failed; at the log's end, computation that is saved or
+    under way counts as lost too.
+    """
     CHECKPOINT = "checkpoint"
-    """Its run spends a checkpoint's `cost`."""
+    """The run spends a checkpoint's `cost`."""
     RECOVERY = "recovery"
-    """Its run spends `recovery`, a clone's `delay`, or a changeover to other workers."""
+    """The run spends `recovery`, a clone's `delay`, or a changeover to other workers."""
     REDISTRIBUTION = "redistribution"
-    """Its run moves data to another number of members."""
+    """The run moves its data to another number of members."""
     TRANSFER = "transfer"
-    """The worker is UP and held, a message of its is under way, whatever it carries, and its run
-    does nothing else."""
+    """The worker is UP and held and sends or receives a message of any kind, while its run does
+    nothing else."""
     WAITING = "waiting"
-    """Its run does not advance: for the link, for others, without speed, with kept members not all
-    UP."""
+    """The run does not advance: it waits for the link, for other members, or for a speed above 0,
+    or its members are kept and not all UP."""
     REDUNDANT = "redundant"
-    """Computing of a run that was cancelled, as far as it is not useful: another copy was first,
-    the job was preempted, or its policy moved it to other workers."""
+    """Computation of a cancelled run, as far as it is not useful: another copy was first, the job
+    was preempted, or its policy moved it to other workers."""
     VERIFICATION = "verification"
-    """Its run's detector advances."""
+    """The run's detector verifies the result."""
     IDLE = "idle"
-    """The worker is UP and nobody holds it."""
+    """The worker is UP and no run holds it."""
     RECLAIMED = "reclaimed"
-    """Its owner has the worker, whether a run holds it or not."""
+    """The worker's owner uses it, whether a run holds it or not."""
     DOWN = "down"
     """The worker is DOWN."""
 
 
 AWAY = {WorkerState.DOWN: Use.DOWN, WorkerState.RECLAIMED: Use.RECLAIMED}
 UNHELD = (Use.IDLE, Use.RECLAIMED, Use.DOWN)
-"""What processors do when no run holds them."""
+"""Uses of processors that no run holds."""
 
 
 @frozen
 class Slice:
-    """`processors` were put to one use over [start, end)."""
+    """An interval [start, end) over which a set of processors has one use."""
 
     processors: str
-    """Interval set of numbers, such as `0-3 5`."""
+    """Set of processor numbers as intervals, such as `0-3 5`."""
     use: Use
     start: float
     end: float
     seq: int
-    """The event that began it."""
+    """Sequence number of the event that began the interval."""
     job: str | None = None
     run: int | None = None
     share: Fraction | float = 1
-    """Part of each processor that this use had: below 1 only where workers multitask."""
+    """Part of each processor that this use had; below 1 only where workers multitask."""
     note: str = ""
-    """What a picture or an export may add, such as `program`."""
+    """Detail for a picture or an export, such as `program`."""
     holder: str | None = None
-    """Of a worker that is DOWN: the job that holds it. That time is not the job's, but the
-    platform's loss."""
+    """Name of the job that holds a worker that is DOWN; that time is a loss of the platform, not of
+    the job."""
 
     @property
     def each(self) -> Exact:
-        """Time of each of its processors, exactly (floats are rationals)."""
+        """Time for each of the processors, exactly (floats are rational numbers)."""
         time = length(self.start, self.end)
         return time if self.share == 1 else Fraction(self.share) * time
 
 
 def length(start: float, end: float) -> Exact:
-    """end - start, exactly."""
+    """Return end - start, exactly."""
     first, last = int(start), int(end)
     if first == start and last == end:
         return last - first
@@ -95,36 +101,41 @@ Account = dict[Use, Exact]
 
 
 EMPTY: Account = dict.fromkeys(Use, 0)
-"""Copied, not made anew: an enum's hash is a call, twelve times for each job."""
+"""An account of zeros, copied for each job: the hash of an enum member is a Python call, and a new
+dictionary would take twelve."""
 
 
 @define
 class Ledger:
-    """Fold over slices. Sums are exact rationals: what is idle is what is left of
-    processors x makespan, never a rounding."""
+    """Sums of slices by use, as exact rationals.
+
+    Idle time is what the other uses leave of processors x makespan; as sums are exact, it has no
+    rounding error.
+    """
 
     processors: int
-    """Size of the platform."""
+    """Number of processors of the platform."""
     end: float = 0
-    """Makespan; slices beyond it do not exist."""
+    """End of the accounts, the makespan; no slice ends later."""
     total: Account = field(factory=EMPTY.copy)
     by_job: dict[str, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     by_worker: dict[int, Account] = field(factory=lambda: defaultdict(EMPTY.copy))
     down: defaultdict[str, Exact] = field(init=False, factory=lambda: defaultdict(int))
-    """By job, if there are such accounts: time for which it held workers that were DOWN."""
+    """Maps jobs to the time for which they held workers that were DOWN; empty without accounts per
+    job."""
     _unheld: Account = field(init=False, factory=EMPTY.copy)
-    """When workers were away, and no job held them."""
+    """Time of workers that were away while no job held them."""
     workers: bool = False
-    """Whether to keep accounts per worker too (one per processor that worked)."""
+    """Whether to keep an account for each worker too (one per processor that worked)."""
     jobs: bool = True
-    """Whether to keep accounts per job; if not, asking for one raises KeyError."""
+    """Whether to keep an account for each job; if not, asking for one raises KeyError."""
 
     def __attrs_post_init__(self) -> None:
         if not self.jobs:
             self.by_job = {}
 
     def enter(self, it: Slice) -> None:
-        """Enter one."""
+        """Add one slice to the accounts."""
         each = it.each
         amount = count_in(it.processors) * each
         self.total[it.use] += amount
@@ -138,7 +149,7 @@ class Ledger:
             self.by_worker[number][it.use] += each
 
     def close(self, end: float) -> None:
-        """Fix the makespan; the rest of all processors' time was idle."""
+        """Fix the makespan, and count the rest of all processors' time as idle."""
         self.end = end
         whole = length(0, end)
         self.total[Use.IDLE] = self.processors * whole - _sum(self.total)
@@ -147,8 +158,8 @@ class Ledger:
             own[Use.IDLE] = whole - _sum(own)
 
     def held(self, job: str | None = None) -> Account:
-        """Time for which the job (or all jobs) held workers, by what it went to (WORLD.md, M1); the
-        ledger is closed."""
+        """Return, by use, the time for which the job (or all jobs) held workers; call it after
+        `close` (WORLD.md, M1)."""
         if job is not None:
             return self.by_job[job] | {Use.DOWN: self.down[job]}
         away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}
@@ -156,11 +167,11 @@ class Ledger:
 
     @property
     def capacity(self) -> Exact:
-        """processors x makespan."""
+        """Processors x makespan, in processor-seconds."""
         return self.processors * length(0, self.end)
 
     def share(self, use: Use) -> float:
-        """Part of the capacity that went to `use`."""
+        """Return the part of the capacity that went to `use`."""
         return float(self.total[use] / self.capacity) if self.capacity else 0.0
 
 

@@ -1,4 +1,4 @@
-"""The accountant: from a history's spans to slices of processor time (WORLD.md, Ledger)."""
+"""Turns a history's spans into slices of processor time (WORLD.md, Ledger)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
 
 @define(eq=False)
 class Slices(Listener):
-    """Calls `tell` with each slice that ends, or becomes known; idle time is what none covers.
+    """Calls `tell` with each slice of processor time once its use is known; time that no slice
+    covers is idle.
 
-    Slices of one processor come in order of time, but for computing: what it was for is known when
-    the job (the iteration) is completed. A run that ends whole, alone and without stages (an
-    attempt of rigid21 or moldable21) is told at once, and nothing is kept of it.
+    Slices of one processor come in order of time, except those of computation: what it was for is
+    known when the job (or its iteration) is completed. A run that ends as a whole, without other
+    runs of its job and without stages (an attempt of rigid21 or moldable21), is handed over at
+    once, and nothing about it is kept.
     """
 
     history: History
-    """Which it listens to from now on."""
+    """The history that this listener listens to from now on."""
     tell: Callable[[Slice], object]
     _spans: dict[Run, RunSpan] = field(init=False, factory=dict)
-    """Runs under way, or whose members are kept, of which more is known than their start."""
+    """Maps runs that hold members to their spans, for those with more than a start to remember."""
     _lineages: dict[Job, Lineage] = field(init=False, factory=dict)
 
     def __attrs_post_init__(self) -> None:
@@ -37,18 +39,18 @@ class Slices(Listener):
             lambda _, it: self._known(self.history.runs[it.job, it.run]).moves.pop(it.worker, None),
         )
 
-    def _tell(self, slices: Iterable[Slice]) -> None:
+    def _emit(self, slices: Iterable[Slice]) -> None:
         for it in slices:
             self.tell(it)
 
     def log_ended(self, now: float) -> None:
-        """What is saved or under way is lost."""
+        """Settle all open runs: what is saved or under way where the log ends counts as lost."""
         for run in self.history.runs.values():
             self._known(run)
         for run, span in self._spans.items():
-            self._tell(span.settle(now, run.done, run.kept))
+            self._emit(span.settle(now, run.done, run.kept))
         for lineage in self._lineages.values():
-            self._tell(lineage.close())
+            self._emit(lineage.close())
         for worker in self.history.workers.values():
             if now > worker.since:
                 self.worker_span(worker, now)
@@ -58,7 +60,7 @@ class Slices(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         lineage = self._lineages.pop(job, None)
         if lineage is not None:
-            self._tell(lineage.give_up() if job.killed else lineage.settle())
+            self._emit(lineage.give_up() if job.killed else lineage.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         self.job_ended(job, record)
@@ -67,28 +69,31 @@ class Slices(Listener):
 
     @property
     def _outlives(self) -> bool:
-        """Whether states of runs that are cancelled outlive them (redundancy17)."""
+        """Whether states of cancelled runs outlive them, as in redundancy17."""
         header = self.history.header
         return header is not None and header.decider is DeciderKind.COPIES
 
     def _uncloned(self, job: Job) -> bool:
-        """Whether any of its cancelled states may be gone on from, not the furthest alone."""
+        """Return whether a new run may start from the state of any cancelled run, not only of the
+        furthest."""
         return job.protection is not None and not job.protection.cloning and self._outlives
 
     def run_started(self, run: Run, record: Record) -> None:
         if run.event.source is not None:
             self._known(run)
             source = self.history.runs.get((run.job.name, run.event.source))
+            # The source's computation is useful if this run completes the job: keep its span as
+            # long.
             if source is not None:  # it matters as long as this run does
                 self._known(source)
         elif run.event.share != 1:
             self._known(run)
         lineage = self._lineages.get(run.job)
         if lineage is not None and not self._uncloned(run.job):
-            self._tell(lineage.forget(record.t))
+            self._emit(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
-        """This run, with an account of its own from now on."""
+        """Return the span of this run, made if there was none."""
         span = self._spans.get(run)
         if span is None:
             span = self._spans[run] = RunSpan(run)
@@ -96,15 +101,15 @@ class Slices(Listener):
         return span
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
-        self._tell(self._known(run).settle(record.t, done, run.kept))
+        self._emit(self._known(run).settle(record.t, done, run.kept))
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         cancelled = run.outcome is Outcome.CANCELLED
         if not cancelled and run.job not in self._lineages:
-            self._tell(_attempted(run, record.t))
+            self._emit(_attempted(run, record.t))
             return
         span = self._known(run)
-        self._tell(span.settle(record.t, done, False))
+        self._emit(span.settle(record.t, done, False))
         lineage = self._lineages[run.job]
         if run.outcome is Outcome.COMPLETED:
             lineage.completed = span
@@ -121,6 +126,7 @@ class Slices(Listener):
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
         status, known = Status.WITH, self.history.workers.get(worker)
         if known is not None:
+            # A message of a run that goes on meanwhile takes no time of its own.
             status = Status.SENDING if _beside(known, run) else Status.APART
         elif self.history.speeds.get(worker) == 0:
             status = Status.STALLED
@@ -128,9 +134,10 @@ class Slices(Listener):
             self._known(run).move(worker, record.t, status)
 
     def worker_span(self, worker: Worker, until: float) -> None:
+        # A worker that several runs share is away once: its time goes to one of them.
         run = next(iter(self.history.holders(worker.number)), None)  # of several, one
         if _beside(worker, run):
-            return  # the run tells of it
+            return  # the run's own slices cover that time
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         span = str(worker.number), use, worker.since, until, worker.seq
@@ -142,12 +149,13 @@ class Slices(Listener):
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
-    """Whether its message is one of a run that goes on meanwhile."""
+    """Return whether the worker's message belongs to a run that goes on meanwhile."""
     return run is not None and run.overlaps and worker.state not in AWAY
 
 
 def _attempted(run: Run, end: float) -> Iterator[Slice]:
-    """A whole attempt: it computes for its work, and verifies for the rest of its time."""
+    """Yield the slices of a whole attempt: it computes its work, and verifies for the rest of its
+    time."""
     of = run.job.name, run.number
     over = computes_until(run, end)
     use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
@@ -158,7 +166,7 @@ def _attempted(run: Run, end: float) -> Iterator[Slice]:
 
 
 def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
-    """The closed ledger of one run, up to its last record."""
+    """Return the closed ledger of one simulation, up to its last record."""
     ledger, history = Ledger(processors, workers=workers), History(processors)
     Slices(history, ledger.enter)
     for record in records:

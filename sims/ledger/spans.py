@@ -1,5 +1,4 @@
-"""What a run did over time, and what its computing was for: known when its job (the iteration) is
-completed."""
+"""Decides what a run's computation was for, once its job (or its iteration) is completed."""
 
 from __future__ import annotations
 
@@ -17,12 +16,15 @@ from sims.history import Run
 from sims.ledger import Slice, Use
 
 FINEST = 1_000_000
-"""Shares are simple fractions: one of a smaller denominator is what the log's double stands for.
-Read as they are, five copies at share 0.2 would take more than a server."""
+"""Largest denominator of a share.
+
+A share in the log is a double that stands for a simple fraction. Taken as exact, five copies at
+share 0.2 would take more than one server.
+"""
 NONE = -math.inf
-"""Limit of work done up to which computing was useful: none of it was."""
+"""Limit of work done below which computation is useful, for a run none of whose computation is."""
 FEW = 16
-"""Runs of a job that are kept without a look at whether they may still matter."""
+"""Number of a job's runs below which no search for runs that cannot matter any more takes place."""
 
 ADVANCING = {
     Stage.COMPUTING: Use.USEFUL,
@@ -31,34 +33,40 @@ ADVANCING = {
     Stage.REDISTRIBUTING: Use.REDISTRIBUTION,
     Stage.VERIFYING: Use.VERIFICATION,
 }
-"""What a run's members do while it advances in a stage; in others, or at rate 0, they wait."""
+"""Maps a stage to the use of the members' time while the run advances in it; in other stages, or at
+rate 0, the members wait."""
 
 
 class Status(IntEnum):
-    """What a worker does to the runs that hold it."""
+    """Relation of a member's activity to that of its run."""
 
     WITH = 0
-    """What they do."""
+    """The member does what the run does."""
     STALLED = 1
-    """It has no speed: it waits, in a run without stages."""
+    """The member has speed 0: it waits, in a run without stages."""
     APART = 2
-    """Something of its own: it is not UP, or a message of its is under way."""
+    """The member is not UP, or sends or receives a message."""
     SENDING = 3
-    """A message of its is under way, though the run may go on meanwhile."""
+    """The member sends or receives a message, though the run may go on meanwhile."""
 
 
 def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
-    """When a run without stages begins to verify: it computes for its work, and verifies for the
-    rest of its time; `now`, where it has no detector."""
+    """Return the time at which a run without stages begins to verify: `now` if it has no detector.
+
+    Such a run computes its work first, and verifies for the rest of its time.
+    """
     if not run.job.verification:
         return now
     return max(min(run.start + run.event.work / float(share), now), run.since)
 
 
 def unless_useful(run: Run) -> Use:
-    """What a run's computing was that is in no result: redundant where the run was cancelled,
-    whatever for, and lost where it ended in any other way. A run that its job's kill ended is no
-    cancelled one: no other copy was ahead of it, and nothing was decided."""
+    """Return the use of a run's computation that is in no result: redundant if cancelled, else
+    lost.
+
+    A run that ended because its job was killed counts as lost: no other copy was ahead of it, and
+    no policy decided on its end.
+    """
     killed = run.job.killed and run.job.end == run.end
     return Use.REDUNDANT if run.outcome is Outcome.CANCELLED and not killed else Use.LOST
 
@@ -70,11 +78,13 @@ class RunSpan:
     run: Run
     share: Fraction | int = field(init=False, default=1)
     done: float = 0
-    """Work done at the end of the span that was entered last."""
+    """Work done at the end of the last span that was entered."""
     moves: dict[int, list[tuple[float, Status]]] = field(factory=dict)
-    """Members that were not with it all the time since `run.since`: when they changed, to what."""
+    """Maps each member whose status has changed since `run.since` to its changes: when, and to
+    what."""
     computed: list[tuple[Slice, float, float]] = field(factory=list)
-    """Not settled; with the work done at the start and at the end of each."""
+    """Slices of computation whose use is not known yet, with the work done at the start and at the
+    end of each."""
 
     def __attrs_post_init__(self) -> None:
         share = self.run.event.share
@@ -84,13 +94,17 @@ class RunSpan:
     # --- its time -----------------------------------------------------------------------------
 
     def move(self, worker: int, now: float, status: Status) -> None:
-        """A member is in this status from now on."""
+        """Note that a member has this status from now on."""
         moves = self.moves.get(worker)
         if status is not (moves[-1][1] if moves else Status.WITH):
             self.moves.setdefault(worker, []).append((now, status))
 
     def settle(self, now: float, done: float, kept: bool) -> Iterator[Slice]:
-        """Enter its time until `now`, when it has done so much; `kept`: it had ended before."""
+        """Yield the slices of the run's time until `now`, when `done` work is done.
+
+        `kept` says that the run had ended before and its job kept the members. Computation is not
+        among the slices but kept in `computed`.
+        """
         run = self.run
         if kept:
             yield from self._passed(Use.WAITING, run.since, now, done)
@@ -111,7 +125,8 @@ class RunSpan:
     def _passed(
         self, use: Use, since: float, now: float, done: float, note: str = ""
     ) -> Iterator[Slice]:
-        """All members' time from `since` to `now`; computing is told once it is known what for."""
+        """Yield the slices of all members' time from `since` to `now`; computation is kept in
+        `computed`."""
         if now <= since:
             return
         run = self.run
@@ -127,8 +142,8 @@ class RunSpan:
                 yield it
 
     def _pieces(self, whole: Slice) -> Iterator[Slice]:
-        """What members did of `whole`: together those that were with it all the time, then each
-        that was not."""
+        """Cut `whole` by members: those that did what the run did all the time together, each other
+        alone."""
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
         rest = (n for n in numbers_in(whole.processors) if n not in alone)
         if together := text(intervals_of(rest)):
@@ -137,7 +152,8 @@ class RunSpan:
             yield from parts
 
     def _parts(self, worker: int, whole: Slice) -> Iterator[Slice]:
-        """What a member that was not with it all the time did of `whole`; `whole`, if it was."""
+        """Yield the parts of `whole` for one member whose status changed; `whole` itself if that
+        makes no difference."""
         start, end = whole.start, whole.end
         moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
         times = [(min(max(t, start), end), status) for t, status in moves]
@@ -152,6 +168,7 @@ class RunSpan:
             return
         for a, b, status in apart:
             use = instead.get(status, whole.use)
+            # A member's own time (None) is left out: `worker_span` enters it.
             if use is not None:
                 yield evolve(whole, processors=str(worker), use=use, start=a, end=b)
 
@@ -159,16 +176,19 @@ class RunSpan:
 
     @property
     def otherwise(self) -> Use:
-        """What computing was that is in no result."""
+        """Use of the run's computation that is in no result."""
         return unless_useful(self.run)
 
     @property
     def held(self) -> bool:
-        """Whether it is under way, or its state saved."""
+        """Whether the run is under way, or a checkpoint of it is saved."""
         return self.run.outcome is None or self.run.checkpoint is not None
 
     def told(self, limit: float, otherwise: Use) -> Iterator[Slice]:
-        """Its computing: useful up to `limit` of work done."""
+        """Yield the slices of computation: useful up to `limit` of work done, `otherwise` beyond.
+
+        A slice that contains `limit` is cut in two, in proportion to the work done.
+        """
         for it, begun, ended in self.computed:
             if ended <= limit:
                 yield it
@@ -183,7 +203,7 @@ class RunSpan:
 
 
 def _between(whole: Slice, t: float, begun: float, done: float) -> float:
-    """Work done at `t`, where it went from `begun` to `done` over all of `whole`."""
+    """Return the work done at `t`, as it grew evenly from `begun` to `done` over all of `whole`."""
     if t == whole.start:
         return begun
     if t == whole.end:
@@ -193,19 +213,23 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
 
 @define(eq=False)
 class Lineage:
-    """The runs of one job (of its iteration) that may still matter."""
+    """The runs of one job (or of its iteration) whose computation may still turn out useful."""
 
     runs: dict[int, RunSpan] = field(init=False, factory=dict)
     completed: RunSpan | None = field(init=False, default=None)
-    """The run that completes it."""
+    """The run that completes the job or iteration."""
     furthest: RunSpan | None = field(init=False, default=None)
-    """Of the cancelled runs whose states outlive them, and of equals the last."""
+    """The cancelled run whose state is the furthest, of equals the last, where states outlive their
+    runs."""
     _enough: int = field(init=False, default=FEW)
-    """Runs from which on those that cannot matter are sought."""
+    """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """All that the completing run computed is useful; what the run that it began from computed
-        up to that state; and so on back."""
+        """Yield the slices of computation of all runs after the completion.
+
+        All that the completing run computed is useful, and what the run that it began from computed
+        up to that state, and so on back.
+        """
         limits: dict[int, float] = {}
         span, limit = self.completed, math.inf
         while span is not None and span.run.number not in limits:
@@ -215,12 +239,12 @@ class Lineage:
             yield from span.told(limits.get(number, NONE), span.otherwise)
 
     def give_up(self) -> Iterator[Slice]:
-        """The job is killed."""
+        """Yield the slices of computation of all runs of a job that was killed: none is useful."""
         for span in self.runs.values():
             yield from span.told(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
-        """The log ends: what is saved or under way is lost."""
+        """Yield the slices of computation at the log's end: what is saved or under way is lost."""
         if self.completed is not None:
             yield from self.settle()
         held = self._with_sources(span for span in self.runs.values() if span.held)
@@ -228,8 +252,11 @@ class Lineage:
             yield from span.told(NONE, Use.LOST if number in held else span.otherwise)
 
     def forget(self, now: float) -> Iterator[Slice]:
-        """Tell of runs that ended before `now`, and that nothing can go on from any more: where
-        there are many, as a look at all of them takes time."""
+        """Yield the computation of runs that ended before `now` and from which no run can start any
+        more.
+
+        Does so only where there are many runs, as looking at all of them takes time.
+        """
         if len(self.runs) < self._enough:
             return
         outlive = self.completed, self.furthest
@@ -241,10 +268,11 @@ class Lineage:
         for number in [it for it in self.runs if it not in kept]:
             span = self.runs.pop(number)
             yield from span.told(NONE, span.otherwise)
+        # Doubling the number makes the search linear in the number of runs over a job's life.
         self._enough = max(FEW, 2 * len(self.runs))
 
     def _with_sources(self, spans: Iterable[RunSpan]) -> set[int]:
-        """The numbers of these runs, of those that they began from, and so on back."""
+        """Return the numbers of these runs, of the runs that they began from, and so on back."""
         found: set[int] = set()
         for first in spans:
             span: RunSpan | None = first
@@ -254,6 +282,6 @@ class Lineage:
         return found
 
     def _source(self, span: RunSpan) -> RunSpan | None:
-        """The run that it began from."""
+        """Return the run from whose state this one began, if it is kept."""
         source = span.run.event.source
         return None if source is None else self.runs.get(source)

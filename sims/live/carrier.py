@@ -13,7 +13,8 @@ from typing import Any
 from attrs import define, field
 
 from actors.job import AttemptOver
-from actors.run_account import CheckpointDue, PartDue
+from actors.protection.saving import CheckpointDue
+from actors.run import PartDue
 from actors.runtime import Phase, Timer
 from actors.runtime.entries import Receiver
 from actors.runtime.wall import Arrival
@@ -124,6 +125,10 @@ class Carrier:
         """A process has died by itself: its worker goes DOWN."""
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
         self._tell((self.now(), fault))
+
+    def end(self, error: BaseException) -> None:
+        """Something outside has gone wrong: the run ends with it."""
+        self._tell(error=error)
 
     def _tell(self, arrival: Arrival | None = None, error: BaseException | None = None) -> None:
         with self._news:

@@ -28,7 +28,7 @@ from actors.events import (
 )
 from actors.intervals import count_in, numbers_in
 from actors.job import AttemptOver
-from actors.run_account import PartDue
+from actors.run import PartDue
 from actors.runtime import Record, Timer
 from policies.availability import WorkerState
 from sims.history import History, Run

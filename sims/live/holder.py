@@ -11,13 +11,17 @@ or restored from a wrong state gives another answer.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
+import pickle
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
-from attrs import define, field
+from attrs import define, field, frozen
+
+from sims.campaign.kit import Kit, unpack
 
 DIES_WITH_PARENT = 1
 """PR_SET_PDEATHSIG of Linux."""
@@ -26,8 +30,9 @@ DIES_WITH_PARENT = 1
 class Holder:
     """A Dask actor. Its methods are coroutines: they share the process's one thread."""
 
-    def __init__(self, advance: Advance, mortal: bool) -> None:
-        self._advance = advance
+    def __init__(self, advance: bytes, mortal: bool) -> None:
+        """`advance`: the step, pickled: only the process that computes it loads a user's code."""
+        self._advance: Advance = pickle.loads(advance)
         self._programs: set[str] = set()
         self._passed: dict[int, int] = {}
         """By message: bytes that have come."""
@@ -38,7 +43,10 @@ class Holder:
         self._orders: dict[str, int] = {}
         """By run: number of the last instruction."""
         if mortal:
+            from distributed import get_worker
+
             _die_with_parent()
+            get_worker().http_server.stop()
 
     async def pid(self) -> int:
         """Of its process."""
@@ -168,6 +176,28 @@ States = Mapping[int, State]
 """By chain."""
 Advance = Callable[[bytes, int], bytes]
 """(state, number of the step) -> the next state."""
+
+
+@frozen
+class Own:
+    """A step of the user's own. It is pickled as its name and the modules that it needs, which
+    travel along: no other process has to find them."""
+
+    name: str
+    kit: Kit
+    function: Advance
+
+    def __call__(self, state: bytes, unit: int) -> bytes:
+        return self.function(state, unit)
+
+    def __reduce__(self) -> tuple[Callable[[str, Kit], Advance], tuple[str, Kit]]:
+        return _loaded, (self.name, self.kit)
+
+
+def _loaded(name: str, kit: Kit) -> Advance:
+    unpack(kit)
+    module, _, function = name.partition(":")
+    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 def hashed(state: bytes, unit: int) -> bytes:

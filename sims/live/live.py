@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import resource
 import signal
-import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from itertools import count
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,14 @@ from actors.events import DeciderKind
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
-from sims.campaign.executors import JOINING, address_of
-from sims.errors import COMMAND_LINE, InputError, imported
+from sims.campaign.executors import JOINING, address_of, safe_path, silence_dask
+from sims.campaign.kit import kit_of
+from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
-from sims.live.holder import Advance, hashed
+from sims.live.holder import Advance, Own, hashed
 from sims.live.processes import Processes
+from sims.live.scratch import scratch
 from sims.scenario import Scenario
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
@@ -83,7 +84,7 @@ class Live:
                 self.missed += 1
                 self.carrier.fail(workers[number], self.downtime)
 
-        self.processes.lost = lost
+        self.processes.lost, self.processes.failed = lost, self.carrier.end
 
 
 def playable(scenario: Scenario) -> Scenario:
@@ -112,13 +113,14 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
     name = scenario.live.function
     if name is None:
         return hashed
-    import cloudpickle
-
     from sims.scenario.own_code import imported
 
     function: Advance = imported(name, folder, "live.function")
-    cloudpickle.register_pickle_by_value(sys.modules[function.__module__])
-    return function
+    if not callable(function):
+        raise unfit(
+            "live.function", f"{name!r} is no function", "one of (state, number of the step)"
+        )
+    return Own(name, kit_of([name], folder), function)
 
 
 def live(
@@ -151,13 +153,18 @@ def live(
 
 OURS = ("sims.cli.commands", "sims.live.holder")
 """What each process imports, if whoever forks it has not."""
+FILES, FILES_EACH = 22, 13
+"""Open files that a cluster takes in this process, and more for each of its workers."""
 LOOPBACK = "127.0.0.1"
-QUIET = {
+QUIET: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
     "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
     "distributed.worker.memory.terminate": False,
     "distributed.deploy.lost-worker-timeout": "100 weeks",  # else a cluster gives one up for good
     "distributed.logging.distributed": "critical",
+    # Their servers of pages have no pages: nobody needs them, and whoever is on this machine sees.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
     # Else each process, though it sleeps, takes 5 % of a core: it samples what it does, and ticks.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
@@ -166,15 +173,18 @@ QUIET = {
 
 
 @contextmanager
-def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterator[Processes]:
+def opened(
+    count: int, advance: Advance, scheduler: str | None = None, open_to_all: bool = False
+) -> Iterator[Processes]:
     """A process for each of `count` workers: of a cluster on loopback that ends with this block, or
-    of the one whose scheduler has this address or file. Raises InputError without dask, and where
-    there are not enough."""
+    of the one whose scheduler has this address or file. Raises InputError without dask, where
+    there are not enough, and where the scheduler is lost; and unless the cluster is encrypted, or
+    may be `open_to_all` on this machine."""
     command = "pip install 'holdfast[cluster]'"
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
-    with dask.config.set(QUIET), _cluster(count, scheduler) as where:
+    silence_dask()
+    with safe_path(), dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
@@ -183,48 +193,106 @@ def opened(count: int, advance: Advance, scheduler: str | None = None) -> Iterat
         processes = Processes(client, scheduler is None, advance)
         with client:
             try:
-                processes.post(processes.occupy(count)).result(JOINING)
+                _occupied(processes, count)
                 yield processes
             finally:
                 processes.post(processes.leave()).result(JOINING)
 
 
+def _occupied(processes: Processes, count: int) -> None:
+    """Raises InputError where a worker does not answer in time."""
+    try:
+        processes.post(processes.occupy(count)).result(JOINING)
+    except TimeoutError:
+        last = processes.trouble
+        why = f": {type(last).__name__}: {last}" if last else ""
+        problem = f"not all workers answered within {JOINING} s{why}"
+        raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
+
+
 @contextmanager
-def _cluster(count: int, scheduler: str | None) -> Iterator[Any]:
+def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[Any]:
     if scheduler is not None:
         yield address_of(scheduler)
         return
+    from dask import config as dask_config
     from distributed import LocalCluster, Security
 
-    _serve_forks()
     sealed = importlib.util.find_spec("cryptography") is not None
+    _check_sealed(sealed, open_to_all)
+    _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-    with tempfile.TemporaryDirectory(prefix="holdfast-", ignore_cleanup_errors=True) as folder:
-        cluster = LocalCluster(
-            n_workers=count,
-            threads_per_worker=1,
-            processes=True,
-            memory_limit=0,
-            host=LOOPBACK,
-            dashboard_address=None,  # each process would import bokeh: 2 s more to a fresh one
-            worker_dashboard_address=None,
-            local_directory=folder,
-            security=Security.temporary() if sealed else None,
-            silence_logs=logging.CRITICAL + 1,
-        )
-        with cluster:
+    with scratch() as folder, ExitStack() as stack:
+        stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
+        # What is under way as the command is interrupted fails, and nobody is to be told.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
+        with _starting():
+            _serve_forks()
+            cluster = stack.enter_context(
+                LocalCluster(
+                    n_workers=count,
+                    threads_per_worker=1,
+                    processes=True,
+                    memory_limit=0,
+                    host=LOOPBACK,
+                    dashboard_address=None,  # each process would import bokeh: 2 s more
+                    worker_dashboard_address=None,
+                    local_directory=str(folder),
+                    security=Security.temporary() if sealed else None,
+                    silence_logs=logging.CRITICAL + 1,
+                )
+            )
+            cluster.scheduler.http_server.stop()
             cluster.wait_for_workers(count, timeout=JOINING)
-            yield cluster
+        yield cluster
+
+
+def _check_sealed(sealed: bool, open_to_all: bool) -> None:
+    """Raises InputError where anybody on this machine could connect, and nobody has allowed it."""
+    danger = "everybody on this machine can connect to the cluster, and run code in your name"
+    if not sealed and not open_to_all:
+        problem = f"cryptography is missing: {danger}"
+        raise InputError("cluster", "", problem, "pip install 'holdfast[cluster]', or --open")
+    if not sealed:
+        note(f"without cryptography {danger}")
+
+
+def _check_files(count: int) -> None:
+    """Raises InputError where this process may not open the files that a cluster takes: were they
+    missing in its midst, each of its processes would tell of it in its own words."""
+    needed = FILES + FILES_EACH * count
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if limit != resource.RLIM_INFINITY and limit < needed:
+        problem = f"a process may open {limit} files, and {count} workers take about {needed}"
+        raise InputError(
+            "cluster", "", problem, f"`ulimit -n {needed}` before it, or fewer workers"
+        )
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    """Within, whatever keeps a cluster of ours from starting is one InputError."""
+    try:
+        yield
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        cause: BaseException = error
+        while cause.__cause__ or cause.__context__:
+            cause = cause.__cause__ or cause.__context__ or cause
+        problem = f"it cannot be started: {cause or type(cause).__name__}"
+        accepted = "leave for more processes and open files, such as `ulimit -n 1024`"
+        raise InputError("cluster", "", problem, accepted) from None
 
 
 def _serve_forks() -> None:
-    """Start what forks the processes: with all that they import, and deaf to Ctrl-C, which would
-    end them before this command has put its things in order."""
+    """Start what forks the processes: with all that they import, and deaf to Ctrl-C and to the end
+    of a terminal, which would end them before this command has put its things in order."""
     from distributed.utils import get_mp_context
 
     get_mp_context().set_forkserver_preload(["distributed", *OURS])
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
+        resource_tracker.ensure_running()  # which lets Ctrl-C through again
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         forkserver.ensure_running()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

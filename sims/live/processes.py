@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -21,6 +22,7 @@ from sims.errors import InputError
 from sims.live.holder import Advance, Holder
 
 T = TypeVar("T")
+LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
 ANSWER = 10.0
 """Seconds in which a fresh process answers, or is asked anew."""
 COMING = 15.0
@@ -68,8 +70,12 @@ class Processes:
     seats: dict[int, Seat] = field(factory=dict)
     lost: Callable[[int], None] | None = None
     """Called with the number of a worker whose process died by no command of ours."""
+    failed: Callable[[BaseException], None] | None = None
+    """Called with what ends the run: the scheduler is lost."""
     starts: list[float] = field(factory=list)
     """Seconds that fresh processes took."""
+    trouble: Exception | None = None
+    """Why a fresh process was last asked in vain."""
     _tasks: set[Any] = field(init=False, factory=set)
     _left: bool = field(init=False, default=False)
 
@@ -97,7 +103,12 @@ class Processes:
         """Addresses of the scheduler's workers, by what outlives their restarts."""
         if self.own:
             return _settled(self.client.cluster)
-        found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
+        if self.client.status != "running":  # Dask would look for it for a minute
+            raise LOST
+        try:
+            found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
+        except OSError:
+            raise LOST from None
         return found
 
     async def _renew(self, seat: Seat) -> None:
@@ -108,9 +119,11 @@ class Processes:
             address = (await self._present()).get(seat.identity)
             if address is None or address == seat.address:
                 continue
-            with suppress(OSError, RuntimeError, TimeoutError):  # it dies as it comes
+            try:
                 async with asyncio.timeout(ANSWER):
                     await self._seat(seat, address)
+            except (OSError, RuntimeError, TimeoutError) as error:  # it dies as it comes
+                self.trouble = error
         self.starts.append(time.monotonic() - begun)
 
     async def _seat(self, seat: Seat, address: str) -> None:
@@ -118,7 +131,7 @@ class Processes:
         if not self.own:
             await asyncio.sleep(SETTLING)
         seat.holder = await self.client.submit(
-            *(Holder, self.advance, self.own), actor=True, **where
+            *(Holder, pickle.dumps(self.advance), self.own), actor=True, **where
         )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False
@@ -152,7 +165,13 @@ class Processes:
             return
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Future[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and self.failed is not None:
+            self.failed(error)
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
         """Call a method of the worker's actor, once there is one. Raises Gone."""
@@ -217,7 +236,7 @@ class Processes:
 
     async def clear(self) -> None:
         """Let all go on, and forget what is under way."""
-        self.lost = None
+        self.lost = self.failed = None
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 

@@ -24,6 +24,7 @@ from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 from sims.telling import counted
 from sims.world import run
+from sims.writing import replacing
 
 CALLS = 100
 STEPS = 1000
@@ -239,8 +240,8 @@ class Comparison:
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:
     """One JSON object a line."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in outcomes))
+    with replacing(path) as new:
+        new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in outcomes))
 
 
 def read(path: Path) -> list[Outcome]:

@@ -1,1 +1,1 @@
-"""Folds: every number that a user sees, computed from the events of a run."""
+"""Compute every number that a user sees by folding over the events of a run."""

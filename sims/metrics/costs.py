@@ -1,4 +1,4 @@
-"""What a run's processors cost and consume, by what they do."""
+"""Compute the cost and the energy of a run's processors from what they do over time."""
 
 from __future__ import annotations
 
@@ -15,36 +15,40 @@ from sims.history import History, Listener
 from sims.ledger import UNHELD, Account, Ledger
 
 
-def summed(told: WorkerPriced) -> Callable[[float], float]:
-    """What a price over time comes to: from 0 to any time."""
-    ends = (*told.times, *((told.period,) if told.period else ()))
-    spans = zip(told.prices, pairwise(ends), strict=False)
+def summed(event: WorkerPriced) -> Callable[[float], float]:
+    """Return the function that integrates a worker's price from 0 to any time.
+
+    Prices hold from one time of the event to the next and repeat with its period, if it has one.
+    """
+    ends = (*event.times, *((event.period,) if event.period else ()))
+    spans = zip(event.prices, pairwise(ends), strict=False)
     paid = list(accumulate((price * (b - a) for price, (a, b) in spans), initial=0.0))
 
     def until(time: float) -> float:
-        laps, rest = divmod(time, told.period) if told.period else (0, time)
-        place = bisect_right(told.times, rest) - 1
-        since = rest - told.times[place]
-        return float(laps * paid[-1] + paid[place] + since * told.prices[place])
+        laps, rest = divmod(time, event.period) if event.period else (0, time)
+        place = bisect_right(event.times, rest) - 1
+        since = rest - event.times[place]
+        return float(laps * paid[-1] + paid[place] + since * event.prices[place])
 
     return until
 
 
 @define(eq=False)
 class Costs(Listener):
-    """What a run's processors cost and consume, once the log has ended."""
+    """Computes the cost and the energy of a run's processors, once the log has ended."""
 
     history: History
     ledger: Ledger
     measures: MeasuresDescribed | None = None
-    """What the scenario says of how it is measured."""
+    """Prices and watts that the scenario sets, or None before its event."""
     _own: float = 0.0
-    """What workers with prices of their own cost while they were UP."""
+    """Cost so far of the workers with prices of their own, while they were UP."""
     _prices: dict[int, Callable[[float], float]] = field(init=False, factory=dict)
+    """Maps each worker with prices of its own to their integral from 0 to any time."""
     _rents: dict[int, float] = field(init=False, factory=dict)
-    """What a worker costs in a unit of time in which a run holds it."""
+    """Maps each rented worker to its cost per time unit in which a run holds it."""
     _since: dict[int, float] = field(init=False, factory=dict)
-    """Workers with prices of their own that are UP."""
+    """Maps each worker with prices of its own that is UP to the time from which it is unpaid."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
@@ -55,24 +59,29 @@ class Costs(Listener):
 
     @property
     def cost(self) -> float | None:
-        """At the scenario's prices of an hour, at traces' own while their workers are UP, and at
-        rents while runs hold their workers; None where there are none."""
-        by, accounts = self.measures, self.ledger.by_worker
+        """Cost of all processors, or None if there are no prices.
+
+        The scenario's prices apply per hour; prices of a worker's trace apply while the worker is
+        UP, and a rent while a run holds the worker.
+        """
+        measures, accounts = self.measures, self.ledger.by_worker
         own = self._own + sum(_at((rent, 0, 0, 0), accounts[n]) for n, rent in self._rents.items())
-        if by is None or by.hour is None or not by.prices:
+        if measures is None or measures.hour is None or not measures.prices:
             return own if self._prices or self._rents else None
-        up = (*by.prices[:2], 0.0, 0.0)
+        # The scenario's prices are taken back where a price of the worker replaces them: a trace's
+        # price replaces those of a worker that is UP, a rent all of them.
+        up = (*measures.prices[:2], 0.0, 0.0)
         paid = sum(_at(up, accounts[n]) for n in self._prices)
-        paid += sum(_at(by.prices, accounts[n]) for n in self._rents)
-        return (_at(by.prices, self.ledger.total) - paid) / by.hour + own
+        paid += sum(_at(measures.prices, accounts[n]) for n in self._rents)
+        return (_at(measures.prices, self.ledger.total) - paid) / measures.hour + own
 
     @property
     def energy(self) -> float | None:
-        """kWh, at the scenario's watts; None where it has none."""
-        by = self.measures
-        if by is None or by.hour is None or not by.watts:
+        """Energy of all processors in kWh at the scenario's watts, or None if it has no watts."""
+        measures = self.measures
+        if measures is None or measures.hour is None or not measures.watts:
             return None
-        return _at(by.watts, self.ledger.total) / by.hour / 1000
+        return _at(measures.watts, self.ledger.total) / measures.hour / 1000
 
     def _measure(self, _: Record, event: MeasuresDescribed) -> None:
         self.measures = event
@@ -97,6 +106,7 @@ class Costs(Listener):
             self._pay(worker, now)
 
     def _pay(self, worker: int, now: float) -> None:
+        """Add the cost of a worker from the time up to which it is paid to `now`."""
         since = self._since.pop(worker, None)
         if since is not None:
             paid = self._prices[worker]
@@ -104,7 +114,8 @@ class Costs(Listener):
 
 
 def _at(rates: Sequence[float], account: Account) -> float:
-    """Time of an account, each at its rate: busy (a run holds it), idle, reclaimed, down."""
+    """Return the sum of an account's times, each multiplied by its rate: busy (a run holds the
+    worker), idle, reclaimed, down."""
     away = [account[use] for use in UNHELD]
     times = (sum(account.values()) - sum(away), *away)
     return sum(rate * float(time) for rate, time in zip(rates, times, strict=True))

@@ -1,5 +1,5 @@
-"""A run's jobs in numbers: how long each waited, how many did at a time, how that compares with
-what they took by themselves; means, medians and tails of that."""
+"""Compute the numbers of a run's jobs: waiting times, flowtimes, slowdowns, and their means,
+medians and tails."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 BOUND = 10.0
-"""s: bounded slowdown takes no job for shorter (Feitelson et al., JSSPP 1997)."""
+"""Shortest own time, in seconds, by which bounded slowdown divides (Feitelson et al., JSSPP
+1997)."""
 UNKNOWN = "unknown"
+"""Name of the class of jobs whose user, group, queue or own time is unknown."""
 QUANTITIES = ("wait", "flowtime", "stretch", "bounded_slowdown")
-"""What each job has of its own: properties of `Jobs`."""
+"""Names of the properties of `Jobs` that have a value for each job."""
 
 
 class By(enum.Enum):
-    """What jobs are told apart by."""
+    """Facts by which jobs are divided into classes."""
 
     SIZE = "size"
-    """Processors of the first run: 1, 2, 3 to 4, 5 to 8, ..."""
+    """Number of processors of the first run: 1, 2, 3 to 4, 5 to 8, ..."""
     TIME = "time"
-    """Its own time: up to 1, 10, 100, ..."""
+    """The job's own error-free time: up to 1, 10, 100, ..."""
     USER = "user"
     GROUP = "group"
     QUEUE = "queue"
@@ -45,80 +47,82 @@ class By(enum.Enum):
 
 @frozen(eq=False)
 class Jobs:
-    """The completed jobs of a run, in order of submission: an array for each fact."""
+    """The completed jobs of a run, in order of submission, with an array for each fact."""
 
     names: tuple[str, ...]
     submitted: Floats
     started: Floats
-    """First."""
+    """Time of the first start."""
     completed: Floats
     own: Floats
-    """Error-free time of the job by itself; not a number where it has none."""
+    """Error-free time of the job by itself; nan where it has none."""
     processors: NDArray[np.int64]
-    """Of the first run."""
+    """Number of processors of the first run."""
     users: tuple[str, ...]
-    """Empty words: not known; as of groups and queues."""
+    """User of each job; empty if unknown, as are groups and queues."""
     groups: tuple[str, ...]
     queues: tuple[str, ...]
     bound: float
-    """Time units, of bounded slowdown."""
+    """Smallest own time of bounded slowdown, in time units."""
     work: Floats
-    """Done by the runs that completed, in time at speed 1."""
+    """Work done by the runs that completed, in time at speed 1."""
     recorded: Floats
-    """How long each waited where the log that is replayed was kept; not a number: not known."""
+    """Waiting time in the log that is replayed; nan if unknown."""
 
     def __len__(self) -> int:
         return len(self.names)
 
     @property
     def wait(self) -> Floats:
-        """From submission to the first start."""
+        """Time from submission to the first start."""
         return self.started - self.submitted
 
     @property
     def flowtime(self) -> Floats:
-        """From submission to completion, also called response time."""
+        """Time from submission to completion, also called response time."""
         return self.completed - self.submitted
 
     @property
     def stretch(self) -> Floats:
-        """Flowtime over the job's own time, also called slowdown."""
+        """Flowtime divided by the job's own time, also called slowdown."""
         return self.flowtime / self.own
 
     @property
     def bounded_slowdown(self) -> Floats:
-        """The same where own times below `bound` count as that; never below 1."""
+        """Flowtime divided by the job's own time or by `bound`, whichever is longer; at least 1."""
         slowdowns: Floats = bounded(self.flowtime, self.own, self.bound)
         return slowdowns
 
     @property
     def ettr(self) -> float | None:
-        """Effective training time ratio (WORLD.md, M1), mean over the jobs: work over the time from
-        the first start to completion."""
+        """Effective training time ratio, averaged over the jobs: work divided by the time from the
+        first start to completion."""
         took = self.completed - self.started
         each = self.work[took > 0] / took[took > 0]
         return fmean(each.tolist()) if len(each) else None
 
     def quantities(self) -> dict[str, Floats]:
-        """What each job has of its own, by name."""
+        """Return the values of all jobs for each quantity, by name."""
         return {name: getattr(self, name) for name in QUANTITIES}
 
     def recorded_quantities(self) -> dict[str, Floats]:
-        """Wait and bounded slowdown as the log that is replayed has them."""
+        """Return the waiting times and bounded slowdowns of the log that is replayed."""
         slowdowns = bounded(self.recorded + self.own, self.own, self.bound)
         return {"wait": self.recorded, "bounded_slowdown": slowdowns}
 
     @property
     def fairness(self) -> float | None:
-        """Jain's index of users' mean bounded slowdowns: 1 where all fare alike, 1/n where one of n
-        bears it all. None where no user is known."""
+        """Jain's index of the users' mean bounded slowdowns, or None if no user is known.
+
+        It is 1 if all users have the same mean, and 1/n if one of n users has all of the slowdown.
+        """
         slowdowns, users = self.bounded_slowdown, self.classes(By.USER)
         means = np.array([slowdowns[which].mean() for user, which in users if user != UNKNOWN])
         means = means[np.isfinite(means)]
         return float(means.sum() ** 2 / (len(means) * (means**2).sum())) if len(means) else None
 
     def classes(self, by: By) -> list[tuple[str, Mask]]:
-        """(name, which jobs) of each class that has some, in order."""
+        """Return the name of each class that has jobs, in order, with a mask of its jobs."""
         match by:
             case By.SIZE:
                 return _ranked(np.ceil(np.log2(self.processors)), _size)
@@ -130,11 +134,12 @@ class Jobs:
 
 
 def bounded(flowtime: Any, own: Any, bound: float) -> Any:
-    """Bounded slowdown, of one job or of many."""
+    """Return the bounded slowdown of one job or of an array of jobs."""
     return np.maximum(1.0, flowtime / np.maximum(own, bound))
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
+    """Return a class for each rank, in order, and a last one for jobs whose rank is not finite."""
     known = np.unique(ranks[np.isfinite(ranks)])
     classes = [(name(int(rank)), ranks == rank) for rank in known]
     lacking = ~np.isfinite(ranks)
@@ -142,26 +147,29 @@ def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]
 
 
 def _size(rank: int) -> str:
+    """Return the name of the class of sizes up to 2**rank."""
     low, high = 2**rank // 2 + 1, 2**rank
     return str(high) if low >= high else f"{low:,}-{high:,}"
 
 
 def _time(rank: int) -> str:
+    """Return the name of the class of own times up to 10**rank."""
     return f"to {10.0**rank:,.15g}"
 
 
 def _in_order(word: str) -> tuple[bool, int, str]:
-    """Numbers as numbers, before words."""
+    """Return a sort key that puts numbers, by their value, before words."""
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
 def own_time(run: Run, before: float) -> float:
-    """A job's own error-free time, once `run` has started; `before`: as it was known from earlier
-    runs, not a number where there was none.
+    """Return a job's own error-free time once `run` has started; `before` is the value from earlier
+    runs, or nan.
 
-    It is that of one run from scratch at speed 1, verification included and without checkpoints, on
-    the workers of its last run (its first one where it is malleable: it changes their number while
-    it runs). Not a number for iterative jobs: it would depend on which workers stay UP.
+    The own time is that of one run from scratch at speed 1, with verification and without
+    checkpoints, on the workers of the job's last run, or of its first run if the job is malleable,
+    since it changes their number while it runs. It is nan for iterative jobs: it would depend on
+    which workers stay UP.
     """
     described = run.job.described
     if described is None or described.kind == "iterative":
@@ -173,17 +181,21 @@ def own_time(run: Run, before: float) -> float:
 
 @define(eq=False)
 class Starts(Listener):
-    """Collects what `Jobs` are made of: of each job that started and completed, a row."""
+    """Collects a row for each job that started and completed, from which `Jobs` is made."""
 
     _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
-    """When it started, on how many processors, and its own time, of jobs that are not over."""
+    """Maps each job that has started and not ended to its start, its number of processors and its
+    own time."""
     _work: defaultdict[Job, float] = field(init=False, factory=lambda: defaultdict(float))
+    """Maps each job to the work of its completed runs."""
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
+    """Eight numbers for each row, one row after the other."""
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
+    """Name, user, group and queue of each row."""
 
     def run_started(self, run: Run, record: Record) -> None:
-        begun = self._open.get(run.job) or (record.t, count_in(run.processors), nan)
-        self._open[run.job] = *begun[:2], own_time(run, begun[2])
+        facts = self._open.get(run.job) or (record.t, count_in(run.processors), nan)
+        self._open[run.job] = *facts[:2], own_time(run, facts[2])
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         if run.outcome is Outcome.COMPLETED:
@@ -192,20 +204,25 @@ class Starts(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         started, work = self._open.pop(job, None), self._work.pop(job, 0.0)
         if started is not None and not job.killed:
-            it = job.event
-            recorded = nan if it.recorded_wait is None else it.recorded_wait
+            event = job.event
+            recorded = nan if event.recorded_wait is None else event.recorded_wait
             self._numbers.extend((job.seq, job.submitted, record.t, *started, work, recorded))
-            self._words.append((it.job, intern(it.user), intern(it.group), intern(it.queue)))
+            # Interned: a million jobs share few users, groups and queues.
+            self._words.append(
+                (event.job, intern(event.user), intern(event.group), intern(event.queue))
+            )
 
     def jobs(self, bound: float) -> Jobs:
-        """The completed jobs that started; `bound`: of bounded slowdown."""
+        """Return the completed jobs that started; `bound` is the smallest own time of bounded
+        slowdown."""
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")
         _, submitted, completed, started, processors, own, work, recorded = rows[order].T
         names, users, groups, queues = _columns((self._words[k] for k in order), 4)
+        # A job without work has no slowdown; dividing by 0 would make means infinite.
         own[own == 0] = nan
-        times, whose = (submitted, started, completed, own), (users, groups, queues)
-        return Jobs(names, *times, processors.astype(np.int64), *whose, bound, work, recorded)
+        times, owners = (submitted, started, completed, own), (users, groups, queues)
+        return Jobs(names, *times, processors.astype(np.int64), *owners, bound, work, recorded)
 
 
 def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ...], ...]:
@@ -214,16 +231,20 @@ def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ..
 
 @define(eq=False)
 class Queue(Listener):
-    """The queue's length over time; a job that starts as soon as it is submitted never waits."""
+    """Follows the length of the queue over time; a job that starts as soon as it is submitted never
+    waits."""
 
     longest: int = 0
+    """Largest number of jobs that waited at one time; lengths that lasted no time do not count."""
     area: float = 0.0
-    """Jobs x time waited."""
+    """Integral of the length over time, jobs x time."""
     _since: float = 0.0
+    """Time of the last change of the length."""
     _length: int = field(init=False, default=0)
-    """From then on."""
+    """Number of waiting jobs since the last change."""
 
     def queue_changed(self, now: float) -> None:
+        # Lengths that last no time, between two events of one instant, do not count.
         if now > self._since:
             self.longest = max(self.longest, self._length)
             self.area += self._length * (now - self._since)
@@ -235,30 +256,31 @@ class Queue(Listener):
 
     @property
     def mean(self) -> float:
-        """Time average of its length."""
+        """Time average of the length."""
         return self.area / self._since if self._since else 0.0
 
 
 # --- summed up -----------------------------------------------------------------------------------
 
 STATISTICS = {"mean": None, "median": 50, "p90": 90, "p95": 95, "p99": 99}
-"""Of a Spread, by name: the percentile that each is, interpolated."""
+"""Maps the name of each statistic of a Spread to its percentile, interpolated; the mean has
+none."""
 
 
 @frozen
 class SpreadNumbers:
-    """Some numbers of a set of numbers."""
+    """Mean, median and upper percentiles of a set of numbers."""
 
     mean: float
     median: float
     p90: float
-    """90th percentile, interpolated."""
+    """The 90th percentile, interpolated."""
     p95: float
     p99: float
 
     @classmethod
     def of(cls, values: Floats | Sequence[float]) -> SpreadNumbers | None:
-        """Of the `values` that are numbers; None where there is none."""
+        """Return the statistics of those `values` that are numbers, or None if there are none."""
         array = np.asarray(values, dtype=float)
         known = array[~np.isnan(array)]
         if not known.size:
@@ -266,20 +288,20 @@ class SpreadNumbers:
         return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
 
     def told(self, number: Callable[[float], str]) -> str:
-        """For people; `number` says how each is told."""
+        """Return the statistics as a text for people; `number` formats each of them."""
         mean, median, *tail = map(number, astuple(self))
         return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"
 
 
 Spreads = dict[str, SpreadNumbers | None]
-"""By what they are of; None: no job has one."""
+"""Maps each quantity to its statistics, or to None if no job has a value."""
 
 
 def spreads_of(quantities: Mapping[str, Floats]) -> Spreads:
-    """Of each quantity of some jobs."""
+    """Return the statistics of each quantity of some jobs."""
     return {name: SpreadNumbers.of(values) for name, values in quantities.items()}
 
 
 def as_data(spreads: Spreads) -> dict[str, dict[str, float] | None]:
-    """As data, by name."""
+    """Return the statistics as dictionaries of numbers, by quantity."""
     return {name: asdict(spread) if spread else None for name, spread in spreads.items()}

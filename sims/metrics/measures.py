@@ -1,4 +1,4 @@
-"""A run in one number: what comparisons of runs go by, computed from the run's events."""
+"""Measure a run by one number, computed from its events, so that runs can be compared."""
 
 from __future__ import annotations
 
@@ -12,37 +12,55 @@ from sims.metrics.jobs import QUANTITIES, STATISTICS, Floats
 from sims.report import Report
 from sims.summary import Summary
 
+WORDS = {
+    "utilisation": "utilisation, share of processor-time",
+    "wasted": "lost or redundant, share of held processor-time",
+    "queue": "mean number of waiting jobs",
+    "queue-max": "largest number of waiting jobs",
+    "fairness": "fairness, Jain's index of users' slowdowns",
+    "goodput": "goodput, share of held processor-time",
+    "ettr": "effective training time ratio",
+    "machine-hours": "processor-time held, h",
+    "cost": "cost, in the unit of the prices",
+    "late": "jobs completed after their deadlines",
+    "energy": "energy, kWh",
+}
+"""What axes call the measures whose names are not words enough."""
+OVERHEADS = {"lost": "lost work", "reclaimed": "reclaimed processors", "down": "failed processors"}
+STATED = {"p90": "90th percentile of", "p95": "95th percentile of", "p99": "99th percentile of"}
+
 
 class Measure(enum.Enum):
-    """What a run is measured by."""
+    """Numbers by which a run is measured."""
 
     MAKESPAN = "makespan"
-    """When the last job was completed."""
+    """Time at which the last job was completed."""
     FLOWTIME = "flowtime"
-    """Mean over the jobs, completion minus submission; also called `response`."""
+    """Mean over the jobs of completion minus submission; also called `response`."""
     STRETCH = "stretch"
-    """Mean over the jobs, flowtime over the job's own error-free time; also called `slowdown`;
+    """Mean over the jobs of flowtime over the job's own error-free time; also called `slowdown`;
     iterative jobs have none."""
     WAIT = "wait"
-    """Mean over the jobs, from submission to the first start."""
+    """Mean over the jobs of the time from submission to the first start."""
     BOUNDED = "bounded-slowdown"
-    """Stretch, with own times below 10 s (`measures.bound`) counted as that, and at least 1."""
+    """Stretch, with own times below 10 s (`measures.bound`) counted as 10 s, and at least 1."""
     UTILISATION = "utilisation"
     """Share of all processor-time that runs held."""
     WASTED = "wasted"
-    """Share of what runs held that was lost, or redundant."""
+    """Share of the processor-time held by runs that was lost, or redundant."""
     QUEUE = "queue"
-    """Jobs that wait, mean over time."""
+    """Number of waiting jobs, averaged over time."""
     LONGEST_QUEUE = "queue-max"
-    """Jobs that wait, at most."""
+    """Largest number of waiting jobs."""
     FAIRNESS = "fairness"
-    """Jain's index of users' mean bounded slowdowns: 1 where all fare alike."""
+    """Jain's index of users' mean bounded slowdowns: 1 if all are equal."""
     GOODPUT = "goodput"
     """Useful share of the processor-time that jobs held; it sums to 1 with the next ten."""
     LOST = "overhead-lost"
-    """Share of the same that was lost: redone later."""
+    """Share of the processor-time that jobs held that was lost, and redone later."""
     CHECKPOINT = "overhead-checkpoint"
-    """Share of the same that went to checkpoints; so for the following."""
+    """Share of the processor-time that jobs held that went to checkpoints; the following measures
+    are such shares, too."""
     RECOVERY = "overhead-recovery"
     REDISTRIBUTION = "overhead-redistribution"
     TRANSFER = "overhead-transfer"
@@ -52,19 +70,19 @@ class Measure(enum.Enum):
     RECLAIMED = "overhead-reclaimed"
     DOWN = "overhead-down"
     ETTR = "ettr"
-    """Effective training time ratio: mean over the jobs, work over the time from the first start to
-    completion."""
+    """Effective training time ratio: mean over the jobs of work over the time from the first start
+    to completion."""
     MACHINE_HOURS = "machine-hours"
     """Hours of workers that jobs held."""
     COST = "cost"
-    """Of all processors, at `measures.prices`, at their traces' prices, or at their own."""
+    """Cost of all processors, at `measures.prices`, at their traces' prices, or at their own."""
     LATE = "late"
-    """Jobs that were not completed by their deadlines."""
+    """Number of jobs that were not completed by their deadlines."""
     ENERGY = "energy"
-    """kWh of all processors, at `measures.watts`."""
+    """Energy of all processors, at `measures.watts`, in kWh."""
     WAIT_MEDIAN = "wait-median"
     WAIT_P90 = "wait-p90"
-    """The 90th percentile, interpolated; so for all -p90, -p95 and -p99."""
+    """The 90th percentile, interpolated; likewise for all -p90, -p95 and -p99."""
     WAIT_P95 = "wait-p95"
     WAIT_P99 = "wait-p99"
     FLOWTIME_MEDIAN = "flowtime-median"
@@ -82,6 +100,8 @@ class Measure(enum.Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
+        """Return the measure for the names `response` and `slowdown`, with or without a statistic,
+        or None."""
         word = str(value)
         for name, ours in (("response", "flowtime"), ("slowdown", "stretch")):
             if word == name or word.startswith(f"{name}-"):
@@ -90,69 +110,83 @@ class Measure(enum.Enum):
 
     @property
     def quantity(self) -> str | None:
-        """What of its jobs it sums up, by the name that `Jobs` has for it; None: of none."""
+        """Name of the property of `Jobs` that the measure sums up, or None if it sums up none."""
         name = self.value.removesuffix(f"-{self.statistic}").replace("-", "_")
         return name if name in QUANTITIES else None
 
     @property
     def statistic(self) -> str:
-        """How it sums them up: mean, median, p90, p95 or p99."""
+        """Statistic of the jobs' values that the measure is: mean, median, p90, p95 or p99."""
         last = self.value.rpartition("-")[2]
         return last if last in STATISTICS else "mean"
 
     def summed(self, values: Floats) -> float:
-        """Its statistic of jobs' values, all of which are numbers."""
+        """Return the measure's statistic of jobs' values, all of which are numbers."""
         percent = STATISTICS[self.statistic]
         return float(values.mean() if percent is None else np.percentile(values, percent))
 
     def found_in(self, report: Mapping[str, Any]) -> Any:
-        """Its value among the numbers of a `Report` as data; None: not defined for that run."""
+        """Return the measure's value from a `Report` as data, or None if it is undefined for the
+        run."""
         if self.quantity:
             return (report[self.quantity] or {}).get(self.statistic)
         of, _, part = self.value.partition("-")
         if of == "overhead":
+            # A share that does not occur is 0, unless jobs held no processor-time at all.
             return report["overheads"].get(part, None if report["goodput"] is None else 0.0)
         if of == "queue":
             return report["queue"][part or "mean"]
         return report[self.value.replace("-", "_")]
 
     @property
+    def words(self) -> str:
+        """What an axis of a picture calls it, with its unit unless that is the scenario's."""
+        of, _, part = self.value.partition("-")
+        if of == "overhead":
+            return f"{OVERHEADS.get(part, part)}, share of held processor-time"
+        if self.quantity:
+            statistic = STATED.get(self.statistic, self.statistic)
+            return f"{statistic} {self.quantity.replace('_', ' ')}"
+        return WORDS.get(self.value, self.value)
+
+    @property
     def higher_is_better(self) -> bool:
-        """Whether more is better, not less."""
+        """Whether a higher value is better."""
         return self in (Measure.UTILISATION, Measure.FAIRNESS, Measure.GOODPUT, Measure.ETTR)
 
     @property
     def wants_all_done(self) -> bool:
-        """Whether it is only known where all jobs were completed; others are means over time."""
+        """Whether the measure is known only if all jobs were completed; others are means over
+        time."""
         whole = (Measure.MAKESPAN, Measure.FAIRNESS, Measure.ETTR)
         return self in whole or self.quantity is not None
 
     @property
     def wants_report(self) -> bool:
-        """Whether only all events of a run can tell, which takes about three times as long."""
+        """Whether the measure needs all events of a run, which takes about three times as long."""
         return self not in (Measure.MAKESPAN, Measure.FLOWTIME)
 
     @property
     def timed(self) -> bool:
-        """Whether its unit is the scenario's unit of time; others have none."""
+        """Whether the measure is in the scenario's unit of time; others have no unit."""
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
 
 
 Measured = dict[Measure, float | None]
-"""None: not defined for that run."""
+"""Maps each measure to its value, or to None if it is undefined for the run."""
 
 
 def of_summary(summary: Summary) -> Measured:
-    """What few events of a run tell."""
+    """Return the measures that need few events: makespan and mean flowtime."""
     flowtimes = summary.flowtimes
     mean = float(np.mean(flowtimes)) if flowtimes else None
     return {Measure.MAKESPAN: _plain(summary.makespan), Measure.FLOWTIME: mean}
 
 
 def of_report(report: Report) -> Measured:
-    """All measures, once the report is closed."""
-    told = report.as_json()
-    return {it: _plain(it.found_in(told)) for it in Measure}
+    """Return all measures from a report that is closed."""
+    numbers = report.as_json()
+    return {measure: _plain(measure.found_in(numbers)) for measure in Measure}
 
 
 def _plain(value: float | None) -> float | None:

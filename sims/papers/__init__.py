@@ -1,6 +1,10 @@
-"""The papers' tables and figures, regenerated, and studies of our own: `catalogue.toml` says what
-each is and what is printed of it; a folder for each paper has campaign files, and its module what
-no file can say. `stored.json` has what each said at smoke size: `differences` compares."""
+"""Regenerate the papers' tables and figures, and studies of this project.
+
+`catalogue.toml` describes each table or figure and has the values that are printed beside ours.
+Each paper has a folder with campaign files; its module has the code that a file cannot express.
+`stored.json` has the values of each table at smoke size; `differences` compares new values with
+them.
+"""
 
 from __future__ import annotations
 
@@ -33,44 +37,49 @@ NUMBERS = {
     "003": "malleable17",
     "004": "redundancy17",
 }
-"""Of papers, before they had keys: accepted in names for one release."""
+"""Maps the old numbers of papers to their keys; names with a number are accepted for one
+release."""
 
 SIZES = ("smoke", "default", "full")
-"""`full` is the paper's."""
+"""Sizes of a campaign; `full` is the size in the paper."""
 
 
 @frozen
 class Item:
-    """A table or a figure: a campaign file and a view, or what is computed without one."""
+    """A table or figure of the catalogue: a campaign file with a view of its results, or a
+    computation without a campaign."""
 
     name: str
-    """`volatile13/table1`."""
+    """Name of the table or figure, such as `volatile13/table1`."""
     about: str
+    """Description for the list of all tables and figures."""
     view: str
+    """Function that turns results into values, as `module.function` below sims.papers."""
     input: str = ""
-    """The campaign's key that `--input PATH` sets."""
+    """Key of the campaign that `--input PATH` sets."""
     with_input: Mapping[str, Any] = Factory(dict)
-    """Other keys that it sets."""
+    """Further settings of the campaign that `--input` makes."""
     needs_input: bool = False
-    """Whether there is nothing to run without."""
+    """Whether the campaign cannot run without `--input`."""
     printed: Mapping[str, Any] = Factory(dict)
-    """Rows of what the paper prints, `columns` their names; `*` stands for rows that are not
-    there. `only_with_input`: they are of an input, and of nothing else."""
+    """Rows of values that the paper prints, with their names in `columns`; `*` stands for all rows
+    that are missing here. With `only_with_input`, the values are shown only beside runs on an
+    input."""
     basis: Mapping[str, str] = Factory(dict)
-    """Row -> what the values beside ours rest on, one of `values.BASES`; `*` stands for the other
-    rows. Empty: a paper prints them as its results."""
+    """Maps each row to the basis of the values beside ours, one of `values.BASES`; `*` stands for
+    the other rows. Without an entry, a paper prints the values as its results."""
 
     @property
     def drawn(self) -> bool:
-        """Whether it is a campaign's; else it is computed."""
+        """Whether the item has a campaign; otherwise it is computed."""
         return self._file.exists()
 
     def campaign(self, size: str, changes: Mapping[str, Any] | None = None) -> Campaign:
-        """At one of `SIZES`. Raises InputError."""
+        """Return the campaign at one of `SIZES`. Raises InputError where it cannot be read."""
         return load_campaign(self._file, None if size == "default" else size, changes)
 
     def values(self, results: Results | None) -> list[Value]:
-        """What it says, beside the paper's; of what is computed there are no results."""
+        """Return the item's values beside the paper's; `results` is None for a computation."""
         make = self._beside(self.view.rpartition(".")[2])
         made: list[Value] = list(make() if results is None else make(results))
         given = results is not None and self.input in results.campaign.set
@@ -79,14 +88,15 @@ class Item:
         return [self._with_printed(it) for it in made]
 
     def _with_printed(self, it: Value) -> Value:
+        """Return a value with the paper's value and its basis, if the paper has one."""
         row = self.printed.get(it.row, self.printed.get("*", ()))
         paper = dict(zip(self.printed.get("columns", ()), row, strict=False)).get(it.what) or None
         basis = self.basis.get(it.row, self.basis.get("*", "")) if paper else ""
         return evolve(it, paper=paper, basis=basis)
 
     def given(self, path: Path) -> dict[str, Any]:
-        """What `--input PATH` changes in its campaign. Raises InputError, also where it takes no
-        input."""
+        """Return the changes that `--input PATH` makes to the campaign. Raises InputError where the
+        item takes no input."""
         if not self.input:
             raise InputError(COMMAND_LINE, "--input", f"{self.name} reads nothing", "none")
         there = str(path.absolute())
@@ -94,22 +104,24 @@ class Item:
         return {"set": {self.input: there, **self.with_input}, "axes": {}, **changes}
 
     def evidence(self, path: Path | None) -> Iterator[str]:
-        """What was made of the input, in lines. Raises InputError where nothing tells."""
-        tell = self._beside("evidence") if self.input else None
-        if tell is None or path is None:
+        """Yield lines that describe what was made of the input. Raises InputError where the item
+        has no such description."""
+        describe = self._beside("evidence") if self.input else None
+        if describe is None or path is None:
             raise InputError(COMMAND_LINE, "--evidence", f"{self.name} has none", "none")
-        yield from tell(str(path.absolute()))
+        yield from describe(str(path.absolute()))
 
     def pictures(self, folder: Path) -> list[Path]:
-        """Draws in `folder` what is computed, if there is a picture of it."""
+        """Draw the pictures of a computation in `folder`, if it has any, and return their paths."""
         return list(self._beside("pictures", lambda _: [])(folder))
 
     @property
     def _file(self) -> Path:
+        """Path of the campaign file, which a computation lacks."""
         return HERE / f"{self.name}.toml"
 
     def _beside(self, name: str, default: Any = None) -> Any:
-        """In the view's module."""
+        """Return an object of the view's module by its name, or `default`."""
         module, _, _ = self.view.rpartition(".")
         return getattr(import_module(f"sims.papers.{module}"), name, default)
 
@@ -118,16 +130,17 @@ ITEMS = tuple(
     Item(name, **row)
     for name, row in tomllib.loads((HERE / "catalogue.toml").read_text(encoding="utf-8")).items()
 )
+"""All tables and figures of the catalogue."""
 
 
 def current(name: str) -> str:
-    """The name with its paper's key, where it has the paper's number."""
+    """Return an item's name with the paper's key in place of its old number."""
     paper, slash, rest = name.partition("/")
     return f"{NUMBERS.get(paper, paper)}{slash}{rest}"
 
 
 def item(name: str) -> Item:
-    """The one of that name. Raises InputError."""
+    """Return the item of that name. Raises InputError for an unknown name."""
     found = [one for one in ITEMS if one.name == name]
     if not found:
         problem = f"{name!r} is not there"
@@ -139,40 +152,41 @@ def item(name: str) -> Item:
 
 STORED = HERE / "stored.json"
 MOST, ENOUGH = 60, 20.0
-"""Of a table's cells, how many are run to tell what it costs at a size, and after how many seconds
-no more."""
+"""Largest number of a table's cells that are run to estimate its cost at a size, and CPU seconds
+after which no more are run."""
 APART = 0.6180339887
-"""Part of all cells between two of them, of the golden section: no step of whole numbers, which
-would meet the same variants again and again."""
+"""Distance between two sampled cells, as a share of all cells: the golden section. A whole number
+of cells as a step would meet the same variants again and again."""
 ROUNDING = 1e-9
-"""Relative; of what has no interval."""
+"""Relative tolerance for values that have no interval."""
 
 Interval = tuple[float, float]
 
 Stored = dict[str, dict[str, Any]]
-"""By name of the table or figure: `intervals` by key of the value, and `seconds`, CPU time by size,
-measured on a sample of its runs."""
+"""Maps each item's name to `intervals`, by key of the value, and `seconds`, the CPU time by size,
+estimated from a sample of its runs."""
 
 
 def stored(path: Path = STORED) -> Stored:
-    """What was found when it was stored."""
+    """Return the values and costs in a file such as `stored.json`."""
     found: Stored = json.loads(path.read_text(encoding="utf-8"))
     return found
 
 
 def smoke(item: Item, workers: Workers) -> list[Value]:
-    """What it says at smoke size. A run that raises is missing, or has no value."""
+    """Return an item's values at smoke size. A run that raises an error is missing, or has no
+    value."""
     return item.values(execute(item.campaign("smoke"), workers) if item.drawn else None)
 
 
 def differences(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
-    """What of it is not as it was: a line each."""
+    """Return a line for each value of an item that differs from the stored one."""
     known = stored(path).get(item.name, {}).get("intervals", {})
     return list(complaints(smoke(item, workers), known))
 
 
 def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterator[str]:
-    """What is not as it was: a line each."""
+    """Yield a line for each value that is new, gone or outside its stored interval."""
     keys = {value.key for value in values}
     yield from (f"{key}: gone" for key in known if key not in keys)
     for value in values:
@@ -185,7 +199,8 @@ def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterat
 
 
 def interval(value: Value) -> Interval:
-    """To store: its interval, or itself where it has none."""
+    """Return the interval to be stored for a value: its own, or the value itself where it has none,
+    widened by `ROUNDING`."""
     ours, slack = value.ours, ROUNDING * abs(value.ours.mean)
     low, high = (ours.low, ours.high) if isfinite(ours.half) else (ours.mean, ours.mean)
     return low - slack, high + slack
@@ -195,7 +210,7 @@ def interval(value: Value) -> Interval:
 
 
 def store_anew(items: Iterable[Item], workers: Workers, path: Path = STORED) -> None:
-    """Store anew what these say and cost; the others stay."""
+    """Replace the stored values and costs of these items; those of others stay."""
     table = stored(path) if path.exists() else {}
     for item in items:
         intervals = {it.key: interval(it) for it in smoke(item, workers)}
@@ -204,24 +219,28 @@ def store_anew(items: Iterable[Item], workers: Workers, path: Path = STORED) -> 
 
 
 def costs(item: Item) -> dict[str, float]:
-    """CPU seconds by size: some of its runs, taken from all over, times how many there are; `full`
-    has more of the default's."""
+    """Return the estimated CPU seconds by size: the mean of a sample of runs times the number of
+    runs.
+
+    The estimate for `full` uses the sample of the default size.
+    """
     if not item.drawn:
-        began = process_time()
+        start = process_time()
         item.values(None)
-        return dict.fromkeys(SIZES, round(process_time() - began, 3))
+        return dict.fromkeys(SIZES, round(process_time() - start, 3))
     plans = {size: Cells(item.campaign(size)) for size in SIZES}
-    each = {size: _each(plans[size]) for size in ("smoke", "default")}
-    each["full"] = each["default"]
+    per_run = {size: _each(plans[size]) for size in ("smoke", "default")}
+    per_run["full"] = per_run["default"]
     runs = {size: len(plan) * plan.campaign.most for size, plan in plans.items()}
-    return {size: round(each[size] * runs[size], 3) for size in SIZES}
+    return {size: round(per_run[size] * runs[size], 3) for size in SIZES}
 
 
 def _each(plan: Cells) -> float:
+    """Return the mean CPU seconds of a sample of a plan's runs."""
     spent, count = 0.0, 0
     while count < min(MOST, len(plan)) and spent < ENOUGH:
         case = plan[int(len(plan) * (APART * count % 1))]
-        began = process_time()
+        start = process_time()
         simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)
-        spent, count = spent + process_time() - began, count + 1
+        spent, count = spent + process_time() - start, count + 1
     return spent / count

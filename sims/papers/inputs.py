@@ -1,5 +1,8 @@
-"""What campaigns read: scenarios beside them, logs and traces that `--input` names, and platforms
-of spot instances: real ones, by their traces, or chains that were fitted to such."""
+"""Read the inputs of the papers' campaigns: base scenarios, logs and traces of `--input`, and
+platforms of spot instances.
+
+A platform of spot instances has their traces, or Markov chains that were fitted to traces.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +31,14 @@ SMALL = Path(str(sims.__file__)).parent / "scenarios" / "batch-small.swf"
 
 @cache
 def log_of(log: str) -> JobLog:
-    """A log in SWF; without a name the small one that comes with Holdfast. Raises InputError."""
+    """Return a log of jobs in SWF, by default the small one that comes with Holdfast. Raises
+    InputError where it cannot be read."""
     return read_swf(Path(log or SMALL))
 
 
 def base(name: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The table of a paper's file, such as `moldable21/base`, with dotted keys of one's own."""
+    """Return the table of a paper's scenario file, such as `moldable21/base`, with dotted keys set
+    to other values."""
     table = parse(Path(__file__).parent / f"{name}.toml")
     for key, value in (own or {}).items():
         put(table, key, value)
@@ -43,30 +48,32 @@ def base(name: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
 # --- spot instances ---------------------------------------------------------------------------
 
 TICK = 5.0
-"""Minutes of a tick of the fitted chains."""
+"""Length of a tick of the fitted chains, in minutes."""
 DRAWS = 10_000
-"""Starts that are tried."""
+"""Largest number of starts that are drawn in search of one with enough instances UP."""
 
 
 @frozen
 class SpotPlatform:
-    """Instances, by the letters of their traces, or by their chains where there is no trace."""
+    """A platform of spot instances, with the letters of their traces or with their chains."""
 
     name: str
     tick: float
-    """Minutes."""
+    """Length of a tick, in minutes."""
     traces: tuple[str, ...] = field(default=(), repr=False)
+    """A state, u or d, for each tick, for each instance."""
     chains: tuple[tuple[float, float], ...] = ()
-    """Probabilities from tick to tick that an instance is lost, and that it comes back."""
+    """Probabilities, for each instance, of being lost and of coming back from one tick to the
+    next."""
 
     @property
     def size(self) -> int:
-        """Instances."""
+        """Number of instances."""
         return len(self.traces or self.chains)
 
     @property
     def mtbf(self) -> float:
-        """Ticks that an instance is UP, on average, until it is lost."""
+        """Mean number of ticks for which an instance is UP until it is lost."""
         if self.chains:
             up = [back / (lost + back) for lost, back in self.chains]
             return sum(up) / sum(u * lost for u, (lost, _) in zip(up, self.chains, strict=True))
@@ -74,9 +81,12 @@ class SpotPlatform:
         return sum(it.count("u") for it in self.traces) / max(1, lost)
 
     def lives(self, trial: int, least: int, ticks: int) -> list[Availability]:
-        """Each instance's availability over so many ticks (then the same again), from a start drawn
-        by the trial at which at least so many instances are UP. Raises InputError where none is
-        found."""
+        """Return the availability of each instance; that of traces has `ticks` ticks, which then
+        repeat.
+
+        It starts at a time, drawn by the trial, at which at least `least` instances are UP. Raises
+        InputError where no such time is found.
+        """
         rng = stream(trial, f"spot/{self.name}")
         for _ in range(DRAWS):
             start, up = self._drawn(rng)
@@ -84,13 +94,13 @@ class SpotPlatform:
                 continue
             if self.chains:
                 return [_chain(*it) for it in zip(up, self.chains, strict=True)]
-            turned = (turned_to(it, start)[:ticks] for it in self.traces)
-            return [Letters(states=it, after=After.REPEAT) for it in turned]
+            rotated = (turned_to(it, start)[:ticks] for it in self.traces)
+            return [Letters(states=it, after=After.REPEAT) for it in rotated]
         problem = f"{least} of {self.size} instances are hardly ever UP at once"
         raise InputError(self.name, "", problem, "traces of more instances")
 
     def _drawn(self, rng: Generator) -> tuple[int, list[bool]]:
-        """A start in the traces, and which instances are UP there."""
+        """Return a random start in the traces, and which instances are UP there."""
         if self.chains:
             return 0, [rng.random() < back / (lost + back) for lost, back in self.chains]
         start = int(rng.integers(len(self.traces[0])))
@@ -98,6 +108,7 @@ class SpotPlatform:
 
 
 def _chain(up: bool, chain: tuple[float, float]) -> Availability:
+    """Return the availability of a chain that begins UP or DOWN."""
     lost, back = chain
     rows = ((1 - lost, 0.0, lost), (1.0, 0.0, 0.0), (back, 0.0, 1 - back))
     return Markov(rows=rows, first=WorkerState.UP if up else WorkerState.DOWN)
@@ -105,8 +116,11 @@ def _chain(up: bool, chain: tuple[float, float]) -> Availability:
 
 @cache
 def platforms(traces: str) -> Mapping[str, SpotPlatform]:
-    """One platform for each folder of traces; without any, three zones of 4 instances, each a chain
-    by itself. Raises InputError."""
+    """Return a platform for each folder of traces, by name; without any, three zones of 4
+    instances, each a chain of its own.
+
+    Raises InputError where the traces cannot be read.
+    """
     if not traces:
         zones = base("chains").values()
         chains = tuple((it["lost"], it["back"]) for it in zones for _ in range(4))
@@ -120,13 +134,16 @@ def platforms(traces: str) -> Mapping[str, SpotPlatform]:
 
 
 def letters_of(slots: Timeline) -> str:
-    """u, r or d in each slot."""
+    """Return a timeline in slots as a string of u, r or d."""
     return "".join(state.value for state in slots.slots())
 
 
 def traced(path: Path) -> Iterator[tuple[str, float, dict[str, Timeline]]]:
-    """Of each folder of traces: its name, the seconds of a tick, and its instances in slots, by
-    name. Raises InputError."""
+    """Yield each folder of traces: its name, the seconds of a tick, and its instances in slots, by
+    name.
+
+    Raises InputError where the traces cannot be read.
+    """
     with spot_folder(path) as folder:
         for name, files in spot_groups(folder):
             zones = {file.stem: read_spot_trace(file) for file in files}

@@ -1,5 +1,4 @@
-"""The clairvoyant optimum of a volatile scenario (volatile13, section IV), and its policy beside
-it."""
+"""Compare a policy with the clairvoyant optimum of a volatile scenario (volatile13, section IV)."""
 
 from __future__ import annotations
 
@@ -24,23 +23,25 @@ from sims.world import run
 
 @frozen
 class Reference:
-    """What knowing the future would give, and what the scenario's policy got."""
+    """Results with knowledge of the future, and those of the scenario's policy."""
 
     slots: int
-    """How far the future is looked at."""
+    """Number of slots that are considered."""
     first: OfflineOptimum
     """Earliest end of one iteration."""
     most: MostIterations
-    """Iterations that fit into the slots."""
+    """Largest number of iterations that fit into the slots."""
     policy_first: int | None
-    """When the policy's first iteration ended; None: not within the slots."""
+    """Slot in which the policy's first iteration ended, or None if it did not."""
     policy_most: int
+    """Number of iterations of the policy."""
     exact: bool
     """Whether the scenario is one of volatile13, section IV (identical workers, free communication,
-    mu of 1 or at least m). Otherwise the optimum is of its relaxation: it bounds every policy."""
+    mu of 1 or at least m). Otherwise the optimum is that of its relaxation, which bounds every
+    policy."""
 
     def lines(self) -> Iterator[str]:
-        """The reference for people."""
+        """Yield the comparison in lines for people."""
         kind = "optimum" if self.exact else "bound (free communication, fastest speed for all)"
         yield f"clairvoyant {kind} over {counted(self.slots, SLOT)}"
         policy = "-" if self.policy_first is None else self.policy_first
@@ -50,6 +51,7 @@ class Reference:
         yield f"  iterations             {bounds}{upper}, the policy's {self.policy_most}"
 
     def _first(self) -> str:
+        """Return the end of the first iteration, or its bounds, as text."""
         if self.first.upper is None:
             return "never" if self.first.optimal else f"not before {self.first.lower} (time limit)"
         if self.first.optimal:
@@ -60,14 +62,16 @@ class Reference:
 def reference(
     scenario: Scenario, slots: int, time_limit: float, folder: Path = Path()
 ) -> Reference:
-    """Work out the optimum on the availability that the scenario's seed realises.
+    """Compute the optimum on the availability that the scenario's seed realises.
 
-    `time_limit`: seconds for each search. Raises InputError for another kind of scenario.
+    `time_limit` is in seconds and holds for each search. Raises InputError for another kind of
+    scenario.
     """
     tasks, workers = _tasks(scenario), list(scenario.full_platform)
     states = _realised(scenario, slots, folder)
     up, down = states == WorkerState.UP.value, states == WorkerState.DOWN.value
     bounds = {tasks if it.memory is None else it.memory for it in workers}
+    # The relaxation gives every worker the fastest speed, and free communication.
     speeds, master = {it.task_time for it in workers}, scenario.master
     # mu = 1 where every worker holds one task; else no bound, which no memory exceeds
     memory = Bound.ONE if {it.memory for it in workers} == {1} else Bound.UNBOUNDED
@@ -84,7 +88,8 @@ def reference(
 
 
 def _tasks(scenario: Scenario) -> int:
-    """m of its one job. Raises InputError where there is no optimum to work out."""
+    """Return the number of tasks m of the scenario's one job. Raises InputError where the optimum
+    is not defined."""
     job, errors, rules = scenario.job, scenario.errors, scenario.protection
     if not isinstance(job, IterativeSection) or job.tasks is None:
         problem = f"{job.kind!r} has no off-line optimum here"
@@ -103,7 +108,8 @@ def _tasks(scenario: Scenario) -> int:
 
 
 def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
-    """Letters u, r, d: workers x slots, as the scenario's run meets them."""
+    """Return the states that the scenario's run meets, letters u, r, d in an array of workers x
+    slots."""
     platform = scenario.within(folder).full_platform
     rows = np.empty((platform.size, slots), "U1")
     for k, row in enumerate(rows):
@@ -116,7 +122,7 @@ def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
 
 
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> list[int]:
-    """When iterations end with the scenario's policy."""
+    """Return the slots in which iterations end under the scenario's policy."""
     records: list[Record] = []
     assert isinstance(scenario.job, IterativeSection)
     endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})

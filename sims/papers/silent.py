@@ -1,4 +1,5 @@
-"""moldable21 and rigid21: jobs whose runs fail silently; makespans over their lower bounds."""
+"""Evaluate moldable21 and rigid21, jobs whose runs fail silently: makespans over their lower
+bounds."""
 
 from __future__ import annotations
 
@@ -37,32 +38,35 @@ from sims.scenario.faults import ErrorSection
 from sims.scenario.jobs import JobSection, MoldableSection, RigidJob, RigidSection
 
 SEEDS = 10_000
-"""Of failures, for each set of jobs."""
+"""Number of seeds of failures for each set of jobs."""
 LEFT_OUT = 10_000
-"""The platform that rigid21's mean gains leave out (section 5.2)."""
+"""Number of processors of the platform that rigid21's mean gains leave out (section 5.2)."""
 DAY = 86_400
+"""Seconds of a day."""
 
 
 # --- jobs -------------------------------------------------------------------------------------
 
 
 def moldable(number: int) -> dict[str, Any]:
-    """Set `number` of moldable21's jobs, each time with failures of its own."""
+    """Return the scenario of moldable21's set `number` of jobs; each set has failures of its
+    own."""
     return base("moldable21/base", {"seed": SEEDS * number, "job.synthetic.seed": number})
 
 
 def rigid(number: int) -> dict[str, Any]:
-    """The same of rigid21."""
+    """Return the scenario of rigid21's set `number` of jobs; each set has failures of its own."""
     return base("rigid21/base", {"seed": SEEDS * number, "job.synthetic.seed": number})
 
 
 def by_index(job: BatchJob, processors: int, time: float, platform: int, draw: Draw) -> float:
-    """The order of moldable21's example (section 4.7): from J1 to J4."""
+    """Return a job's priority in the order of moldable21's example (section 4.7), from J1 to J4."""
     return -job.index
 
 
 def day(number: int, log: str = "") -> dict[str, Any]:
-    """The same of a day of a log: the jobs submitted on it, as one set (rigid21, Table 1)."""
+    """Return the scenario of day `number` of a log: the jobs submitted on it, as one set (rigid21,
+    Table 1)."""
     days, processors = _days(log)
     own = {
         "name": "rigid21-table1",
@@ -75,8 +79,11 @@ def day(number: int, log: str = "") -> dict[str, Any]:
 
 @cache
 def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
-    """The jobs of each day with a submission, counted from the log's first, and how many processors
-    it is of. Raises InputError."""
+    """Return the jobs of each day with a submission, counted from the log's first one, and the
+    log's number of processors.
+
+    Raises InputError where the log does not state it.
+    """
     found = log_of(log)
     processors = found.machine
     if not processors:
@@ -89,7 +96,8 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
 
 
 def given(log: str) -> dict[str, Any]:
-    """What another log changes in the campaign. Raises InputError."""
+    """Return the changes that another log makes to the campaign. Raises InputError where it cannot
+    be read."""
     return {"axes": {"number": list(range(len(_days(log)[0])))}}
 
 
@@ -97,24 +105,24 @@ def given(log: str) -> dict[str, Any]:
 
 
 def moldable_ratios(results: Results) -> list[Value]:
-    """Expected ratios to L', and the largest ones."""
+    """Return the expected ratios of makespans to L', and the largest ones."""
     return list(_over_bounds(results, "expected", {"maximum": largest}))
 
 
 def rigid_ratios(results: Results) -> list[Value]:
-    """Mean ratios to L(f)."""
+    """Return the mean ratios of makespans to L(f)."""
     return list(_over_bounds(results, "makespan / L(f)", {}))
 
 
 def days(results: Results) -> list[Value]:
-    """Ratios to L(f) of the days of a log, beside Mira's."""
+    """Return the ratios of makespans to L(f) for the days of a log, beside those of Mira."""
     others = {"standard deviation": spread, "maximum": largest}
     return list(_over_bounds(results, "mean (Mira's)", others))
 
 
 def gains(results: Results) -> list[Value]:
-    """Mean ratios to L(f), and what filling shelves gains over all platforms but one, in per
-    cent."""
+    """Return the mean ratios to L(f), and the gain in per cent by filling shelves, over all
+    platforms but one."""
     found = rigid_ratios(results)
     at = {(it.place, it.who): it.ours.mean for it in found}
     for plain in ("R-SHELF-B", "R-SHELF-NB"):
@@ -129,8 +137,11 @@ def gains(results: Results) -> list[Value]:
 
 
 def _over_bounds(results: Results, mean: str, others: Mapping[str, Statistic]) -> Iterator[Value]:
-    """Mean makespans over their bounds, and other statistics of all of them. Each set of jobs,
-    which the axis `number` numbers, is one observation: its runs are not independent."""
+    """Yield the mean ratio of makespans to their bounds, and other statistics of all ratios.
+
+    Each set of jobs, numbered by the axis `number`, is one observation, since its runs are not
+    independent.
+    """
 
     def row(run: Seen) -> Columns:
         return {mean: run.measured[0] / bound(run.scenario)}
@@ -145,13 +156,17 @@ def _over_bounds(results: Results, mean: str, others: Mapping[str, Statistic]) -
 
 
 def bound(scenario: Scenario) -> float:
-    """L(f) (rigid21, equations 5 and 6), or L'(J, f) (moldable21, section 5.1), of the very
-    failures that a run of `scenario` meets."""
+    """Return the lower bound of the makespan under the very failures that a run of `scenario`
+    meets.
+
+    It is L(f) (rigid21, equations 5 and 6), or L'(J, f) (moldable21, section 5.1).
+    """
     return _bound(scenario.job, scenario.errors, scenario.full_platform.size, scenario.seed)
 
 
 @cache
 def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) -> float:
+    """Return the bound for a job section, cached: the runs of all policies have the same."""
     profiles = _profiles(job)
     chances = errors.probabilities([it.work for it in profiles])
     failures = draw_failures(chances, stream(seed, "failures"))
@@ -162,6 +177,7 @@ def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) ->
 
 @cache
 def _profiles(job: JobSection) -> list[Any]:
+    """Return the profile of each job of a section."""
     assert isinstance(job, MoldableSection | RigidSection)
     if job.synthetic is not None:
         return job.synthetic.draw()
@@ -170,6 +186,7 @@ def _profiles(job: JobSection) -> list[Any]:
 
 @cache
 def _least(job: JobSection, processors: int) -> tuple[list[float], list[float]]:
+    """Return what `least` computes for the jobs of a section, cached."""
     return least(_profiles(job), processors)
 
 
@@ -181,7 +198,8 @@ NEGLIGIBLE = 1e-18
 
 
 def expected_ratio(processors: int, rate: float, scale: float) -> float:
-    """E[T] / E[T_opt] of P uniprocessor jobs with t_j = scale/j and q_j = 1 - exp(-rate t_j).
+    """Return E[T] / E[T_opt] for P uniprocessor jobs with t_j = scale/j and q_j = 1 - exp(-rate
+    t_j).
 
     The failures are drawn, unlike in the proposition. Shelf k lasts as long as the longest job that
     fails at least k times; the optimum runs every chain on a processor of its own.
@@ -193,7 +211,7 @@ def expected_ratio(processors: int, rate: float, scale: float) -> float:
 
 
 def _shelves(times: Floats, fails: Floats, most: int) -> float:
-    """Sum over k of E[longest job with at least k failures]; times are decreasing."""
+    """Return the sum over k of E[longest job with at least k failures]; times are decreasing."""
     reaches = fails ** np.arange(most)[:, None]
     shorter = np.cumprod(1 - reaches, axis=1)
     none_longer = np.hstack([np.ones((most, 1)), shorter[:, :-1]])
@@ -201,7 +219,8 @@ def _shelves(times: Floats, fails: Floats, most: int) -> float:
 
 
 def _chains(times: Floats, fails: Floats, most: int) -> float:
-    """E[max_j (f_j + 1) t_j], as the integral of the tail over the lengths that chains can have."""
+    """Return E[max_j (f_j + 1) t_j], as the integral of the tail over the lengths that chains can
+    have."""
     lengths = np.unique(np.outer(np.arange(1, most + 1), times))
     # A chain's length is at most x with floor(x / t_j) attempts; the tolerance is for x = k t_j.
     attempts = np.floor(lengths[:, None] / times * (1 + 1e-12))
@@ -210,7 +229,7 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
 
 
 def proposition3() -> list[Value]:
-    """The ratios for several readings of t_j, P = 10."""
+    """Return the ratios for several readings of t_j, with P = 10."""
     return [
         Value(
             (("lambda", rate), ("t_j", f"{scale}/j")),

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from sims.plots import Paint
@@ -22,10 +23,8 @@ Floats = NDArray[np.float64]
 Columns: TypeAlias = Any
 """A numpy.recarray, whose columns' names numpy's types do not tell."""
 
-BOX = {
-    **dict.fromkeys(("low", "high", "start", "end", "share"), float),
-    **dict.fromkeys(("kind", "job", "run", "seq"), int),
-}
+NUMBERS = {"kind": np.int16, "job": np.int32, "run": np.int32, "seq": np.int32}
+BOX = {**dict.fromkeys(("low", "high", "start", "end", "share"), float), **NUMBERS}
 """A box covers rows [low, high) over the time [start, end): `share` of its area, below 1 where
 servers multitask. `kind`: index of its Paint; `job`: index of its job in order of submission, -1:
 nobody's; `run`: -1: no run's; `seq`: the event that began it."""
@@ -44,26 +43,49 @@ PIXELS = (900, 1600)
 EDGED = 3.0
 """Points of height and width from which on a box has an outline: of smaller ones it would leave
 nothing."""
+BANDS = 16
+"""Parts of an image that are made one after the other: all of it at once, of a million boxes, takes
+some hundreds of megabytes."""
 TINY = 1e-12
 """Coverage that is rounding, not a box."""
 
 
+PIECE = 2**16
+"""Numbers of a table that are put in columns together."""
+
+
 @define
 class Table:
-    """Columns under construction."""
+    """Columns under construction, in as little memory as their types take."""
 
-    types: dict[str, type]
+    types: Mapping[str, type]
     """By name."""
-    values: array[float] = field(factory=lambda: array("d"))
+    _last: array[float] = field(init=False, factory=lambda: array("d"))
+    """Rows that are in no column yet, one after the other."""
+    _pieces: list[Columns] = field(init=False, factory=list)
 
-    def add(self, *row: float) -> None:
-        """Enter a row."""
-        self.values.extend(row)
+    def add(self, *rows: float) -> None:
+        """Enter a row, or several, one after the other."""
+        self._last.extend(rows)
+        if len(self._last) >= PIECE:
+            self._settle()
+
+    def _settle(self) -> None:
+        columns = np.array(self._last).reshape(-1, len(self.types)).T
+        self._pieces.append(np.rec.fromarrays(list(columns), dtype=list(self.types.items())))
+        self._last = array("d")
 
     def columns(self) -> Columns:
-        """What was entered so far."""
-        columns = np.array(self.values).reshape(-1, len(self.types)).T
-        return np.rec.fromarrays(list(columns), dtype=list(self.types.items()))
+        """What was entered so far: the table's own, and no copy."""
+        self._settle()
+        whole: Columns = np.recarray(sum(map(len, self._pieces)), list(self.types.items()))
+        end = len(whole)
+        while self._pieces:  # each is freed once it is copied: never is all there twice
+            piece = self._pieces.pop()
+            whole[end - len(piece) : end] = piece
+            end -= len(piece)
+        self._pieces = [whole]
+        return whole
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
@@ -81,6 +103,11 @@ class Lanes:
     """How many there ever were."""
     _free: list[int] = field(factory=list)
     _taken: dict[object, int] = field(factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """Whether all lanes are free."""
+        return not self._taken
 
     def take(self, whose: object) -> int:
         """A lane, until it is given back."""
@@ -104,7 +131,10 @@ def areas_of(boxes: Columns) -> Floats:
 
 
 def side_by_side(boxes: Columns) -> Columns:
-    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`."""
+    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`; the
+    same boxes, where none is shared."""
+    if (boxes.share == 1).all():
+        return boxes
     boxes = boxes.copy()
     under_way: dict[float, list[tuple[float, float, float]]] = {}
     order = np.lexsort((boxes.seq, boxes.start))
@@ -208,6 +238,27 @@ def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 
     A pixel's colours mix by area; states get what the boxes before them leave.
     """
+    picture = np.ones((raster.rows, raster.columns, 3))
+    for columns, band in bands(boxes, paints, raster):
+        picture[:, columns] = band
+    return picture
+
+
+def bands(
+    boxes: Columns, paints: Sequence[Paint], raster: Raster
+) -> Iterator[tuple[slice, Floats]]:
+    """The image's parts from left to right: their columns, and their pixels."""
+    edges = np.linspace(0, raster.columns, BANDS + 1).astype(int).tolist()
+    step = (raster.end - raster.start) / raster.columns
+    for first, last in pairwise(edges):
+        if first < last:
+            start, end = raster.start + first * step, raster.start + last * step
+            band = evolve(raster, columns=last - first, start=start, end=end)
+            reached = boxes[(boxes.start < end) & (boxes.end > start)]
+            yield slice(first, last), _band(reached, paints, band)
+
+
+def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
     shape = (raster.rows, raster.columns)
     picture, left = np.ones((*shape, 3)), np.ones(shape)
     parts = coverage(boxes, raster)

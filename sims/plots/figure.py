@@ -3,8 +3,10 @@ and what a user may ask of any picture of a log."""
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from collections.abc import Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -37,8 +39,15 @@ LONG = 2 * SCALES["d"]
 
 
 def check_installed() -> None:
-    """Raises InputError, naming the pip command, where matplotlib is missing."""
-    imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
+    """Raises InputError, naming the pip command, where matplotlib is missing.
+
+    As it is imported, matplotlib reads the settings of a `matplotlibrc` in the current folder,
+    which nothing names: meanwhile that is another folder. Settings of the user's own stay.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    with chdir(Path(__file__).parent):
+        imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
 
 
 def blank_figure(width: float = 9, height: float = 5) -> Figure:
@@ -170,10 +179,31 @@ def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
     return other.xaxis
 
 
+FIRST = {365: "%Y", 28: "%b\n%Y", 1: "%d\n%b %Y", 1 / 1440: "%H:%M\n%d %b %Y"}
+"""By the least days between two ticks: what the first one says; SECONDS, where they are closer."""
+SECONDS = "%H:%M:%S\n%d %b %Y"
+
+
 def _date(axis: Axis) -> None:
-    """Ticks at days and hours, of an axis that counts days since 1970."""
-    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    """Ticks at days and hours, of an axis that counts days since 1970; the first one that is seen
+    says its month and year, too."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
+
+    class Dates(ConciseDateFormatter):
+        def format_ticks(self, values: Sequence[float]) -> list[str]:
+            shown: list[str] = super().format_ticks(values)  # type: ignore[no-untyped-call]
+            low, high = sorted(axis.get_view_interval())
+            seen = [k for k, value in enumerate(values) if low <= value <= high]
+            if seen:
+                first = seen[0]
+                step = values[1] - values[0] if len(values) > 1 else 0.0
+                form = next(
+                    (it for days, it in FIRST.items() if step >= days), "%H:%M:%S\n%d %b %Y"
+                )
+                moment = num2date(values[first])  # type: ignore[no-untyped-call]
+                shown[first] = moment.strftime(form)
+            return shown
 
     locator = AutoDateLocator()  # type: ignore[no-untyped-call]
     axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+    axis.set_major_formatter(Dates(locator, show_offset=False))  # type: ignore[no-untyped-call]

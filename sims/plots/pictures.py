@@ -43,6 +43,11 @@ NUMBERED = 16
 FINEST = 2000
 """Steps that are shown one by one; more are averaged over as many equal intervals."""
 
+AVERAGED = f"each level's mean over {FINEST:,} equal intervals of time"
+"""What a picture says that has more steps."""
+SHARED = 9
+"""Digits of a number of processors, of which several runs may have parts."""
+
 CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
 """The kinds of boxes that are messages, by what they are called here."""
 
@@ -118,12 +123,16 @@ def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
         problem = "nothing is transferred through a master in this log"
         accepted = "--what gantt, jobs, ledger or queue"
         raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
-    figure, axes = _stack(scene, framing, times, levels)
+    figure = framing.figure(4.5)
+    axes = figure.add_subplot()
+    axes.set_title(framing.heading(scene))
+    framing.label(axes, scene)
+    means = _stack(axes, scene, times, levels)
     axes.set_ylabel("transfers at once")
     if scene.channels is not None:
         label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
         axes.axhline(scene.channels, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
-    legend_below(figure)
+    legend_below(figure, AVERAGED if means else "")
     return figure
 
 
@@ -141,38 +150,53 @@ def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
 
 
 def draw_queue(scene: Scene, framing: Framing) -> Figure:
-    """How many jobs wait and how many run over time."""
+    """How many jobs wait and how many run over time; below, how many processors are busy."""
     times = np.insert(scene.queue.t, 0, 0)
     last = np.append(np.diff(times) > 0, True)  # of its instant
     levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
-    figure, axes = _stack(scene, framing, times[last], levels)
-    axes.set_ylabel("jobs in the system")
-    legend_below(figure)
+    figure = framing.figure(6.5)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    above.set_title(framing.heading(scene))
+    framing.label(below, scene)
+    above.tick_params(labelbottom=False)
+    means = _stack(above, scene, times[last], levels)
+    above.set_ylabel("jobs in the system")
+    times, busy = processors_busy(scene)
+    means |= _stack(below, scene, times, {"busy processors": busy})
+    rows = scene.header.processors
+    label = f"{counted(rows, 'processor')} of the platform"
+    below.axhline(rows, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+    below.set_ylim(0, 1.05 * rows)
+    below.set_ylabel("busy processors")
+    legend_below(figure, AVERAGED if means else "", columns=4)
     return figure
 
 
-def _stack(
-    scene: Scene,
-    framing: Framing,
-    times: Floats,
-    levels: Mapping[str, NDArray[Any]],
-) -> tuple[Figure, Axes]:
-    """`levels` from each of `times` on, which begin with 0."""
-    figure = framing.figure(4.5)
-    axes = figure.add_subplot()
-    axes.set_title(framing.heading(scene))
-    framing.label(axes, scene)
+def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
+    """Times, and how many processors work, or wait, for a job from then on; those that are
+    RECLAIMED or DOWN do not. One that several runs share counts as much as they have of it."""
+    state = np.array([paint.state for paint in USE_PAINTS])[scene.uses.kind]
+    uses = scene.uses[(scene.uses.job >= 0) & ~state]
+    many = (uses.high - uses.low) * uses.share
+    times, place = np.unique(np.concatenate([[0.0], uses.start, uses.end]), return_inverse=True)
+    changes = np.bincount(place[1:], np.concatenate([many, -many]), len(times))
+    return times, np.round(changes.cumsum(), SHARED)
+
+
+def _stack(axes: Axes, scene: Scene, times: Floats, levels: Mapping[str, NDArray[Any]]) -> bool:
+    """Draw `levels` from each of `times` on, which begin with 0. Return whether they are means."""
     axes.grid(axis="y", alpha=0.3)
     times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
     areas = np.append(areas, areas[:, -1:], axis=1)
-    if len(times) > FINEST:
+    many = len(times) > FINEST
+    if many:
         times, areas = averaged(times, areas)
     colours = [LEVELS[it] for it in levels]
     axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
     axes.plot(times, areas.sum(axis=0), color=COLOURS["blue"], lw=0.6, drawstyle="steps-post")
     axes.set_ylim(bottom=0)
     number_wholly(axes, "y")
-    return figure, axes
+    return many
 
 
 def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:

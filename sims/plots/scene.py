@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cached_property, partial
 from math import inf
+from sys import intern
 
 import numpy as np
 from attrs import define, field
+from numpy.typing import NDArray
 
 from actors.events import (
     CheckpointLost,
@@ -27,7 +30,7 @@ from sims.history import History, Job, Key, Listener, Run, Worker
 from sims.ledger import Slice, Use
 from sims.ledger.accountant import Slices
 from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
-from sims.plots.boxes import BOX, TINY, Columns, Lanes, Table, areas_of, side_by_side
+from sims.plots.boxes import BOX, NUMBERS, TINY, Columns, Lanes, Table, areas_of, side_by_side
 from sims.telling import SECOND, counted
 
 INSET = 0.15
@@ -37,10 +40,12 @@ MARGIN = 0.1
 MANY = 64
 """More jobs than this are told apart by how long they waited, if by nothing else."""
 
-MARK = {"t": float, "row": float, **dict.fromkeys(("kind", "job", "run", "seq"), int)}
+MARK = {"t": float, "row": float, **NUMBERS}
 """A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
 where it concerns a whole run. `kind`: a Sign; others as of BOX."""
-LEVEL = {"t": float, "waiting": int, "running": int}
+SOURCE = {"job": np.int32, "run": np.int32}
+"""A run from whose saved work another began, with its job's row."""
+LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 """How many jobs wait, and run, from t on."""
 
 
@@ -52,37 +57,43 @@ class Scene(Listener):
     """n_com, where the log tells it."""
     owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
     """Each job's user and queue."""
-    waits: list[float] = field(factory=list)
+    waits: array[float] = field(factory=lambda: array("d"))
     """How long each job waited for its first run; infinite: it had none."""
-    _rows: dict[str, int] = field(factory=dict)
-    """Of jobs."""
+    rows: dict[str, int] = field(factory=dict)
+    """Of jobs, by name: their order of submission."""
     _uses: Table = field(factory=partial(Table, BOX))
     _runs: Table = field(factory=partial(Table, BOX))
     """low = lane."""
     _marks: Table = field(factory=partial(Table, MARK))
     _queue: Table = field(factory=partial(Table, LEVEL))
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
-    """By row."""
-    _sources: set[tuple[int, int]] = field(factory=set)
-    """(job's row, run) of runs from whose saved work another began."""
+    """By row, of jobs that have a run under way."""
+    _depths: array[int] = field(factory=lambda: array("q"))
+    """By row: how many lanes it has needed."""
+    _sources: Table = field(factory=partial(Table, SOURCE))
     _downs: list[tuple[Record, int, float | None]] = field(factory=list)
     """Who went DOWN at this instant, and until when; a run lost now was lost to one of them."""
 
     @classmethod
     def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
         """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
-        scene, history = cls(), History()
-        for listener in (scene, *listeners):
+        scene = cls()
+        scene.read(records, *listeners)
+        return scene
+
+    def read(self, records: Iterable[Record], *listeners: Listener) -> None:
+        """Read all records of one run; `listeners` are notified after this scene."""
+        history = History()
+        for listener in (self, *listeners):
             history.listen(listener)
-        history.on(LinkDescribed, scene._link)
-        history.on(CheckpointTaken, scene._taken)
-        history.on(CheckpointLost, scene._lost)
-        history.on(FaultIgnored, scene._ignored)
-        Slices(history, scene._use)
+        history.on(LinkDescribed, self._link)
+        history.on(CheckpointTaken, self._taken)
+        history.on(CheckpointLost, self._lost)
+        history.on(FaultIgnored, self._ignored)
+        Slices(history, self._use)
         for record in records:
             history.apply(record)
         history.close()
-        return scene
 
     # --- what is drawn ------------------------------------------------------------------------
 
@@ -111,7 +122,7 @@ class Scene(Listener):
     @cached_property
     def jobs(self) -> tuple[str, ...]:
         """Their names, to be seen, in order of submission."""
-        return tuple(map(visible, self._rows))
+        return tuple(map(visible, self.rows))
 
     @cached_property
     def uses(self) -> Columns:
@@ -134,11 +145,12 @@ class Scene(Listener):
         side; behind them, as no run, each job's time in the system."""
         boxes = self._runs.columns()
         # What was resized or cloned went on elsewhere: none of that was in vain.
-        went_on = [run in self._sources for run in zip(boxes.job, boxes.run, strict=True)]
+        sources = self._sources.columns()
+        went_on = np.isin(_keys(boxes), _keys(sources))
         cancelled = boxes.kind == RUN_KIND[Outcome.CANCELLED.value]
         boxes.kind[cancelled & went_on] = RUN_KIND["went_on"]
         behind = boxes.run < 0
-        depth = np.array([max(self._lanes[row].depth, 1) for row in range(len(self._rows))])
+        depth = np.maximum(np.array(self._depths), 1)
         margin = np.where(behind, MARGIN, 2 * MARGIN)
         height = (1 - 2 * margin) / np.where(behind, 1, depth[boxes.job])
         boxes.low = boxes.job + margin + height * boxes.low
@@ -161,6 +173,7 @@ class Scene(Listener):
         boxes = side_by_side(self.uses)
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if behind.any():
+            boxes = boxes.copy()
             inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
             boxes.low += inset
             boxes.high -= inset
@@ -206,41 +219,48 @@ class Scene(Listener):
         self.channels = event.channels
 
     def job_submitted(self, job: Job, record: Record) -> None:
-        self._rows[job.name] = len(self._rows)
+        self.rows[job.name] = len(self.rows)
         for what, words in self.owners.items():
-            words.append(getattr(job.event, what))
+            words.append(intern(getattr(job.event, what)))
+        self._depths.append(0)
         self.waits.append(inf)
 
     def job_over(self, job: Job, end: float) -> None:
-        kind, row = RUN_KIND["in_system"], self._rows[job.name]
+        kind, row = RUN_KIND["in_system"], self.rows[job.name]
         self._runs.add(0, 1, job.submitted, end, 1, kind, row, -1, job.seq)
 
     def queue_changed(self, now: float) -> None:
         self._queue.add(now, self.history.waiting, self.history.running)
 
     def run_started(self, run: Run, record: Record) -> None:
-        row = self._rows[run.job.name]
+        row = self.rows[run.job.name]
         self._lanes[row].take(run.key)
         self.waits[row] = min(self.waits[row], record.t - run.job.submitted)
         if run.event.source is not None:
-            self._sources.add((row, run.event.source))
+            self._sources.add(row, run.event.source)
 
     def run_over(self, run: Run, end: float) -> None:
-        row = self._rows[run.job.name]
-        lane = self._lanes[row].give(run.key)
+        row = self.rows[run.job.name]
+        lanes = self._lanes[row]
+        lane = lanes.give(run.key)
+        if lanes.empty:
+            del self._lanes[row]
+        self._depths[row] = max(self._depths[row], lanes.depth)
         kind = RUN_KIND[run.outcome.value if run.outcome else "going_on"]
         self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
 
     def _use(self, it: Slice) -> None:
         """Workers were put to use."""
         kind, share = KIND[it.note if it.note in MESSAGES else it.use.value], float(it.share)
-        job = -1 if it.job is None else self._rows[it.job]
+        job = -1 if it.job is None else self.rows[it.job]
         spans = spans_in(it.processors)
         if share < 1:  # what shares a processor lies beside the others on it: each has its own
             spans = tuple((number, number) for number in numbers_in(it.processors))
+        same = it.start, it.end, share, kind, job, -1 if it.run is None else it.run, it.seq
+        rows: list[float] = []
         for low, last in spans:
-            span, run = (low, last + 1, it.start, it.end, share), -1 if it.run is None else it.run
-            self._uses.add(*span, kind, job, run, it.seq)
+            rows += (low, last + 1, *same)
+        self._uses.add(*rows)
 
     # --- signs --------------------------------------------------------------------------------
 
@@ -279,8 +299,14 @@ class Scene(Listener):
         self._downs.clear()
 
     def _mark(self, record: Record, worker: int, kind: Sign, run: Key | None = None) -> None:
-        owner = (-1, -1) if run is None else (self._rows[run[0]], run[1])
+        owner = (-1, -1) if run is None else (self.rows[run[0]], run[1])
         self._marks.add(record.t, worker + 0.5, kind, *owner, record.seq)
+
+
+def _keys(runs: Columns) -> NDArray[np.int64]:
+    """A number for each run, that of its job's row included."""
+    keys: NDArray[np.int64] = (runs.job.astype(np.int64) << 32) + runs.run
+    return keys
 
 
 def middle(processors: str) -> int:

@@ -1,6 +1,6 @@
-"""Readers of the field's formats: availability traces and workloads, plain or compressed.
+"""Read the field's file formats: availability traces and logs of jobs, plain or compressed.
 
-Here: the jobs of a log, whichever format it has.
+This module has the classes into which every reader of job logs puts the jobs.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from attrs import field, frozen
 
 
 class LoggedJob(NamedTuple):
-    """A rigid job as a log tells it; None, or an empty word: not known."""
+    """A rigid job as a log of jobs records it; a value that the log does not know is None or
+    empty."""
 
     name: str
     submitted: float
     """Seconds since the log's start."""
     run: float
-    """Seconds from start to end, above 0."""
+    """Seconds from start to end; above 0."""
     processors: int
     estimate: float | None = None
-    """Seconds that the user asked for."""
+    """Run time that the user asked for, in seconds."""
     status: str = "unknown"
-    """How it ended: completed, failed, cancelled or unknown."""
+    """Final status: completed, failed, cancelled or unknown."""
     user: str = ""
     group: str = ""
     queue: str = ""
@@ -34,15 +35,15 @@ class LoggedJob(NamedTuple):
 
 @frozen
 class JobLog:
-    """The jobs that can be replayed, and an account of all others."""
+    """Holds the jobs of a log that can be replayed and counts those that cannot."""
 
     jobs: tuple[LoggedJob, ...]
-    """By time of submission, ties in the file's order."""
+    """Jobs by time of submission; jobs submitted together keep the order of the file."""
     machine: int | None = None
-    """Processors of the machine; None: the log does not tell."""
+    """Number of processors of the machine, or None if the log does not state it."""
     begins: float | None = None
-    """When: seconds since 1970, UTC, at time 0; None: the log does not tell."""
+    """Time 0 of the log in seconds since 1970, UTC, or None if the log does not state it."""
     left_out: Mapping[str, int] = field(factory=dict)
-    """Reason -> lines that gave no job."""
+    """Maps each reason for leaving a line out to the number of lines left out for it."""
     changed: Mapping[str, int] = field(factory=dict)
-    """What was assumed -> jobs that it concerns."""
+    """Maps each assumption that the reader makes to the number of jobs that it affects."""

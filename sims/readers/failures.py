@@ -1,7 +1,7 @@
-"""Logs of failures: the failures of each node, and a law fitted to the times between them by
-maximum likelihood.
+"""Read logs of failures and fit laws to the times between the failures of a node by maximum
+likelihood.
 
-scipy.stats is imported where it is used: it takes longer than most runs.
+scipy.stats is imported inside the functions that use it: the import takes longer than most runs.
 """
 
 from __future__ import annotations
@@ -21,23 +21,25 @@ from sims.readers.traces import FtaStates, NodeId, read_fta_trace
 
 DOWN = WorkerState.DOWN
 LEAST_GAPS = 10
-"""Times between failures that a fit needs."""
+"""Smallest number of times between failures from which a law is fitted."""
 
 
 @frozen
 class FittedLaw:
-    """A Weibull law of the times between failures of a node; of shape 1 it is exponential."""
+    """A Weibull law fitted to the times between the failures of a node; with shape 1 it is
+    exponential."""
 
     mtbf: float
-    """Seconds."""
+    """Mean of the fitted law, in seconds."""
     shape: float
     gaps: int
-    """Times between failures that were seen."""
+    """Number of times between failures that the fit uses."""
     nodes: int
-    """With failures: of each, the time from its last one to the platform's last event is seen in
-    part."""
+    """Number of nodes that fail. For each of them the time from its last failure to the end of its
+    platform's last event enters the fit as censored."""
     log_mtbf: float
-    """Seconds between the failures of a node, as the log counts them."""
+    """Mean time between the failures of a node as counted in the log (`FailureLog.mtbf`), in
+    seconds."""
 
 
 @frozen
@@ -45,42 +47,45 @@ class FailureLog:
     """The failures of each node in a log."""
 
     nodes: dict[NodeId, tuple[tuple[float, float], ...]]
-    """(start, end) of each failure of a node, in order, in seconds from the log's first failure on;
-    what overlaps is one failure."""
+    """Maps each node to the (start, end) of its failures in order, in seconds from the log's first
+    failure; overlapping failures of a node are merged into one."""
     length: float
-    """Seconds from the first failure to the last end."""
+    """Seconds from the first failure to the end of the log's last event."""
     mtbf: float
-    """Seconds between the failures of a node: of each platform, its nodes x the time from its first
-    failure to its last end; over all failures."""
+    """Mean time between the failures of a node, in seconds: the nodes of each platform times the
+    seconds from the platform's first failure to the end of its last event, summed over the
+    platforms and divided by the number of failures."""
 
     @property
     def failures(self) -> int:
-        """How many there are, of all nodes."""
+        """Number of failures of all nodes."""
         return sum(map(len, self.nodes.values()))
 
     @property
     def down(self) -> float:
-        """The part of the time for which a node is DOWN."""
-        spent = sum(end - start for spans in self.nodes.values() for start, end in spans)
-        return spent / (len(self.nodes) * self.length)
+        """Share of time for which a node is DOWN, from 0 to 1."""
+        failed = sum(end - start for failures in self.nodes.values() for start, end in failures)
+        return failed / (len(self.nodes) * self.length)
 
     @property
     def mean_length(self) -> float:
-        """Seconds that a failure lasts."""
+        """Mean duration of a failure, in seconds."""
         return self.down * len(self.nodes) * self.length / self.failures
 
 
 @cache
 def read_failures(path: Path, platform: int | None, component: int | None) -> FailureLog:
-    """Read a log of failures in FTA form, whose silence is UP.
+    """Read the failures of each node from a log in the format of the Failure Trace Archive.
 
-    Raises InputError where the file is unreadable, and where no node fails.
+    A node is UP wherever the log has no event for it. `platform` and `component` keep only the
+    events of that platform and that component; None keeps all. Raises InputError where the file
+    cannot be read, where no node belongs to `platform`, and where no node fails.
     """
     nodes, ends = dict[NodeId, list[tuple[float, float]]](), dict[int, float]()
     for node, line in _of_platform(path, platform, component).items():
         ends[node.platform] = max(ends.get(node.platform, 0.0), line.end or 0.0)
         changes = (*line.changes, (line.end or 0.0, WorkerState.UP))
-        nodes[node] = [(at, to) for (at, it), (to, _) in pairwise(changes) if it is DOWN]
+        nodes[node] = [(at, to) for (at, old), (to, _) in pairwise(changes) if old is DOWN]
     firsts = dict[int, float]()
     for node, spans in nodes.items():
         for start, _ in spans[:1]:
@@ -88,7 +93,9 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
     if not firsts:
         raise InputError(str(path), "", "no node fails", "a log of failures")
     first, last = min(firsts.values()), max(ends.values())
-    seen = sum(ends[it.platform] - firsts[it.platform] for it in nodes if it.platform in firsts)
+    seen = sum(
+        ends[node.platform] - firsts[node.platform] for node in nodes if node.platform in firsts
+    )
     shifted = {
         node: tuple((start - first, end - first) for start, end in spans)
         for node, spans in nodes.items()
@@ -97,22 +104,25 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
 
 
 def _of_platform(path: Path, platform: int | None, component: int | None) -> dict[NodeId, Timeline]:
-    """Return the timelines of a platform's nodes. Raises InputError where it has none."""
-    lines = read_fta_trace(path, FtaStates(gap=WorkerState.UP), component=component)
-    found = {node: it for node, it in lines.items() if platform in (None, node.platform)}
+    """Return the timelines of a platform's nodes, or of all nodes for None. Raises InputError where
+    the platform has no node."""
+    timelines = read_fta_trace(path, FtaStates(gap=WorkerState.UP), component=component)
+    found = {node: line for node, line in timelines.items() if platform in (None, node.platform)}
     if not found:
-        known = ", ".join(map(str, dict.fromkeys(node.platform for node in lines)))
+        known = ", ".join(map(str, dict.fromkeys(node.platform for node in timelines)))
         raise unfit("faults.platform", f"{platform} is not in {path.name}", known)
     return found
 
 
 @cache
 def fit_failures(path: Path, law: str, platform: int | None, component: int | None) -> FittedLaw:
-    """Fit `weibull` or `exponential` to the times from failure to failure of each node in a log in
-    FTA form; the time from its last one to the end of its platform's log is censored.
+    """Fit a `weibull` or `exponential` law to the times from failure to failure of each node in a
+    log.
 
-    Nodes that never failed are unknown to such logs. Raises InputError where the file is
-    unreadable, and where it has too few failures.
+    The log is in the format of the Failure Trace Archive. The time from a node's last failure to
+    the end of its platform's log is censored. Nodes that never failed are missing from such logs,
+    so the fit cannot count them. Raises InputError where the file cannot be read, and where it has
+    fewer than `LEAST_GAPS` times between failures.
     """
     from scipy.stats import CensoredData, expon, weibull_min
 
@@ -121,13 +131,14 @@ def fit_failures(path: Path, law: str, platform: int | None, component: int | No
         ends[node.platform] = max(ends[node.platform], line.end or 0.0)
         down = [time for time, state in line.changes if state is DOWN]
         failures[node.platform] += [down] if down else []
-    each = [(times, ends[of]) for of, known in failures.items() for times in known]
-    gaps = [after - before for times, _ in each for before, after in pairwise(times)]
+    histories = [(times, ends[of]) for of, lists in failures.items() for times in lists]
+    gaps = [after - before for times, _ in histories for before, after in pairwise(times)]
     if len(gaps) < LEAST_GAPS:
         problem = f"{len(gaps)} times between failures of one node: too few to fit a law"
         raise InputError(str(path), "", problem, f"a log of failures with {LEAST_GAPS} or more")
+    # Times are divided by their mean, since the optimizer of scipy searches near 1.
     unit = fmean(gaps)  # whatever the log's times are: fits search near 1
-    censored = [(end - times[-1]) / unit for times, end in each if times[-1] < end]
+    censored = [(end - times[-1]) / unit for times, end in histories if times[-1] < end]
     family = weibull_min if law == "weibull" else expon
     found = family.fit(CensoredData([it / unit for it in gaps], right=censored), floc=0)
     shape = float(found[0]) if law == "weibull" else 1.0
@@ -135,4 +146,4 @@ def fit_failures(path: Path, law: str, platform: int | None, component: int | No
         float(family.mean(*found)) * unit,
         read_failures(path, platform, component).mtbf,
     )
-    return FittedLaw(mean, shape, len(gaps), len(each), log_mtbf)
+    return FittedLaw(mean, shape, len(gaps), len(histories), log_mtbf)

@@ -1,5 +1,7 @@
-"""Opening what a user names, plain or packed by suffix, and reading its lines and numbers, with one
-error for all mishaps."""
+"""Open files that a user names, plain or compressed, and read their lines and numbers.
+
+Every failure to open or read a file becomes an InputError that names the file.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +24,27 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 CHUNK = 1 << 17
+"""Bytes that are buffered of an unpacked file."""
 PIECE = 1 << 12
-"""Bytes unpacked at a time: zeros grow thirty-thousandfold."""
+"""Bytes of compressed data that are unpacked at a time; zeros may grow thirty-thousandfold."""
 
 COMPRESSED = ".gz, .xz, .bz2 or .zst"
 UNREADABLE = (OSError, EOFError, lzma.LZMAError, zlib.error)
 ARCHIVES = frozenset({".tar", ".tgz", ".txz", ".zip", ".7z"})
+"""Suffixes of archives that hold several files, which are refused."""
 
 LONGEST = 1 << 17
-"""Characters of a line: of CSV, a field has no more."""
+"""Largest number of characters in a line; the fields of CSV have the same limit."""
 MOST_GROWN, LEAST_GROWN = 100, 1 << 24
-"""How many times its size a packed file may come to; and bytes that any may."""
+"""Largest ratio of a file's unpacked size to its packed size, and the unpacked size in bytes that
+any file may reach regardless of this ratio."""
 
 T = TypeVar("T")
 
 
 class _Frames(io.RawIOBase):
-    """The bytes of a Zstandard file. Reading raises EOFError where its last frame is cut."""
+    """A stream of the unpacked bytes of a Zstandard file. Reading raises EOFError where the last
+    frame is cut short."""
 
     def __init__(self, path: Path) -> None:
         self._zst = zstandard(path)
@@ -68,6 +74,7 @@ class _Frames(io.RawIOBase):
             except self._zst.ZstdError as error:
                 raise OSError(f"not a Zstandard file ({error})") from error
             rest = frame.unused_data if frame.eof else b""
+            # A file may consist of several frames, each of which needs a new decompressor.
             frame = None if frame.eof else frame
         if frame is not None:
             raise EOFError("Compressed file ended before the end of its last frame")
@@ -78,7 +85,8 @@ class _Frames(io.RawIOBase):
 
 
 def zstandard(path: Path) -> ModuleType:
-    """The library. Raises InputError, naming this file, where it is not installed."""
+    """Return the module `zstandard`. Raises InputError, which names the file at `path`, where it is
+    not installed."""
     try:
         import zstandard as library
     except ImportError:
@@ -96,7 +104,10 @@ UNPACKERS: Mapping[str, Callable[[Path], Any]] = {
 
 
 class _Unpacked(io.RawIOBase):
-    """What a packed file holds: a small one may be made to hold more than fits anywhere."""
+    """A stream of the bytes of a compressed file that refuses to grow beyond a limit.
+
+    A small malicious file could otherwise unpack to more bytes than any disk holds.
+    """
 
     def __init__(self, path: Path, stream: Any) -> None:
         self._stream = stream
@@ -118,10 +129,11 @@ class _Unpacked(io.RawIOBase):
 
 
 def open_binary(path: Path) -> BinaryIO:
-    """The file's bytes, decompressed as its suffix says.
+    """Open a file for reading bytes, decompressed according to its suffix.
 
-    Raises InputError for a file that cannot be opened, for an archive of several files and for
-    a compression whose package is missing. A corrupt file shows only when it is read.
+    Raises InputError for a file that cannot be opened, for a device, for an archive of several
+    files and for a compression whose package is missing. A corrupt file is noticed only when it is
+    read.
     """
     if ARCHIVES.intersection(path.suffixes):
         raise InputError(str(path), "", "an archive of several files", "one file of it, unpacked")
@@ -139,7 +151,7 @@ def open_binary(path: Path) -> BinaryIO:
 
 
 def content(path: Path) -> bytes:
-    """All bytes of the file, decompressed; InputError where it cannot be read."""
+    """Return all bytes of a file, decompressed. Raises InputError where it cannot be read."""
     with open_binary(path) as stream:
         try:
             return stream.read()
@@ -148,10 +160,11 @@ def content(path: Path) -> bytes:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Each line with its number from 1, without its end; InputError where it cannot be read.
+    r"""Yield the lines of a file with their numbers from 1, without line ends.
 
-    Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: they cost
-    nobody a log, and in a number they are refused like any other letter.
+    Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: in a comment
+    they do no harm, and in a number they are refused like any other letter. Raises InputError where
+    the file cannot be read or a line is too long.
     """
     with open_binary(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
@@ -173,8 +186,12 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
 def taken(
     path: Path, take: Callable[[str], T], accepted: str, comments: str = ""
 ) -> Iterator[tuple[int, T]]:
-    """What `take` makes of each line, numbered from 1, that is neither empty nor begins with one of
-    `comments`. Raises InputError, of the line by its number, for a ValueError."""
+    """Yield the result of `take` for each line, with the line's number from 1.
+
+    Empty lines and lines that begin with one of the characters in `comments` are skipped. Raises
+    InputError, which names the line by its number, where `take` raises ValueError; `accepted` says
+    what the line should be.
+    """
     for number, line in numbered_lines(path):
         text = line.strip()
         if text and text[0] not in comments:
@@ -185,7 +202,8 @@ def taken(
 
 
 def whole(word: str) -> int:
-    """A whole number; ValueError that quotes the word otherwise."""
+    """Convert a word to a whole number. Raises ValueError, which quotes the word, where it is
+    none."""
     try:
         return int(word)
     except ValueError:
@@ -193,7 +211,8 @@ def whole(word: str) -> int:
 
 
 def finite(word: str) -> float:
-    """A finite number; ValueError that quotes the word otherwise."""
+    """Convert a word to a finite number. Raises ValueError, which quotes the word, where it is
+    none."""
     try:
         number = float(word)
     except ValueError:

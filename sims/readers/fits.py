@@ -1,7 +1,8 @@
-"""Laws fitted to traces by maximum likelihood: a Markov chain of availability (volatile13, section
-III.B), and how well it explains the slots that were seen.
+"""Fit Markov chains of availability (volatile13, section III.B) to traces by maximum likelihood.
 
-scipy.stats is imported where it is used: it takes longer than most runs of a volatile scenario.
+A fit comes with tests of how well the chain explains the slots of the trace. scipy.stats is
+imported inside the functions that use it: the import takes longer than most runs of a volatile
+scenario.
 """
 
 from __future__ import annotations
@@ -24,27 +25,31 @@ from sims.telling import counted
 # --- of availability ------------------------------------------------------------------------------
 
 Counts = NDArray[np.int64]
-"""3 x 3 transition counts, rows and columns in the order u, r, d."""
+"""A 3 x 3 array of transition counts, with rows and columns in the order u, r, d."""
 Runs = tuple[tuple[WorkerState, int], ...]
-"""(state, slots in a row); neighbours differ."""
+"""Pairs of a state and the number of slots for which it lasts; neighbouring pairs differ in
+state."""
 
 STATES = tuple(WorkerState)
 LONGEST = 2**53
-"""Slots in one state: of more, sums and probabilities would no longer be exact."""
+"""Largest number of slots in one state; beyond it sums and probabilities are no longer exact in
+double precision."""
 LEAST_EXPECTED = 5.0
-"""The usual least expected count per class, below which a chi-square law is no good."""
+"""Smallest expected count of a class; below this usual value the chi-square law is a poor
+approximation."""
 MOST_CLASSES = 20
+"""Largest number of classes of a chi-square test."""
 
 
 @frozen
 class ChiSquare:
-    """A test whose statistic follows a chi-square law if its hypothesis holds."""
+    """Result of a test whose statistic follows a chi-square law if its hypothesis holds."""
 
     statistic: float
     degrees: int
-    """Degrees of freedom."""
+    """Number of degrees of freedom."""
     p_value: float
-    """Probability of a statistic at least as large: small values speak against the hypothesis."""
+    """Probability of a statistic at least as large; small values speak against the hypothesis."""
 
     def __str__(self) -> str:
         return f"chi-square {self.statistic:.2f} on {self.degrees} degrees, p = {self.p_value:.3g}"
@@ -52,52 +57,63 @@ class ChiSquare:
 
 @frozen
 class HoldingTimes:
-    """The stays in one state that were seen whole: neither the first nor the last of a trace."""
+    """Summarizes the stays in one state that were seen whole, which the first and the last stay of
+    a trace are not."""
 
     state: WorkerState
     stays: int
+    """Number of stays."""
     mean_slots: float
-    """Mean length, in slots; nan without a stay."""
+    """Mean length of a stay, in slots; nan if there is none."""
     geometric: ChiSquare | None
-    """Test that lengths are geometric, as a Markov chain's are; None: too few stays to tell. Where
-    it rejects, the chain is right about mean stays only."""
+    """Test of whether the lengths are geometric, as those of a Markov chain are, or None with too
+    few stays for a test. Where the test rejects, only the chain's mean stays are right."""
 
 
 @frozen
 class MarkovFit:
-    """A fitted chain with the evidence for it; one step is one slot."""
+    """A Markov chain fitted to a trace, with the evidence for it; one step is one slot."""
 
     rows: Rows
     """Transition probabilities from row to column, in the order u, r, d."""
     counts: Counts = field(eq=False, repr=False)
-    """Transitions from row to column; a slot that stays counts."""
+    """Number of transitions from row to column; a slot in the same state as the one before counts
+    as a transition, too."""
     _runs: Runs = field(eq=False, repr=False)
 
     @property
     def chain(self) -> MarkovChain:
-        """The chain, for a scenario's truth or a policy's belief."""
+        """The fitted chain, as a scenario's law of availability or as a policy's belief."""
         return MarkovChain(rows=self.rows)
 
     @property
     def log_likelihood(self) -> float:
-        """Sum of n_ij ln(n_ij / n_i), in nats: given each trace's first state."""
+        """Log-likelihood of the trace given its first state, sum of n_ij ln(n_ij / n_i), in
+        nats."""
         from scipy.special import xlogy
 
         return float(xlogy(self.counts, self.rows).sum())
 
     @property
     def standard_errors(self) -> list[list[float]]:
-        """Of each probability, sqrt(p (1 - p) / n) with n the row's transitions; inf for an unseen
-        row; 0 at p = 0 and 1, where this formula knows nothing."""
+        """Standard error of each probability, sqrt(p (1 - p) / n) with n the transitions of the
+        row.
+
+        It is inf in a row without transitions, and 0 at p = 0 and p = 1, where this formula has no
+        information.
+        """
         totals, rows = self.counts.sum(axis=1, keepdims=True), np.array(self.rows)
         errors = np.sqrt(rows * (1 - rows) / np.maximum(totals, 1))
-        found: list[list[float]] = np.where(totals, errors, math.inf).tolist()
-        return found
+        result: list[list[float]] = np.where(totals, errors, math.inf).tolist()
+        return result
 
     @property
     def independence(self) -> ChiSquare | None:
-        """G-test that a slot's state does not depend on the one before; None where fewer than two
-        states occur. A chain is worth its memory where this is rejected."""
+        """G-test of whether a slot's state is independent of the slot before, or None where fewer
+        than two states occur.
+
+        A chain is worth its memory where the test rejects this.
+        """
         from scipy import stats
 
         table = self.counts[self.counts.any(axis=1)][:, self.counts.any(axis=0)]
@@ -108,26 +124,37 @@ class MarkovFit:
 
     @cached_property
     def holding(self) -> tuple[HoldingTimes, ...]:
-        """Per state, in the order u, r, d."""
-        each = [[slots for state, slots in self._runs[1:-1] if state is it] for it in STATES]
+        """Holding times of each state, in the order u, r, d."""
+        # The first and the last run of a trace are cut by its ends, so their lengths are unknown.
+        by_state = [
+            [slots for state, slots in self._runs[1:-1] if state is wanted] for wanted in STATES
+        ]
         return tuple(
-            HoldingTimes(it, len(own), sum(own) / len(own) if own else math.nan, geometric(own))
-            for it, own in zip(STATES, each, strict=True)
+            HoldingTimes(
+                wanted,
+                len(lengths),
+                sum(lengths) / len(lengths) if lengths else math.nan,
+                geometric(lengths),
+            )
+            for wanted, lengths in zip(STATES, by_state, strict=True)
         )
 
     @property
     def unseen(self) -> list[WorkerState]:
-        """States from which no transition was seen: their rows are not estimates."""
-        return [it for it, row in zip(STATES, self.counts, strict=True) if not row.any()]
+        """States from which the trace has no transition, not even to the same state; their rows are
+        not estimates."""
+        return [state for state, row in zip(STATES, self.counts, strict=True) if not row.any()]
 
     @property
     def absorbing(self) -> list[WorkerState]:
-        """States that were stayed in but never left: the fit holds that they last for ever."""
-        own = zip(STATES, self.counts.sum(axis=1), self.counts.diagonal(), strict=True)
-        return [state for state, total, stays in own if total and total == stays]
+        """States that the trace stays in but never leaves; in the fitted chain they last for
+        ever."""
+        # A state whose transitions all stay on the diagonal is entered and never left.
+        rows = zip(STATES, self.counts.sum(axis=1), self.counts.diagonal(), strict=True)
+        return [state for state, total, stays in rows if total and total == stays]
 
     def report(self) -> str:
-        """The chain and its evidence in lines for people."""
+        """Return a text of several lines that shows the chain and its evidence."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -142,25 +169,26 @@ class MarkovFit:
         yield f"log-likelihood {self.log_likelihood:.2f} {transitions}"
         too_few = "too little data to test"
         yield f"slots independent of the one before: {self.independence or too_few}"
-        for own in self.holding:
-            if own.stays:
-                stays = f"{own.state.name}: {counted(own.stays, 'whole stay')}"
-                mean = f"mean {own.mean_slots:.2f} slots"
-                yield f"{stays}, {mean}; geometric: {own.geometric or too_few}"
+        for times in self.holding:
+            if times.stays:
+                stays = f"{times.state.name}: {counted(times.stays, 'whole stay')}"
+                mean = f"mean {times.mean_slots:.2f} slots"
+                yield f"{stays}, {mean}; geometric: {times.geometric or too_few}"
         for state in self.absorbing:
             yield f"{state.name} is never left once entered"
 
 
 def fit_markov(trace: Timeline) -> MarkovFit:
-    """The chain that makes the trace's transitions most likely: p_ij = n_ij / n_i.
+    """Fit the chain that makes the trace's transitions most likely, p_ij = n_ij / n_i.
 
     The trace is in slots and has an end. A two-state trace gives a chain whose third state is never
-    entered. Raises ValueError where it has no end or where no transition from UP is seen: no row in
-    its place would be harmless, since workers begin UP.
+    entered. A state without a transition in the trace is followed by UP: if it never occurs, the
+    chain never enters it, so that E_u, A, P_+ and E_c stay finite; if it occurs only in the trace's
+    last slot, it lasts one slot.
 
-    Of any other state from which none is seen the data say nothing: it is followed by UP. One that
-    never occurs is then never entered, so that E_u, A, P_+ and E_c stay finite; one that occurs in
-    the trace's last slot only is taken to be short.
+    Raises ValueError where the trace has no end, stays in a state for more than `LONGEST` slots, or
+    has no transition from UP. For the row of UP no assumption would be harmless, since workers
+    begin UP.
     """
     runs = trace.runs()
     counts: Counts = np.zeros((len(STATES), len(STATES)), dtype=np.int64)
@@ -180,10 +208,10 @@ def fit_markov(trace: Timeline) -> MarkovFit:
 
 
 def geometric(lengths: Sequence[int]) -> ChiSquare | None:
-    """Chi-square test that lengths are geometric on 1, 2, ... with the mean that they have.
+    """Test with chi-square whether lengths are geometric on 1, 2, ... with the mean that they have.
 
-    Classes are about equally probable and expect at least five lengths each; one degree of
-    freedom is lost to the estimated mean. None where fewer than three classes can be had.
+    Classes are about equally probable and expect at least `LEAST_EXPECTED` lengths each; one degree
+    of freedom is lost to the estimated mean. Return None where fewer than three classes result.
     """
     from scipy import stats
 

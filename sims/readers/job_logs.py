@@ -1,6 +1,9 @@
-"""Logs of jobs in two formats: the Standard Workload Format 2.2 of the Parallel Workloads Archive
-(a line of 18 fields for each job, -1 for unknown; read as a stream), and Batsim's workloads (JSON)
-of jobs whose profile is a delay."""
+"""Read logs of jobs in the Standard Workload Format and in Batsim's format.
+
+The Standard Workload Format 2.2 of the Parallel Workloads Archive has a line of 18 fields for each
+job, with -1 for unknown; it is read as a stream. Batsim's workloads are JSON; only jobs whose
+profile is a delay are read.
+"""
 
 from __future__ import annotations
 
@@ -37,26 +40,29 @@ NAMES = (
 AMOUNTS = frozenset(
     ("submit", "wait", "run", "cpu", "memory", "limit", "asked_memory", "think"),
 )
-"""Fields that are no whole numbers."""
+"""Fields that need not be whole numbers."""
 WHOSE = ("user", "group", "queue")
 ROW = np.dtype([(name, float if name in AMOUNTS else np.int64) for name in NAMES])
-"""A line of a log."""
+"""Data type of a parsed line of a log, with a field for each of `NAMES`."""
 UNKNOWN = -1
 BLOCK = 1 << 14
-"""Lines parsed at once."""
+"""Number of lines that are parsed at once."""
 Rows = NDArray[np.void]
 Mask = NDArray[np.bool_]
 STATUSES = {-1: "unknown", 0: "failed", 1: "completed", 5: "cancelled"}
+"""Maps each status code that is read to the status of the job."""
 PARTS = (2, 3, 4)
-"""Statuses of parts, which would count an interrupted job's work twice."""
+"""Statuses of lines for parts of a job; reading them would count the work of an interrupted job
+twice."""
 
 ENTRY = re.compile(r"^;\s*([A-Za-z]\w*)\s*:\s*(\d{1,18})(?!\S)")
-"""A line of the header whose value begins with a number: logs write `unknown` there, too."""
+"""Pattern of a header line whose value begins with a number; the same keys may have the value
+`unknown`."""
 MACHINE, BEGINS = "MaxProcs", "UnixStartTime"
 
 
 class SkipReason(enum.Enum):
-    """Why a line gave no job; of several reasons the first one here counts."""
+    """Reasons why a line gives no job; if several apply, the first one here counts."""
 
     STATUS = "status not read, as of the parts of an interrupted job"
     NEGATIVE = "a negative value other than -1"
@@ -66,11 +72,11 @@ class SkipReason(enum.Enum):
 
 
 def read_swf(path: Path) -> JobLog:
-    """Read a log, plain or compressed, but for the parts of interrupted jobs.
+    """Read a log in the Standard Workload Format, plain or compressed.
 
-    Jobs that cannot be run (no submit time, no run time, no processors) are left out and
-    counted. Raises InputError where the file is unreadable, a line is malformed (by number), two
-    whole jobs have one number or the file holds no job line.
+    Parts of interrupted jobs and jobs that cannot be run (no submit time, no run time, no
+    processors) are left out and counted. Raises InputError where the file cannot be read, a line is
+    malformed (named by its number), two whole jobs have one number or the file holds no job line.
     """
     jobs, places, header = list[LoggedJob](), list[int](), dict[str, int]()
     skipped = dict.fromkeys(SkipReason, 0)
@@ -78,34 +84,42 @@ def read_swf(path: Path) -> JobLog:
     while lines := list(islice(records, BLOCK)):
         rows = _parsed(path, lines)
         _refuse_unknown(path, lines, rows)
-        why, taking = _skipped(rows)
+        reasons, taking = _skipped(rows)
         for k, reason in enumerate(SkipReason, 1):
-            skipped[reason] += int(np.count_nonzero(why == k))
+            skipped[reason] += int(np.count_nonzero(reasons == k))
         jobs += _jobs(rows[taking])
         places += [lines[k][0] for k in np.flatnonzero(taking)]
     _refuse_twins(path, [job.name for job in jobs], places)
     left_out = {reason.value: count for reason, count in skipped.items() if count}
     if not jobs and not left_out:
         raise InputError(str(path), "", "no job", f"lines of {FIELDS}")
+    # The format asks for lines in order of submission, but real logs break it; the sort is stable.
     ordered = tuple(sorted(jobs, key=attrgetter("submitted")))
     return JobLog(ordered, header.get(MACHINE), header.get(BEGINS), left_out)
 
 
 def machine_of(path: Path) -> int | None:
-    """MaxProcs of a log, read no further than its head. Raises InputError where it cannot be."""
+    """Return the number of processors, MaxProcs, from the header of a log in the Standard Workload
+    Format, or None if the header lacks it.
+
+    The file is read up to its first job only. Raises InputError where it cannot be read.
+    """
     header: dict[str, int] = {}
-    for _, line in takewhile(lambda it: it[1].startswith(";"), taken(path, str, FIELDS)):
+    for _, line in takewhile(
+        lambda numbered: numbered[1].startswith(";"), taken(path, str, FIELDS)
+    ):
         _enter(header, line)
     return header.get(MACHINE)
 
 
 def _enter(header: dict[str, int], comment: str) -> None:
+    """Add the entry of a header line to `header`, unless an earlier line has set its key."""
     if entry := ENTRY.match(comment):
         header.setdefault(entry[1], int(entry[2]))
 
 
 def _records(path: Path, header: dict[str, int]) -> Iterator[tuple[int, str]]:
-    """Yield each line of a job with its number; what comments say goes to `header`."""
+    """Yield each job line with its number, and add the entries of comments to `header`."""
     for place, line in taken(path, str, FIELDS):
         if line.startswith(";"):
             _enter(header, line)
@@ -114,9 +128,12 @@ def _records(path: Path, header: dict[str, int]) -> Iterator[tuple[int, str]]:
 
 
 def _parsed(path: Path, lines: Sequence[tuple[int, str]]) -> Rows:
-    """Return a row for each line. numpy parses a whole block twenty times as fast as Python does
-    its words; only a block that it refuses is read word by word, for the error's place, or because
-    Python knows more ways to write a number."""
+    """Parse a block of numbered lines into an array of rows.
+
+    numpy parses a whole block twenty times as fast as Python converts its words. Only a block that
+    numpy refuses is read word by word, to find the place of the error, or because Python accepts
+    more ways of writing a number.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # old versions read 1.5 as a whole number, and warn
@@ -135,7 +152,7 @@ def _parsed(path: Path, lines: Sequence[tuple[int, str]]) -> Rows:
 
 
 def _values(text: str) -> tuple[float, ...]:
-    """Return the fields of a line. Raises ValueError for a malformed one."""
+    """Return the fields of a line. Raises ValueError for a malformed line."""
     words = text.split()
     if len(words) != len(NAMES):
         raise ValueError(f"{len(words)} fields")
@@ -144,7 +161,8 @@ def _values(text: str) -> tuple[float, ...]:
 
 
 def _whole(word: str) -> int:
-    """Return a whole number. Raises ValueError for another word, and where it has over 64 bits."""
+    """Return a word as a whole number. Raises ValueError for another word, and for a number of more
+    than 64 bits."""
     number = whole(word)
     if not -(2**63) <= number < 2**63:
         raise ValueError(f"{word!r} is a whole number beyond 64 bits")
@@ -152,8 +170,7 @@ def _whole(word: str) -> int:
 
 
 def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) -> None:
-    """Raises InputError for the first line with a status that there is not, or a job without a
-    number."""
+    """Raise InputError for the first line that has an unknown status, or a job without a number."""
     statuses = rows["status"]
     strange = ~np.isin(statuses, (*STATUSES, *PARTS))
     unnumbered = (rows["number"] == UNKNOWN) & ~_negative(rows)
@@ -164,7 +181,7 @@ def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) ->
 
 
 def _refuse_twins(path: Path, names: Sequence[str], places: Sequence[int]) -> None:
-    """Raises InputError where two jobs have one number."""
+    """Raise InputError where two jobs have the same number."""
     if len(set(names)) == len(names):
         return
     lines: dict[str, int] = {}
@@ -175,7 +192,8 @@ def _refuse_twins(path: Path, names: Sequence[str], places: Sequence[int]) -> No
 
 
 def _negative(rows: Rows) -> Mask:
-    """Return which rows hold a negative value that does not stand for unknown."""
+    """Return a mask of the rows that hold a negative value other than -1, which stands for
+    unknown."""
     found = np.zeros(len(rows), dtype=np.bool_)
     for field in NAMES:
         found |= (rows[field] < 0) & (rows[field] != UNKNOWN)
@@ -183,21 +201,23 @@ def _negative(rows: Rows) -> Mask:
 
 
 def _skipped(rows: Rows) -> tuple[NDArray[np.int_], Mask]:
-    """Return for each row the number of its SkipReason, from 1, or 0; and which rows have none."""
+    """Return for each row the number of its SkipReason from 1, or 0, and a mask of the rows that
+    have none."""
     statuses = rows["status"]
-    holds = (
+    conditions = (
         np.isin(statuses, PARTS),
         _negative(rows),
         rows["submit"] == UNKNOWN,
         rows["run"] <= 0,
         _processors(rows) <= 0,
     )
-    why = np.select(holds, range(1, 1 + len(holds)), 0)
-    return why, why == 0
+    reasons = np.select(conditions, range(1, 1 + len(conditions)), 0)
+    return reasons, reasons == 0
 
 
 def _processors(rows: Rows) -> NDArray[np.int64]:
-    """Return the processors that each job got or, where that is not known, asked for."""
+    """Return the number of processors that each job was allocated or, where that is unknown,
+    requested."""
     found: NDArray[np.int64] = np.where(rows["allocated"] > 0, rows["allocated"], rows["requested"])
     return found
 
@@ -210,6 +230,7 @@ def _jobs(rows: Rows) -> Iterator[LoggedJob]:
         *(rows["submit"].tolist(), rows["run"].tolist(), _processors(rows).tolist()),
         [limit if limit > 0 else None for limit in rows["limit"].tolist()],
         [STATUSES[code] for code in rows["status"].tolist()],
+        # The format has no priorities.
         *(users, groups, queues, repeat(0.0)),
         [None if wait == UNKNOWN else wait for wait in rows["wait"].tolist()],
     )
@@ -217,7 +238,8 @@ def _jobs(rows: Rows) -> Iterator[LoggedJob]:
 
 
 def _words(numbers: NDArray[np.int64]) -> list[str]:
-    """Return the numbers as words, one object for each number: a million jobs have few users."""
+    """Return the numbers as strings, one string object for each distinct number: a million jobs
+    have few users."""
     listed = numbers.tolist()
     words = {number: str(number) for number in set(listed)} | {UNKNOWN: ""}
     return [words[number] for number in listed]
@@ -226,10 +248,12 @@ def _words(numbers: NDArray[np.int64]) -> list[str]:
 # --- Batsim --------------------------------------------------------------------------------------
 
 NO_WALLTIME = -1
+"""Batsim's walltime of a job that has none."""
 
 
 def _name(value: object) -> object:
     # Old workloads number their jobs; the field became a string later.
+    """Convert the number that old workloads have as a job's id to a string."""
     return str(value) if type(value) is int and value >= 0 else value
 
 
@@ -261,12 +285,11 @@ class _Workload(Document):
 
 
 def read_batsim(path: Path, reserved: Collection[str] = ()) -> JobLog:
-    """Read a workload, plain or compressed.
+    """Read a workload in Batsim's format, plain or compressed.
 
-    Only profiles that a job names are looked at. Raises InputError where the file is
-    unreadable, a field is missing or outside its range, two jobs share an id or one's is
-    `reserved`, a job names a profile that is not there, or one of another type than a delay
-    (named with the type).
+    Only profiles that a job names are checked. Raises InputError where the file cannot be read, a
+    field is missing or outside its range, two jobs share an id, an id is in `reserved`, or a job
+    names a profile that does not exist or is no delay.
     """
     file, source, places = document(_Workload, path), str(path), dict[str, int]()
     jobs = []

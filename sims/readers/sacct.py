@@ -1,4 +1,4 @@
-"""Slurm's accounting as `sacct -P` prints it: a line for each attempt of a job (sacct(1))."""
+"""Read Slurm's accounting as `sacct -P` prints it, a line for each attempt of a job (sacct(1))."""
 
 from __future__ import annotations
 
@@ -20,28 +20,29 @@ from sims.readers.files import numbered_lines
 from sims.telling import apart
 
 NEEDED = ("JobID", "Submit", "Start", "ElapsedRaw", "AllocCPUS", "State")
+"""Columns without which the file is refused."""
 FORMAT = (
     "JobIDRaw,JobID,User,Account,Partition,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,"
     "ReqCPUS,AllocCPUS,AllocTRES,State,Priority"
 )
-"""What the guide asks sacct for with `-o`."""
+"""Columns that the guide asks sacct for with the option `-o`."""
 ASSUMED = {
     "Eligible": "no column Eligible: submitted, and its wait counted, from Submit on",
     "TimelimitRaw": "no column TimelimitRaw: it has no estimate",
 }
-"""Column that may be missing -> what is assumed of each job then."""
+"""Maps each column that may be missing to what is then assumed of every job."""
 OTHERS = ("End", "ReqCPUS", "User", "Account", "Partition", "AllocTRES", "Priority")
-"""More columns that are read where there are any."""
+"""Optional columns, which are read where the file has them."""
 SIMILAR = ("elapsed", "timelimit")
-"""Columns of sacct's whose names are like those of columns that are read."""
+"""Columns of sacct that are not read but have names like those of columns that are read."""
 LIKE = 0.8
-"""Least similarity, from 0 to 1, at which an unknown column is taken for a misspelt one of ours."""
+"""Smallest similarity, from 0 to 1, at which an unknown column counts as a misspelt column."""
 NEVER = ("", "None", "Unknown")
-"""Times that are none: not yet, or cancelled before."""
+"""Values of a time column that mean no time: the job has not started, or was cancelled before."""
 RANGES = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?(?::([1-9]\d{0,8}))?")
-"""Tasks of an array: `5`, `1-3`, `1-9:2`."""
+"""Pattern of a range of tasks of a job array: `5`, `1-3`, `1-9:2`."""
 UNLIMITED = 365 * 86_400
-"""Seconds that reservations count for a job without a limit."""
+"""Seconds that reservations assume for a job without a time limit."""
 WAITING = ("PENDING", "REQUEUE_HOLD", "SPECIAL_EXIT")
 UNFINISHED = ("RUNNING", "SUSPENDED", "RESIZING", "COMPLETING")
 STATUSES = {
@@ -49,20 +50,23 @@ STATUSES = {
     "CANCELLED": "cancelled",
     **dict.fromkeys(UNFINISHED, "unknown"),
 }
-"""Slurm's state -> a job's status; all others have failed."""
+"""Maps a job's state in Slurm to its status in a `LoggedJob`; jobs in any other state have
+failed."""
 
 Attempt = tuple[str, str, str]
-"""JobID, Submit and Start: a requeued job has several, each with a submission of its own."""
+"""Identifies an attempt of a job by JobID, Submit and Start: a requeued job has several attempts,
+each with its own submission."""
 
 
 def read_sacct(path: Path, timezone: str = "UTC", limit: float | None = None) -> JobLog:
-    """Read the output of `sacct -P`, plain or compressed; its columns are found by the header.
+    """Read the output of `sacct -P`, plain or compressed; the header names the columns.
 
-    A job is submitted when it became eligible; its run is the time that it computed, suspensions
-    left out; its group is the account, its queue the partition. `timezone` is the IANA name of the
-    zone whose local time it prints; an hour that a clock set back repeats is told apart by
-    ElapsedRaw. `limit` is what the limit `Partition_Limit` means, in seconds. Raises InputError,
-    with the line and the column, where a value cannot be read.
+    A job is submitted when it becomes eligible. Its run time is the time that it computed, without
+    suspensions; its group is the account and its queue the partition. `timezone` is the IANA name
+    of the zone of the printed local times; in an hour that occurs twice because clocks are set
+    back, ElapsedRaw decides which one is meant. `limit` is the length in seconds of a
+    `Partition_Limit`. Raises InputError, with the line and the column, where a value cannot be
+    read.
     """
     reading = _Reading(limit)
     for line in _lines(path, zone(timezone)):
@@ -73,7 +77,7 @@ def read_sacct(path: Path, timezone: str = "UTC", limit: float | None = None) ->
 
 
 def zone(name: str) -> tzinfo:
-    """A time zone by its IANA name. Raises ValueError for an unknown one."""
+    """Return a time zone by its IANA name. Raises ValueError for an unknown name."""
     try:
         return ZoneInfo(name)
     except (OSError, ValueError, LookupError):
@@ -82,7 +86,7 @@ def zone(name: str) -> tzinfo:
 
 @frozen
 class _Line:
-    """A line's cells by the names of their columns, in lower case."""
+    """A line of the file as a mapping from the lower-case names of the columns to the cells."""
 
     source: str
     number: int
@@ -90,18 +94,25 @@ class _Line:
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """What stands there; empty where sacct was not asked for it."""
+        """Return the cell of a column, or an empty string where the file lacks the column."""
         return self.cells.get(column.lower(), "")
 
     def amount(self, column: str) -> float:
-        """A number from 0 on; 0 where there is none."""
+        """Return the whole number in a column, or 0 for an empty cell. Raises InputError for
+        another text."""
         text = self.text(column)
         if text and not (text.isascii() and text.isdigit() and len(text) < 16):
             self.refuse(column, repr(text), "a whole number, 0 or more")
         return float(text or 0)
 
     def times(self, run: float) -> tuple[float, float]:
-        """(eligible, start) in seconds since 1970."""
+        """Return when the job became eligible and when it started, in seconds since 1970.
+
+        `run` is its run time in seconds. Where a clock that is set back makes local times
+        ambiguous, the readings whose end minus start is `run` are taken. Raises InputError where
+        the job is eligible only after its start.
+        """
+        # A job held back by a dependency or a begin time does not wait in the queue yet.
         before = "Submit" if self.text("Eligible") in NEVER else "Eligible"
         starts = self._instants("Start")
         ends = () if self.text("End") in NEVER else self._instants("End")
@@ -113,7 +124,8 @@ class _Line:
         return start - min(wait for wait in waits if wait >= 0), start
 
     def _instants(self, column: str) -> tuple[float, ...]:
-        """What a local time may mean: two instants where a clock was set back."""
+        """Return the two readings of a local time, which differ where a clock was set back, in
+        seconds since 1970."""
         text = self.text(column)
         try:
             local = datetime.fromisoformat(text).replace(tzinfo=self.zone)
@@ -122,7 +134,7 @@ class _Line:
             self.refuse(column, repr(text), "a time such as 2024-05-01T12:00:00")
 
     def refuse(self, column: str, problem: str, accepted: str) -> NoReturn:
-        """Raise an InputError of this line."""
+        """Raise an InputError that names this line and one of its columns."""
         raise InputError(self.source, f"line {self.number}: {column}", problem, accepted)
 
 
@@ -144,16 +156,18 @@ def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
 
 
 def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
-    """Raise InputError for a header that lacks a column which is needed, or misspells one which is
-    read: it would count as missing."""
+    """Raise InputError for a header that lacks a needed column or misspells an optional one.
+
+    A misspelt optional column would otherwise silently count as missing.
+    """
     columns = {name.lower(): name for name in cells}
-    ours = {name.lower(): name for name in (*NEEDED, *ASSUMED, *OTHERS)}
-    missing = {column: name for column, name in ours.items() if column not in columns}
+    read = {name.lower(): name for name in (*NEEDED, *ASSUMED, *OTHERS)}
+    missing = {column: name for column, name in read.items() if column not in columns}
     place, accepted = f"line {number}", f"a header as of `sacct -P -o {FORMAT}`"
-    for column, told in columns.items():
-        known = column in ours or column in SIMILAR
+    for column, written in columns.items():
+        known = column in read or column in SIMILAR
         if not known and (close := get_close_matches(column, missing, 1, LIKE)):
-            problem = f"unknown column {told!r} (did you mean {missing[close[0]]}?)"
+            problem = f"unknown column {written!r} (did you mean {missing[close[0]]}?)"
             raise InputError(source, place, problem, accepted)
     if needed := [name for name in missing.values() if name in NEEDED]:
         raise InputError(source, place, f"no column {', '.join(needed)}", accepted)
@@ -161,16 +175,19 @@ def _refuse_header(source: str, number: int, cells: Sequence[str]) -> None:
 
 @define
 class _Reading:
-    """What has been read so far."""
+    """Collects the attempts of jobs, and counts the lines left out, while a file is read."""
 
     limit: float | None
     attempts: dict[Attempt, LoggedJob] = field(factory=dict)
-    """By its last line: files of several queries overlap. Submitted in seconds since 1970."""
+    """Maps each attempt to the job of its last line, since the files of several queries may
+    overlap. Submission is in seconds since 1970."""
     left_out: Counter[str] = field(factory=Counter)
+    """Number of jobs left out, by reason."""
     changed: Counter[str] = field(factory=Counter)
+    """Number of jobs that an assumption concerns, by assumption."""
 
     def take(self, line: _Line) -> None:
-        """One line."""
+        """Add a line: store its attempt, or count it as left out."""
         job_id, state = line.text("JobID"), line.text("State").partition(" ")[0]
         if "." in job_id:
             self.left_out["steps of jobs"] += 1
@@ -185,6 +202,8 @@ class _Reading:
             self.attempts[key] = self._attempt(line, state, run)
 
     def _attempt(self, line: _Line, state: str, run: float) -> LoggedJob:
+        """Return the job of a line in Slurm's `state`, with `run` seconds of run time, and count
+        the assumptions made."""
         for column, assumed in ASSUMED.items():
             if column.lower() not in line.cells:
                 self.changed[assumed] += 1
@@ -204,6 +223,7 @@ class _Reading:
         )
 
     def _limit(self, line: _Line) -> float | None:
+        """Return the time limit of a line in seconds, or None where it has none."""
         limit = line.text("TimelimitRaw")
         if limit == "Partition_Limit":
             if self.limit is None:
@@ -212,10 +232,12 @@ class _Reading:
         if limit == "UNLIMITED":
             self.changed["no limit: reservations count a year"] += 1
             return UNLIMITED
+        # TimelimitRaw is in minutes.
         return 60 * line.amount("TimelimitRaw") or None
 
     def log(self) -> JobLog:
-        """What came of it."""
+        """Return the jobs read so far in order of submission, with times from the first submission
+        on."""
         ordered = sorted(self._whole(), key=lambda job: job.submitted)
         begins, ids = ordered[0].submitted, [job.name for job in ordered]
         jobs = (
@@ -227,19 +249,21 @@ class _Reading:
         return JobLog(tuple(jobs), None, begins, self.left_out, self.changed)
 
     def _whole(self) -> Iterable[LoggedJob]:
-        """The attempts; components `7+0`, `7+1` of a heterogeneous job start together: as one."""
-        whole: dict[Attempt, LoggedJob] = {}
+        """Return the attempts with the components of a heterogeneous job (`7+0`, `7+1`), which
+        start together, merged into one."""
+        merged: dict[Attempt, LoggedJob] = {}
         for (job_id, submit, start), job in self.attempts.items():
             name, component, _ = job_id.partition("+")
             key = (name, submit, start)
-            if component and key in whole:
+            if component and key in merged:
                 self.changed["component of a heterogeneous job: counted with its first"] += 1
-                job = whole[key]._replace(processors=whole[key].processors + job.processors)
-            whole[key] = job._replace(name=name)
-        return whole.values()
+                job = merged[key]._replace(processors=merged[key].processors + job.processors)
+            merged[key] = job._replace(name=name)
+        return merged.values()
 
 
 def _tasks(job_id: str) -> int:
-    """How many jobs a line stands for: those of an array that wait share one, `7_[1-3,9%2]`."""
+    """Return the number of jobs that a line stands for: waiting tasks of an array share one,
+    `7_[1-3,9%2]`."""
     parts = RANGES.findall(job_id.partition("[")[2].partition("%")[0])
     return sum(len(range(int(a), int(b or a) + 1, int(c or 1))) for a, b, c in parts) or 1

@@ -1,5 +1,8 @@
-"""Spot-instance traces: how many instances could be had at each tick; and folders of them:
-each is a platform, each of its instances a worker."""
+"""Read spot-instance traces, each with the number of available instances at each tick, and folders
+of traces.
+
+In a folder each trace is a platform, and each instance of the trace a worker.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ from sims.readers.timeline import Timeline
 from sims.tables.fields import NOT_EMPTY, Natural, NotNegative, Positive
 
 MOST_BYTES, MOST_FILES = 1 << 28, 10_000
-"""Of an archive that is unpacked."""
+"""Largest number of bytes, and of files, that an archive may unpack to."""
 
 
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
@@ -39,20 +42,21 @@ class _File(Document):
 
 @frozen
 class SpotTrace:
-    """Counts of instances at regular ticks; what a count means for a worker is the caller's."""
+    """Counts of available instances at regular ticks; the caller decides what a count means for a
+    worker."""
 
     source: str
     gap_seconds: float
     """Seconds from one tick to the next."""
     counts: tuple[int, ...]
-    """Instances at each tick, the first at time 0; a count holds until the next tick."""
+    """Number of instances at each tick, the first at time 0; a count holds until the next tick."""
     prices: tuple[float, ...] = ()
-    """Of an hour of an instance, from each tick to the next; empty: the file has none."""
+    """Price of an instance per hour from each tick to the next; empty if the file has none."""
 
     def mapped(self, states: Mapping[int, WorkerState]) -> Timeline:
-        """One worker whose state each count names; times in seconds.
+        """Return the timeline, in seconds, of one worker whose state `states` names for each count.
 
-        Raises InputError for a count of the trace that `states` does not map, naming it.
+        Raises InputError for a count of the trace that `states` does not map, naming the count.
         """
         for tick, instances in enumerate(self.counts):
             if instances not in states:
@@ -61,27 +65,30 @@ class SpotTrace:
                 known = ", ".join(map(str, sorted(set(self.counts))))
                 accepted = f"a mapping for each of {known}"
                 raise InputError(self.source, f"data[{tick}]", problem, accepted)
-        return Timeline.of_slots([states[it] for it in self.counts], self.gap_seconds)
+        return Timeline.of_slots([states[count] for count in self.counts], self.gap_seconds)
 
     def nodes(self) -> tuple[Timeline, ...]:
-        """As many workers as the most instances seen, at least one; worker k (from 0) is UP while
-        more than k instances are there, else DOWN.
+        """Return the timelines of as many workers as the largest count, at least one; worker k
+        (from 0) is UP while more than k instances are available, else DOWN.
 
-        The trace tells how many instances are there, not which: the highest-numbered worker is
-        taken to leave first, so that a drop by one takes one worker.
+        The trace counts instances but does not identify them: the worker with the highest number is
+        assumed to leave first, so that a drop by one takes one worker.
         """
         return tuple(
-            Timeline.of_slots([UP if it > worker else DOWN for it in self.counts], self.gap_seconds)
+            Timeline.of_slots(
+                [UP if count > worker else DOWN for count in self.counts], self.gap_seconds
+            )
             for worker in range(max(1, *self.counts))
         )
 
 
 def read_spot_trace(path: Path) -> SpotTrace:
-    """`{"metadata": {"gap_seconds": 195}, "data": [0, 1, ...]}`, plain or compressed; it may have
-    `prices`, one for each of `data`.
+    """Read a trace such as `{"metadata": {"gap_seconds": 195}, "data": [0, 1, ...]}`, plain or
+    compressed.
 
-    Raises InputError where the file is unreadable, a field is missing, the gap is not above 0,
-    a count is not a whole number of at least 0, or prices are negative or not as many.
+    The file may have `prices`, one for each entry of `data`. Raises InputError where the file
+    cannot be read, a field is missing, the gap is not above 0, a count is not a whole number of at
+    least 0, or a price is negative or missing.
     """
     file = document(_File, path)
     prices = file.prices or ()
@@ -96,7 +103,11 @@ def read_spot_trace(path: Path) -> SpotTrace:
 
 @contextmanager
 def spot_folder(path: Path) -> Iterator[Path]:
-    """The folder, or what a tar archive holds. Raises InputError for neither."""
+    """Yield the folder at `path`, or a temporary folder with the unpacked files of a tar archive.
+
+    The temporary folder is removed at the end of the `with` block. Raises InputError where `path`
+    is neither a folder nor a tar archive.
+    """
     if path.is_dir():
         yield path
         return
@@ -110,17 +121,24 @@ def spot_folder(path: Path) -> Iterator[Path]:
 
 
 def _unpack(path: Path, folder: str) -> None:
+    """Unpack a tar archive. Raises OSError where it holds more than `MOST_BYTES` bytes or
+    `MOST_FILES` files."""
     size = 0
     with tarfile.open(path) as archive:
         for files, member in enumerate(archive):
             size += member.size
             if size > MOST_BYTES or files == MOST_FILES:
                 raise OSError(f"it holds more than {MOST_BYTES:,} bytes, or {MOST_FILES:,} files")
+            # The filter `data` refuses members that would be written outside the folder.
             archive.extract(member, folder, filter="data")
 
 
 def spot_groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:
-    """Each folder with traces in it, and those. Raises InputError where there is none."""
+    """Yield each folder below `folder` that has traces: its relative path and the traces' paths in
+    order.
+
+    Raises InputError where there is no trace.
+    """
     groups: dict[Path, list[Path]] = defaultdict(list)
     for path in sorted(folder.rglob("*.json")):
         groups[path.parent].append(path)
@@ -131,6 +149,7 @@ def spot_groups(folder: Path) -> Iterator[tuple[str, list[Path]]]:
 
 
 def turned_to(letters: str, start: int) -> str:
-    """The same states from slot `start` on, those before it at the end."""
+    """Return the string of states rotated so that it begins at slot `start`; earlier slots go to
+    the end."""
     start %= len(letters)
     return letters[start:] + letters[:start]

@@ -1,4 +1,4 @@
-"""A worker's availability over time: what every trace format is read into."""
+"""Represent a worker's availability over time; every trace format is read into a Timeline."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from policies.availability import WorkerState
 from sims.errors import InputError
 
 Change = tuple[float, WorkerState]
+"""A time and the state that begins at it."""
 
 STATES = {state.value: state for state in WorkerState}
-"""By their letters."""
+"""Maps the letters u, r and d to the worker states."""
 MOST_LAPS = 10_000
-"""Laps of a repetition that `slotted` is willing to unroll before the slots repeat too."""
+"""Largest number of laps of a repetition after which its slots may repeat; `slotted` refuses
+more."""
 
 
 @frozen
@@ -29,19 +31,21 @@ class Timeline:
     """
 
     changes: tuple[Change, ...]
-    """(time, state) in time order, the first at 0; neighbours differ in state."""
+    """Pairs (time, state) in order of time, the first at 0; neighbours differ in state."""
     end: float | None = None
-    """The trace is known up to here, exclusive; None: for ever (the last state lasts)."""
+    """Time up to which the trace is known, exclusive, or None if the last state lasts for ever."""
     period: float | None = None
-    """Length of the part that repeats for ever; None: nothing repeats."""
+    """Length of the part that repeats for ever, or None if nothing repeats."""
     cycle_start: float = 0.0
-    """Where the repeating part begins; what comes before it happens once."""
+    """Time at which the repeating part begins; changes before it happen once."""
 
     @classmethod
     def of(cls, changes: Iterable[Change], end: float | None = None) -> Timeline:
-        """From (time, state) in time order, the first at 0, where neighbours may repeat a state: of
-        several at one time the last holds. What comes at the end or later is left out. Raises
-        ValueError where nothing is left."""
+        """Build a timeline from pairs (time, state) in order of time, the first at 0.
+
+        Neighbours may have the same state, and of several states at one time the last holds.
+        Changes at `end` or later are left out. Raises ValueError where no change is left.
+        """
         merged: list[Change] = []
         for time, state in changes:
             if end is not None and time >= end:
@@ -56,14 +60,15 @@ class Timeline:
 
     @classmethod
     def of_slots(cls, states: Sequence[WorkerState], slot: float = 1.0) -> Timeline:
-        """From one state per slot of length `slot`, known as far as they go."""
+        """Build a timeline from one state for each slot of length `slot`; it ends with the last
+        slot."""
         return cls.of(((k * slot, state) for k, state in enumerate(states)), len(states) * slot)
 
     def transitions(self) -> Iterator[Change]:
-        """Every change from time 0 on, in time order; endless where the changes repeat.
+        """Yield every change from time 0 on, in order of time; endless where the changes repeat.
 
-        Times of later laps are multiples of the period away from the first, never a running
-        sum, so that they do not drift.
+        Times of later laps are computed as multiples of the period after the first lap, never as a
+        running sum, so that they do not drift.
         """
         yield from self.changes
         first = bisect_right(self.changes, self.cycle_start, key=lambda change: change[0])
@@ -78,21 +83,22 @@ class Timeline:
                     state = following
 
     def clipped(self, until: float) -> Timeline:
-        """The same states, known up to `until` at most (above 0), without repetition."""
+        """Return a timeline with the same states that ends at `until` (above 0) at the latest and
+        has no repetition."""
         end = until if self.end is None else min(until, self.end)
         return Timeline(tuple(takewhile(lambda change: change[0] < end, self.transitions())), end)
 
     def repeated(self) -> Timeline:
-        """The whole trace, which ends, repeats for ever."""
+        """Return a timeline that repeats this one, which has an end, for ever."""
         return Timeline(self.changes, period=self.end)
 
     def slotted(self, slot: float) -> Timeline:
-        """The same worker in slots of length `slot`: the state at the start of each slot.
+        """Return a timeline in slots of length `slot`, with the state at the start of each slot.
 
-        What begins and ends between two slot starts is not seen. A change within 1e-12
-        (relative) of a slot's start counts as at it. A repetition stays exact: its slots repeat
-        after a whole number of laps. Raises ValueError where that takes more than 10,000 laps, and
-        OverflowError where there are more slots than can be counted.
+        A state that begins and ends between two slot starts is lost. A change within 1e-12
+        (relative) of a slot's start counts as at this start. A repetition stays exact: its slots
+        repeat after a whole number of laps. Raises ValueError where that takes more than 10,000
+        laps, and OverflowError where there are more slots than can be counted.
         """
         if self.period is None:
             changes = ((float(_first_slot(time, slot)), state) for time, state in self.changes)
@@ -105,7 +111,8 @@ class Timeline:
         return Timeline(seen.changes, period=float(slots), cycle_start=float(start))
 
     def runs(self) -> tuple[tuple[WorkerState, int], ...]:
-        """(state, slots in a row), slots of length 1, from 0 to `end`; ValueError without one."""
+        """Return pairs (state, slots in a row) for slots of length 1 from time 0 to `end`. Raises
+        ValueError where the timeline has no end."""
         slotted = self.slotted(1.0)
         if slotted.end is None:
             raise ValueError("The timeline goes on for ever: clip it to a time first.")
@@ -113,12 +120,14 @@ class Timeline:
         return tuple((state, int(b - a)) for (a, state), (b, _) in pairwise(changes) if state)
 
     def slots(self) -> tuple[WorkerState, ...]:
-        """The state of each slot of length 1, from 0 to `end`; ValueError without one."""
+        """Return the state of each slot of length 1 from time 0 to `end`. Raises ValueError where
+        the timeline has no end."""
         return tuple(chain.from_iterable(repeat(state, slots) for state, slots in self.runs()))
 
 
 def _first_slot(time: float, slot: float) -> int:
-    """The first slot that starts at `time` or later."""
+    """Return the number of the first slot that starts at `time` or later, with a tolerance of
+    1e-12."""
     slots = time / slot
     nearest = round(slots)
     if math.isclose(slots, nearest, rel_tol=1e-12, abs_tol=1e-12):
@@ -127,7 +136,11 @@ def _first_slot(time: float, slot: float) -> int:
 
 
 def _slots_per_cycle(slots: float) -> int:
-    """Slots until a repetition of `slots` slots falls on slot starts again."""
+    """Return the number of slots after which a repetition of `slots` slots falls on slot starts
+    again.
+
+    Raises ValueError where this takes more than `MOST_LAPS` laps.
+    """
     ratio = Fraction(slots).limit_denominator(MOST_LAPS)
     if not math.isclose(slots, ratio, rel_tol=1e-12):
         raise ValueError(f"A period of {slots} slots does not repeat within {MOST_LAPS} laps.")
@@ -138,11 +151,11 @@ def _slots_per_cycle(slots: float) -> int:
 
 
 def read_letters(letters: str, source: str, key: str) -> Timeline:
-    """`uurrdu`, as scenarios write it: one state per slot of length 1 (u UP, r RECLAIMED, d DOWN),
-    known as far as it goes.
+    """Read states as scenarios write them, such as `uurrdu`, one letter for each slot of length 1.
 
-    `source` and `key` say where the letters stand. Raises InputError for no letter at all and
-    for any other character, which it names with its place (from 0).
+    The letters are u UP, r RECLAIMED and d DOWN; the timeline ends with them. `source` and `key`
+    say where the letters stand. Raises InputError for an empty string and for any other character,
+    which it names with its place from 0.
     """
     accepted = "a string of u (UP), r (RECLAIMED) and d (DOWN), one per slot"
     if not letters:

@@ -1,4 +1,9 @@
-"""What traces' own words mean for a worker: as scenario files say it, before any trace is read."""
+"""Read availability traces: the Failure Trace Archive's, SimGrid's profiles, and CSV tables of
+intervals.
+
+The classes of states say what a trace's own values mean for a worker, as scenario files set it
+before any trace is read.
+"""
 
 from __future__ import annotations
 
@@ -20,63 +25,66 @@ from sims.telling import counted
 
 
 class Origin(enum.Enum):
-    """Which epoch time becomes time 0."""
+    """Choices of which time in the file becomes time 0."""
 
     TRACE = "trace"
-    """The earliest start in the file: the nodes keep their common clock."""
+    """The earliest start in the file is time 0, so that nodes keep their common clock."""
     NODE = "node"
-    """Each node's own earliest start: every node begins at its first event."""
+    """Each node's own earliest start is time 0, so that every node begins at its first event."""
 
 
 @frozen
 class FtaStates:
-    """What the trace's two event types, and its silence, mean for a worker.
+    """Worker states that the two event types of a trace, and its gaps, stand for.
 
-    A gap is where no event covers a time, or the node's first event is still to come. By default it
-    is read as unavailable: nobody saw the node up. A trace that lists failures only says nothing of
-    the times between them: `gap` is then needed.
+    A gap is a time that no event of the node covers, or the time before its first event. By default
+    it is read as unavailable, since no event shows the node up. A trace that lists only failures
+    has no events for the times between them and therefore needs `gap`.
     """
 
     available: WorkerState = WorkerState.UP
-    """Of events of type 1."""
+    """Worker state during events of type 1."""
     unavailable: WorkerState = WorkerState.DOWN
-    """Of events of type 0."""
+    """Worker state during events of type 0."""
     gap: WorkerState | None = None
-    """Where no event is: u, r or d; default: d, where some event stands for UP."""
+    """Worker state in gaps: u, r or d; the default is d if some event stands for UP."""
 
 
 @frozen
 class ProfileStates:
-    """What the values of a profile mean for a worker.
+    """Worker states that the values of a SimGrid profile stand for.
 
-    SimGrid knows two: 0 is off, all others are on. `reclaimed_value` gives one value the meaning
-    RECLAIMED: this project's extension, off unless asked for, since SimGrid reads it as on.
+    In SimGrid 0 is off and all other values are on. `reclaimed_value` makes one value mean
+    RECLAIMED: an extension of this project, off by default, since SimGrid reads the value as on.
     """
 
     on: WorkerState = WorkerState.UP
-    """Of every value but 0."""
+    """Worker state for every value but 0."""
     off: WorkerState = WorkerState.DOWN
-    """Of 0."""
+    """Worker state for the value 0."""
     reclaimed_value: float | None = None
-    """The value that stands for RECLAIMED; none by default."""
+    """Value that stands for RECLAIMED; by default none."""
 
     def of(self, value: float) -> WorkerState:
-        """The state that `value` stands for."""
+        """Return the worker state that `value` stands for."""
         if self.reclaimed_value is not None and value == self.reclaimed_value:
             return WorkerState.RECLAIMED
         return self.on if value else self.off
 
 
 def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState]) -> WorkerState:
-    """Return the state of gaps: `gap`, or DOWN by default. Raises InputError where it is not given
-    and no entry of the file is UP: a list of outages would be read as a worker that never is UP."""
+    """Return the state of gaps, which is `gap` or by default DOWN.
+
+    Raises InputError where `gap` is not given and no entry of the file is UP: a list of outages
+    would otherwise be read as a worker that is never UP.
+    """
     if gap is not None or WorkerState.UP in seen:
         return gap or WorkerState.DOWN
-    told = " or ".join(sorted(it.name for it in seen))
+    states = " or ".join(sorted(it.name for it in seen))
     raise InputError(
         str(path),
         key,
-        f"missing: all that it lists is {told}, and nothing says what a worker is between",
+        f"missing: all that it lists is {states}, and nothing says what a worker is between",
         f'{key} = "u" (the file lists outages: UP between them), '
         f'or {key} = "d" (what it does not list is DOWN: never UP)',
     )
@@ -89,20 +97,23 @@ COLUMNS = (
     "event_stop_time event_end_reason"
 )
 LEAST_COLUMNS = 8
-"""Files leave the last column, the reason, empty."""
+"""Smallest number of columns in a line; files may leave out the last one, the reason."""
 
 _DEFAULT_STATES = FtaStates()
 
 
 @frozen(order=True)
 class NodeId:
-    """A node is numbered within its platform only."""
+    """Identifies a node by its platform and its number, which is unique within the platform
+    only."""
 
     platform: int
     node: int
 
 
 class _Event(NamedTuple):
+    """An event of a node: the node is available, or is not, from `start` to `stop`."""
+
     node: NodeId
     start: float
     stop: float
@@ -116,13 +127,14 @@ def read_fta_trace(
     origin: Origin = Origin.TRACE,
     component: int | None = None,
 ) -> dict[NodeId, Timeline]:
-    """Read a trace, plain or compressed, into one timeline per (platform, node), in this order;
-    seconds, known up to the node's own last stop.
+    """Read a trace of the Failure Trace Archive, plain or compressed, into a timeline for each
+    node.
 
-    Events of one node may overlap (clocks, several components): unavailable wins. `component`
-    keeps the events of that component only. Raises InputError where the file is unreadable, a
-    line is malformed (by number), an event stops before it starts, no event is left, or none of
-    them stands for UP and `states` does not say what a gap is.
+    Nodes are in order of platform and number. Times are in seconds, and each timeline ends at the
+    node's own last stop. Where events of a node overlap (clocks, several components), unavailable
+    wins. `component` keeps only the events of that component. Raises InputError where the file
+    cannot be read, a line is malformed (named by its number), an event stops before it starts, no
+    event is left, or none of them stands for UP and `states` does not set the state of gaps.
     """
     nodes: defaultdict[NodeId, list[_Event]] = defaultdict(list)
     for event in sorted(it for _, it in taken(path, _event, COLUMNS, "#")):
@@ -131,17 +143,18 @@ def read_fta_trace(
     if not nodes:
         which = "" if component is None else f" of component {component}"
         raise InputError(str(path), "", f"no event{which} that lasts", f"lines of {COLUMNS}")
-    earliest = min(own[0].start for own in nodes.values())
-    kinds = {event.available for own in nodes.values() for event in own}
+    earliest = min(events[0].start for events in nodes.values())
+    kinds = {event.available for events in nodes.values() for event in events}
     seen = {states.available if it else states.unavailable for it in kinds}
     gap = _gap_of(path, "states.gap", states.gap, seen)
     return {
-        node: _sweep(own, own[0].start if origin is Origin.NODE else earliest, states, gap)
-        for node, own in nodes.items()
+        node: _sweep(events, events[0].start if origin is Origin.NODE else earliest, states, gap)
+        for node, events in nodes.items()
     }
 
 
 def _event(line: str) -> _Event:
+    """Parse a line of the trace. Raises ValueError for a malformed line."""
     fields = line.split(maxsplit=LEAST_COLUMNS)
     if len(fields) < LEAST_COLUMNS:
         raise ValueError(counted(len(fields), "column"))
@@ -155,9 +168,14 @@ def _event(line: str) -> _Event:
 
 
 def _sweep(events: Sequence[_Event], zero: float, states: FtaStates, gap: WorkerState) -> Timeline:
-    """One pass over all starts and stops of a node, counting what covers each stretch."""
+    """Return the timeline of a node from its events, with `zero` as time 0.
+
+    One pass over all starts and stops counts the events of either type that cover each stretch.
+    """
     edges = [
-        edge for it in events for edge in ((it.start, it.available, 1), (it.stop, it.available, -1))
+        edge
+        for event in events
+        for edge in ((event.start, event.available, 1), (event.stop, event.available, -1))
     ]
     covering = Counter[bool]()
     changes = [(0.0, gap)]
@@ -172,20 +190,21 @@ def _sweep(events: Sequence[_Event], zero: float, states: FtaStates, gap: Worker
 
 PROFILE = "`date value`, `LOOPAFTER seconds`, `PERIODICITY seconds`, or a # or % comment"
 LOOP_AFTER, PERIODICITY = "LOOPAFTER", "PERIODICITY"
-"""Seconds from the last event to the repetition's time 0; seconds from one time 0 to the next."""
+"""Keywords of a repetition. LOOPAFTER gives the seconds from the last event to time 0 of the next
+lap; PERIODICITY the seconds from time 0 of one lap to that of the next."""
 
 _DEFAULT_PROFILE = ProfileStates()
 
 
 def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_PROFILE) -> Timeline:
-    """Read a profile, plain or compressed; times in seconds.
+    """Read a SimGrid profile of a host, plain or compressed; times are in seconds.
 
-    Before its first event a host is on. A repetition shifts the whole profile: its period is
-    the last date plus LOOPAFTER, or PERIODICITY itself, and its own first event comes `first
-    date` after its time 0, until when the last state lasts; so it repeats from the first date
-    on. Without one, the last state lasts for ever. Of several events at one date the last
-    holds. Raises InputError where the file is unreadable, a line is malformed (by number),
-    dates are not in order, or the repetition is shorter than the profile.
+    Before its first event a host is on. A repetition shifts the whole profile: its period is the
+    last date plus LOOPAFTER, or PERIODICITY itself. Each lap's first event comes `first date` after
+    the lap's time 0, and the previous lap's last state lasts until then; so the part from the first
+    date on repeats. Without a repetition the last state lasts for ever. Of several events at one
+    date the last holds. Raises InputError where the file cannot be read, a line is malformed (named
+    by its number), dates are not in order, or the repetition is shorter than the profile.
     """
     events: list[Change] = []
     loops: list[tuple[str, float]] = []
@@ -209,6 +228,8 @@ def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_PROFILE) -
 def _take(
     line: str, states: ProfileStates, events: list[Change], loops: list[tuple[str, float]]
 ) -> None:
+    """Parse a line and append its event to `events`, or its repetition to `loops`. Raises
+    ValueError for a malformed line."""
     words = line.split()
     if len(words) != 2:
         raise ValueError(f"{len(words)} words, not 2")
@@ -231,20 +252,22 @@ def _take(
 HEAD = ("worker", "start", "end", "state")
 INTERVALS = ",".join(HEAD)
 STATES = {word: it for it in WorkerState for word in (it.value.upper(), it.name)}
-"""A letter or a word, in either case."""
+"""Maps each name of a state, its letter or its word in upper case, to the state."""
 
 Span = tuple[float, float, WorkerState, int]
-"""From when, until when, in what state; and its line."""
+"""Start and end of an interval in seconds, its state, and the number of its line."""
 
 
 def read_intervals(path: Path, gap: WorkerState | None = None) -> dict[str, Timeline]:
-    """Read a table, plain or compressed, into one timeline per worker, in the order of their first
-    lines; seconds from 0, known up to the worker's own last end.
+    """Read a CSV table with the columns worker, start, end and state into a timeline for each
+    worker.
 
-    States are u, r, d or UP, RECLAIMED, DOWN in either case; `gap` is the state where a worker has
-    no interval, by default DOWN. Lines may come in any order. Raises InputError where the file is
-    unreadable, a line is malformed (by number), two intervals of one worker overlap, there is none,
-    or none of them is UP and `gap` is not given.
+    Workers are in the order of their first lines. Times are in seconds from 0, and each timeline
+    ends at the worker's own last end. States are u, r, d or UP, RECLAIMED, DOWN in upper or lower
+    case; `gap` is the state where a worker has no interval, by default DOWN. Lines may come in any
+    order; the file may be compressed. Raises InputError where the file cannot be read, a line is
+    malformed (named by its number), two intervals of one worker overlap, there is none, or none of
+    them is UP and `gap` is not given.
     """
     workers: defaultdict[str, list[Span]] = defaultdict(list)
     for number, read in taken(path, lambda line: _span(line, not workers), INTERVALS):
@@ -259,7 +282,11 @@ def read_intervals(path: Path, gap: WorkerState | None = None) -> dict[str, Time
 
 
 def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | None:
-    """None: it is the head of the table, or empty."""
+    """Parse a line into worker, start, end and state, or return None for an empty line or the
+    table's head.
+
+    Raises ValueError for a malformed line.
+    """
     words = [word.strip() for word in next(csv.reader([line]))]
     if not any(words) or (tuple(words) == HEAD and first):
         return None
@@ -275,6 +302,7 @@ def _span(line: str, first: bool) -> tuple[str, float, float, WorkerState] | Non
 
 
 def _timeline(path: Path, spans: Sequence[Span], gap: WorkerState) -> Timeline:
+    """Return the timeline of a worker. Raises InputError where two of its intervals overlap."""
     changes: list[Change] = [(0.0, gap)]
     for start, end, state, line in sorted(spans, key=lambda span: span[0]):
         if start < changes[-1][0]:

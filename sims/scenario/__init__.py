@@ -1,5 +1,8 @@
-"""A whole scenario file: every section once, with one meaning for every kind of job; what it begins
-with, how its runs are measured, and what their logs say. `holdfast.sections` is this package."""
+"""The scenario file as a whole: each section once, with one meaning for every kind of job, and the
+keys that the whole file sets.
+
+Programs import this package as `holdfast.sections`.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, Duration, Name, NotNegative, PathName, Positive, Time
+from sims.tables.fields import Accepts, Count, Duration, LogName, Name, NotNegative, Positive, Time
 
 __all__ = [
     "AlwaysUp",
@@ -87,9 +90,9 @@ if TYPE_CHECKING:
     from sims.metrics.arrivals import Blocks
 
 CAP = 1_000_000
-"""Slots at which a run of volatile13 counts as failed."""
+"""Slots after which volatile13 counts a run as failed."""
 SEEDS = range(2**64)
-"""What a run can begin with: its log has no larger numbers."""
+"""Seeds that a run can have; a log holds no larger numbers."""
 HOUR = 3600.0
 
 Seed = Annotated[
@@ -98,47 +101,50 @@ Seed = Annotated[
 
 
 class Unit(enum.Enum):
-    """What times are counted in."""
+    """Units in which a scenario counts its times."""
 
     S = "s"
     """Seconds."""
     SLOT = "slot"
-    """Slots of a length of one's own."""
+    """Slots, whose length the user chooses."""
 
 
 class ByState(Section):
-    """Of one processor, by what it does."""
+    """A rate per processor, by what the processor does."""
 
     busy: NotNegative = 0
-    """A run holds it."""
+    """Rate while a run holds the processor."""
     idle: NotNegative = 0
-    """It is UP and no run holds it."""
+    """Rate while the processor is UP and no run holds it."""
     reclaimed: NotNegative = 0
-    """Its owner has it."""
+    """Rate while the processor is RECLAIMED by its owner."""
     down: NotNegative = 0
-    """It is DOWN."""
+    """Rate while the processor is DOWN."""
 
 
 class MeasuresSection(Section):
-    """`[measures]`: how runs are measured; their logs say so too."""
+    """`[measures]`: how runs are measured; their logs record it too."""
 
     bound: Duration = 10.0
-    """Time units below which bounded slowdown takes no job for shorter: 10 s."""
+    """Least run time for bounded slowdown, which counts shorter jobs as this long, time units;
+    default: 10 s."""
     prices: ByState | None = None
-    """Of an hour; default: nothing has a price, and runs have no cost."""
+    """Price of an hour of a processor in each state; default: nothing has a price, and runs have no
+    cost."""
     watts: ByState | None = None
-    """Power; default: it is not known, nor is the energy."""
+    """Power of a processor in each state, watts; default: unknown, and so is the energy."""
     hour: Duration | None = None
-    """Time units in an hour; default: 3600 where the unit is s."""
+    """Number of time units in an hour; default: 3600 where the unit is s."""
     block: Duration | None = None
-    """Time units in a block: where a scenario has no randomness, intervals are over blocks of its
-    time; default: a week where the unit is s, else none are."""
+    """Length of a block, time units: where a scenario has no randomness, confidence intervals are
+    over blocks of its time; default: a week where the unit is s, otherwise there are none."""
     warm_up: Time | None = None
-    """Time units from the start on, of which those intervals leave out the jobs: the machine fills;
-    default: a block."""
+    """Time from the start whose jobs those intervals leave out, because the machine is still
+    filling, time units; default: one block."""
 
     def blocks(self, unit: Unit) -> Blocks | None:
-        """Over which intervals are; None: no length is known."""
+        """Return the blocks over which confidence intervals are computed; None: their length is
+        unknown."""
         from sims.metrics.arrivals import WEEK, Blocks
 
         length = WEEK if self.block is None and unit is Unit.S else self.block
@@ -147,7 +153,10 @@ class MeasuresSection(Section):
         return Blocks(length, length if self.warm_up is None else self.warm_up)
 
     def hours(self, unit: Unit, needed: object) -> float | None:
-        """Time units in an hour. Raises InputError where that is needed and not known."""
+        """Return the number of time units in an hour.
+
+        Raises InputError where the number is needed and not known.
+        """
         hour = HOUR if self.hour is None and unit is Unit.S else self.hour
         if hour is None and needed:
             problem = "missing: prices and watts are of hours, and the unit is a slot"
@@ -155,61 +164,66 @@ class MeasuresSection(Section):
         return hour
 
     def tell(self, system: System, unit: Unit) -> None:
-        """What the log says of it. Raises InputError where an hour's length is not known."""
+        """Describe the measures in the log.
+
+        Raises InputError where an hour's length is needed and not known.
+        """
         hour = self.hours(unit, self.prices or self.watts)
         rates = (tuple(it.model_dump().values()) if it else () for it in (self.prices, self.watts))
         system.describe(MeasuresDescribed, self.bound, hour, *rates)
 
 
 class LiveSection(Section):
-    """`[live]`: how `holdfast live` and `reality` carry the scenario out; other commands ignore
-    it. Its times are in seconds of the wall clock."""
+    """`[live]`: how `holdfast live` and `reality` carry the scenario out with real processes; other
+    commands ignore it. Its times are seconds of the wall clock."""
 
     scale: Positive = 1.0
-    """Seconds per time unit."""
+    """Seconds of the wall clock per time unit."""
     pace: Positive = 0.05
-    """Seconds between two steps of a computation, at speed 1."""
+    """Seconds between two steps of a computation at speed 1."""
     bandwidth: Positive = 1.0
-    """Megabytes a second through a channel of the master."""
+    """Megabytes per second through one channel of the master."""
     tolerance: Positive = 0.05
-    """How many seconds late work may be complete that counts as on time."""
+    """Largest delay of completed work that still counts as on time, seconds."""
     patience: Positive = 20.0
-    """How many seconds late it may be at most: a run whose work is later has failed."""
+    """Largest delay of work, seconds; a run whose work is later has failed."""
     function: str | None = None
-    """`package.module:name` of a function (state, number of the step) -> state, both states bytes:
-    a step of the computation; default: a hash."""
+    """`package.module:name` of the function (state, number of the step) -> state that computes one
+    step, with both states as bytes; default: a hash."""
 
 
 class Scenario(Section):
-    """A whole scenario file; all times are in its one unit."""
+    """One whole scenario file; all its times are in one unit."""
 
     name: Name
-    """What the run is called, and by default its log."""
+    """Name of the run, and by default of its log."""
     seed: Seed = 0
-    """The run's one seed."""
-    log: PathName | None = None
-    """Where `holdfast run` writes the log, from the current folder; default: logs/NAME.jsonl;
-    `none`: nowhere."""
+    """Seed of all random draws of the run."""
+    log: LogName | None = None
+    """Name of the log that `holdfast run` writes, a file in logs/; default: the run's name and
+    .jsonl; `none`: no log is written."""
     stalled_after: Count | None = None
-    """Events in which no work is saved or completed after which a run ends with an error, unless it
-    has a `job.cap`, `--until` or a trace at whose end it ends; default: 1,000,000, or 1,000 for
-    each worker if that is more."""
+    """Number of events without saved or completed work after which a run ends with an error, unless
+    a `job.cap`, `--until` or the end of a trace ends it; default: 1,000,000, or 1,000 for each
+    worker if that is more."""
     unit: Unit | None = None
-    """Of every time in the file; default: `slot` where an enrolment policy decides, else `s`."""
+    """Unit of every time in the file; default: `slot` where an enrolment policy decides, otherwise
+    `s`."""
     platform: PlatformSection | None = None
     workers: tuple[WorkerSection, ...] = ()
     random_workers: RandomWorkers | None = None
     reclaims: tuple[Span, ...] = ()
-    """[from, until, worker]: an owner takes this worker back then, whatever else it does."""
+    """[from, until, worker] of each span during which an owner reclaims a worker, in addition to
+    the worker's availability."""
     faults: AnyFaults = Field(default_factory=NoFaults)
-    """Whether and when workers fail."""
+    """Whether and when workers fail; default: never."""
     errors: ErrorSection = Field(default_factory=ErrorSection)
     master: MasterSection | None = None
     link: LinkSection = Field(default_factory=LinkSection)
     job: JobSection
     """The jobs, by their kind."""
     protection: ProtectionSection = Field(default_factory=ProtectionSection)
-    """How jobs survive, those that have no table of their own."""
+    """Protection of the jobs that have no table of their own."""
     policy: PolicySection = Field(default_factory=PolicySection)
     measures: MeasuresSection | None = None
     live: LiveSection = Field(default_factory=LiveSection)
@@ -218,17 +232,18 @@ class Scenario(Section):
 
     @property
     def folder(self) -> Path:
-        """Where files that it names, and code, are sought."""
+        """Folder in which the files and the code that the scenario names are looked for."""
         return self._folder
 
     def within(self, folder: Path) -> Self:
-        """The same, whose files are sought in `folder`."""
+        """Return the same scenario, whose files are looked for in `folder`."""
         copied = self if folder == self._folder else self.model_copy()
         copied._folder = folder
         return copied
 
     def __copy__(self) -> Self:
-        """Without what was worked out of other sections than a changed copy may have."""
+        """Return a copy without cached values, because they depend on sections that the copy may
+        change."""
         copied = super().__copy__()
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
@@ -236,7 +251,7 @@ class Scenario(Section):
 
     @cached_property
     def full_platform(self) -> Platform:
-        """All workers."""
+        """All workers of the scenario."""
         return Platform.of(
             self.platform or PlatformSection(),
             *(self.workers, self.random_workers, self.reclaims),
@@ -245,14 +260,15 @@ class Scenario(Section):
 
     @cached_property
     def bare(self) -> bool:
-        """Whether nothing but faults that are heard of at once befalls its workers, and nothing is
-        sent to them."""
-        heard = not any(law.detection for law in self.faults.laws)
-        return heard and self.full_platform.plain and self.master is None
+        """Whether nothing is sent to workers, and nothing happens to them but faults that are
+        detected at once."""
+        detected = not any(law.detection for law in self.faults.laws)
+        return detected and self.full_platform.plain and self.master is None
 
     @cached_property
     def decider(self) -> DeciderKind:
-        """Who decides."""
+        """The kind of decider: the kind whose policy the scenario names, or the default of its
+        jobs."""
         job = self.job
         streamed = isinstance(job, RigidSection) and job.stream is not None
         due = any(it.deadline is not None for it in job.jobs)
@@ -260,17 +276,17 @@ class Scenario(Section):
 
     @property
     def policy_name(self) -> str:
-        """As the log has it."""
+        """Name of the policy as the log has it."""
         return self.policy.name or ("none" if self.decider is DeciderKind.PACK else "R-LIST-0")
 
     @property
     def named_policy(self) -> PolicySection:
-        """`[policy]` with its name, the default one too."""
+        """`[policy]` with the policy's name, also where it is the default."""
         return self.policy.model_copy(update={"name": self.policy_name})
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Of its jobs."""
+        """Kinds of jobs that the scenario has."""
         job = self.job
         own: set[str] = {each.kind for each in job.jobs}
         if any(source for key, source in job.sources.items() if key != "jobs"):
@@ -279,12 +295,12 @@ class Scenario(Section):
 
     @property
     def times(self) -> Unit:
-        """Unit of every time."""
-        usual = Unit.SLOT if self.decider is DeciderKind.ENROLMENT else Unit.S
-        return self.unit or usual
+        """Unit of every time in the scenario."""
+        default = Unit.SLOT if self.decider is DeciderKind.ENROLMENT else Unit.S
+        return self.unit or default
 
     @property
     def cap(self) -> float:
-        """When the run ends, whatever is unfinished."""
-        usual = CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
-        return usual if self.job.cap is None else self.job.cap
+        """Time at which the run ends, whatever is unfinished."""
+        default = CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
+        return default if self.job.cap is None else self.job.cap

@@ -1,5 +1,8 @@
-"""What a scenario says that may mislead its author: settings without effect, and costs that only
-one side of a comparison pays. `check` prints both, a run warns of the former."""
+"""Advice on settings that may mislead their author: settings without effect, and costs that only
+one side of a comparison pays.
+
+`holdfast check` prints both; a run warns of settings without effect.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from sims.scenario.faults import AnyFault
 
 Advice = Iterator[tuple[str, str]]
-"""(dotted key, what its author should know)."""
+"""Pairs of a dotted key and what its author should know."""
 
 OF_BUDDIES = ("images_every", "image_cost", "replace_after")
 OF_CHECKPOINTS = (
@@ -30,13 +33,13 @@ OF_CHECKPOINTS = (
     *("on_notice", "blocking", "slowdown"),
 )
 OF_SAVING = ("cost", "verified", "blocking", "slowdown", "images_every", "image_cost")
-"""Keys of [protection] that only buddies, only checkpoints of any kind, and only the saving of one
-give a meaning."""
+"""Keys of [protection] that only buddies (OF_BUDDIES), only checkpoints of any kind
+(OF_CHECKPOINTS), and only the saving of a checkpoint (OF_SAVING) give a meaning."""
 
 
 def idle(scenario: Scenario) -> Advice:
-    """Yield (key, why nothing reads it) of each setting that differs from its default and that its
-    author may think does something."""
+    """Yield (key, reason) of each setting without effect that differs from its default, and whose
+    author may think that it has one."""
     yield from scenario.policy.idle(scenario.decider, scenario.policy_name)
     for place, section in _protections(scenario):
         reasons = _idle_protection(section, scenario)
@@ -45,8 +48,8 @@ def idle(scenario: Scenario) -> Advice:
     yield from _idle_workers(scenario)
     yield from _idle_jobs(scenario)
     if scenario.link != LinkSection() and scenario.decider is not DeciderKind.PACK:
-        who = scenario.policy_name
-        yield "link", f"only a pack moves data between workers, and {who} is none"
+        name = scenario.policy_name
+        yield "link", f"only a pack moves data between workers, and {name} is none"
     if (master := scenario.master) and master.image and not _images_sent(scenario):
         yield "master.image", "no job keeps images at the master, and none is cloned"
     measures = scenario.measures
@@ -55,41 +58,42 @@ def idle(scenario: Scenario) -> Advice:
 
 
 def warn_of_idle(scenario: Scenario) -> None:
-    """Warn, in a line each, of settings without effect."""
+    """Warn of each setting without effect, in one line each."""
     for key, reason in idle(scenario):
         warnings.warn(f"{key} has no effect: {reason}", stacklevel=2)
 
 
 def warnings_of(scenario: Scenario) -> Advice:
-    """Yield (key, what happens) of settings whose effect is another than their author may think."""
+    """Yield (key, explanation) of each setting whose effect may differ from what its author
+    thinks."""
     for place, section in _protections(scenario):
-        yield from _uneven(place, section, scenario)
+        yield from _one_sided_costs(place, section, scenario)
     for place, law in _laws(scenario):
-        if _cut(law) and not (law.downtime == 0 and _unowned(scenario)):
-            told = "a fault is known as soon as its worker is UP again, after downtime = "
-            yield f"{place}.detection", f"{told}{law.downtime:g}; {law.detection:g} is longer"
+        if _ends_before_detection(law) and not (law.downtime == 0 and _only_faults(scenario)):
+            text = "a fault is known as soon as its worker is UP again, after downtime = "
+            yield f"{place}.detection", f"{text}{law.downtime:g}; {law.detection:g} is longer"
     pool, replaced = scenario.platform, (it.replace_after for _, it in _protections(scenario))
     if pool and pool.spares and all(after is None for after in replaced):
-        told = "no job runs on them: they replace members only under protection.replace_after"
-        yield "platform.spares", told
+        text = "no job runs on them: they replace members only under protection.replace_after"
+        yield "platform.spares", text
 
 
-def _uneven(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:
-    """Yield where a run that continues from saved work pays for it, and one that starts from
+def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:
+    """Yield each cost that a run which continues from saved work pays, while a run that starts from
     scratch pays nothing."""
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
-    if not _endangered(scenario):
+    if not _can_end_early(scenario):
         return
     if section.recovery and kind is ProtectionKind.NONE:
         yield f"{place}.recovery", f"under kind none {free}"
     if master is None and cloned and section.delay:
         yield f"{place}.delay", f"a clone pays {section.delay:g}, and {free}"
-    if kind is not ProtectionKind.IMAGES or not _saves(section, scenario):
+    if kind is not ProtectionKind.IMAGES or not _takes_checkpoints(section, scenario):
         return
     if master is None and section.recovery:
-        told = f"a run that continues from a checkpoint pays {section.recovery:g}"
-        yield f"{place}.recovery", f"{told}, and {free}"
+        text = f"a run that continues from a checkpoint pays {section.recovery:g}"
+        yield f"{place}.recovery", f"{text}, and {free}"
     if master is not None and master.image and not (master.program or master.data):
         yield "master.image", f"a run that continues from an image fetches it, and {free}"
 
@@ -102,10 +106,11 @@ BY_IMAGE = "with a [master] an image takes master.image"
 
 
 def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str, str]:
-    """Return why keys of [protection] have no effect; of several reasons the first."""
+    """Map keys of [protection] to the reason why they have no effect; of several reasons, the first
+    in the list of rules counts."""
     kind, alone, linked = section.kind, section.copies == 1, scenario.master is not None
     none, images = kind is ProtectionKind.NONE, kind is ProtectionKind.IMAGES
-    unsaved, pack = not _saves(section, scenario), scenario.decider is DeciderKind.PACK
+    unsaved, pack = not _takes_checkpoints(section, scenario), scenario.decider is DeciderKind.PACK
     rules: tuple[tuple[bool, str, tuple[str, ...]], ...] = (
         (none, "protection.kind is none: no checkpoint is taken", OF_CHECKPOINTS),
         (kind is not ProtectionKind.BUDDIES, "members are kept only under buddies", OF_BUDDIES),
@@ -119,10 +124,15 @@ def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str
         (section.images_every is None, "protection.images_every is missing", ("image_cost",)),
         (section.blocking, "protection.blocking is true: checkpoints stop the run", ("slowdown",)),
         (not (section.by_formula or pack), "protection.period is no formula", ("mtbf",)),
-        (not _notified(scenario), "no owner gives notice (availability.notice)", ("on_notice",)),
-        (not _falling(scenario), "no worker ever goes DOWN", ("replace_after",)),
+        (
+            not _gives_notice(scenario),
+            "no owner gives notice (availability.notice)",
+            ("on_notice",),
+        ),
+        (not _can_go_down(scenario), "no worker ever goes DOWN", ("replace_after",)),
     )
     reasons = dict[str, str]()
+    # Earlier rules win: what `reasons` already holds overrides the new keys.
     for _, why, keys in (rule for rule in rules if rule[0]):
         reasons = dict.fromkeys(keys, why) | reasons
     return reasons
@@ -134,9 +144,9 @@ def _idle_faults(scenario: Scenario) -> Advice:
         keys = (key for key in ("of", "downtime", "detection") if faults.differs(key))
         yield from ((f"faults.{key}", "faults.kind is none") for key in keys)
     for place, law in _laws(scenario):
-        if _cut(law) and law.downtime == 0 and _unowned(scenario):
-            told = "downtime is 0, and a fault is known once its worker is UP again"
-            yield f"{place}.detection", f"{told}; of a hang, downtime is how long it lasts"
+        if _ends_before_detection(law) and law.downtime == 0 and _only_faults(scenario):
+            text = "downtime is 0, and a fault is known once its worker is UP again"
+            yield f"{place}.detection", f"{text}; of a hang, downtime is how long it lasts"
         if law.of is Struck.NODES and scenario.full_platform.node == 1:
             yield f"{place}.of", "platform.node is 1: each worker is a node"
 
@@ -173,7 +183,7 @@ def _idle_jobs(scenario: Scenario) -> Advice:
 
 
 def _protections(scenario: Scenario) -> Iterator[tuple[str, ProtectionSection]]:
-    """Yield the file's protection and those of its jobs, each with its place."""
+    """Yield the file's protection and those of its jobs, each with its dotted place."""
     yield "protection", scenario.protection
     for k, job in enumerate(scenario.job.jobs):
         if job.protection is not None:
@@ -181,50 +191,52 @@ def _protections(scenario: Scenario) -> Iterator[tuple[str, ProtectionSection]]:
 
 
 def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
-    """Yield the laws of faults, each with its place."""
+    """Yield the laws of faults, each with its dotted place."""
     for k, law in enumerate(scenario.faults.laws):
         yield "faults" if law is scenario.faults else f"faults.laws.{k}", law
 
 
-def _cut(law: AnyFault) -> bool:
-    """Whether a fault is known before its time of detection has passed: the worker is UP again."""
+def _ends_before_detection(law: AnyFault) -> bool:
+    """Return whether the worker is UP again before a fault is detected, so that the detection time
+    has no effect."""
     lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
     return lasting and law.detection > law.downtime
 
 
-def _saves(section: ProtectionSection, scenario: Scenario) -> bool:
-    """Whether checkpoints are taken at all."""
+def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
+    """Return whether jobs under this protection take checkpoints at all."""
     if section.kind is ProtectionKind.NONE:
         return False
-    asked = section.on_notice is OnNotice.SAVE and _notified(scenario)
+    asked = section.on_notice is OnNotice.SAVE and _gives_notice(scenario)
     return section.period != inf or asked
 
 
 def _images_sent(scenario: Scenario) -> bool:
-    """Whether an image may pass the master's link."""
+    """Return whether a checkpoint image may be sent over the master's link."""
     return scenario.decider is DeciderKind.COPIES or any(
         it.kind is ProtectionKind.IMAGES or it.images_every or (it.copies > 1 and it.cloning)
         for _, it in _protections(scenario)
     )
 
 
-def _notified(scenario: Scenario) -> bool:
-    """Whether an owner announces that a worker goes DOWN."""
+def _gives_notice(scenario: Scenario) -> bool:
+    """Return whether an owner gives notice before a worker goes DOWN."""
     owners = (it.availability for it in scenario.full_platform.sections)
     return any(it.notice and not isinstance(it, AlwaysUp) for it in owners)
 
 
-def _unowned(scenario: Scenario) -> bool:
-    """Whether only faults take workers away: a RECLAIMED one's fault may be known late."""
+def _only_faults(scenario: Scenario) -> bool:
+    """Return whether only faults take workers away; a fault of a RECLAIMED worker may be detected
+    late."""
     return not scenario.full_platform.owned
 
 
-def _falling(scenario: Scenario) -> bool:
-    """Whether workers may go DOWN."""
+def _can_go_down(scenario: Scenario) -> bool:
+    """Return whether workers may go DOWN."""
     return bool(scenario.faults.laws) or scenario.full_platform.owned
 
 
-def _endangered(scenario: Scenario) -> bool:
-    """Whether a run may end early."""
+def _can_end_early(scenario: Scenario) -> bool:
+    """Return whether a run may end early."""
     errors = bool(scenario.errors.given) or any(it.failures for it in scenario.job.jobs)
-    return _falling(scenario) or errors or scenario.policy.preemption
+    return _can_go_down(scenario) or errors or scenario.policy.preemption

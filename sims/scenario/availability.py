@@ -1,6 +1,7 @@
-"""What a scenario file may say of one worker's availability: none, a chain, a string of states.
+"""Availability of one worker: always UP, a Markov chain, or a string of states.
 
-Readers of files, and of strings, are imported where one is read: no run waits for what others need.
+Readers of files and strings are imported where one is read, so that no run pays for the imports of
+another kind.
 """
 
 from __future__ import annotations
@@ -27,60 +28,65 @@ Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")
 
 
 class After(enum.Enum):
-    """What comes after the end of a trace."""
+    """What follows the end of a trace."""
 
     ERROR = "error"
-    """Nothing: a run that lasts longer is refused."""
+    """Nothing: a run that lasts longer ends with an error."""
     HOLD = "hold"
-    """Its last state, for ever."""
+    """The trace's last state, for ever."""
     UP = "up"
     """UP, for ever."""
     REPEAT = "repeat"
-    """The trace again, from its start."""
+    """The trace again from its start, for ever."""
 
 
 class Owned(Section):
-    """What an owner who takes a worker away may do."""
+    """An availability with an owner, who may give notice before taking the worker DOWN."""
 
     notice: Time = 0
-    """How long before it takes the worker DOWN the owner says so."""
+    """Time between the owner's notice and the moment the worker goes DOWN, time units; default: no
+    notice."""
 
     def notices(self, rng: Generator) -> Iterator[tuple[float, float | None]]:
-        """(when it says so, when it takes the worker DOWN; None: it does nothing of the kind)."""
-        with suppress(InputError):  # a trace has ended: its changes say so in time
+        """Yield (time of notice, time at which the worker goes DOWN) for each change of state.
+
+        The second time is None for a change that is not to DOWN, which cancels an earlier notice.
+        """
+        with suppress(InputError):  # a trace that has ended: its `changes` raises the error in time
             for time, state in self.changes(rng):
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
 
     def priced(self, worker: int) -> WorkerPriced | None:
-        """What it says that a worker costs while it is UP; None: nothing."""
+        """Return the prices of the worker while it is UP, as the availability gives them; None: it
+        gives none."""
         return None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """(time, state) from time 0 on."""
+        """Yield (time, state) from time 0 on."""
         raise AssertionError("an availability knows its changes")
 
 
 class AlwaysUp(Owned):
-    """`"always"` or `{kind = "always"}`: never reclaimed, never down."""
+    """`"always"` or `{kind = "always"}`: never RECLAIMED, never DOWN."""
 
     kind: Literal["always"] = "always"
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
+        """Yield (slot, state) from slot 0 on: UP only."""
         return iter(((0, WorkerState.UP),))
 
     def chain(self) -> MarkovChain:
-        """What policies believe by default."""
+        """Return the chain that policies assume by default: always UP."""
         return MarkovChain(((1.0, 0.0, 0.0),) * 3)
 
 
 class Markov(Owned):
-    """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}` (volatile13,
-    section V.A)."""
+    """`{kind = "markov", rows = [[uu, ur, ud], [ru, rr, rd], [du, dr, dd]]}`: a Markov chain from
+    slot to slot (volatile13, section V.A)."""
 
     kind: Literal["markov"] = "markov"
     rows: tuple[Row, Row, Row]
-    """Probabilities from slot to slot, rows and columns in the order UP, RECLAIMED, DOWN."""
+    """Probabilities from slot to slot; rows and columns are in the order UP, RECLAIMED, DOWN."""
     first: WorkerState = WorkerState.UP
     """State in slot 0."""
 
@@ -88,37 +94,37 @@ class Markov(Owned):
         MarkovChain(self.rows)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
+        """Yield (slot, state) from slot 0 on, drawn from the chain."""
         return markov_changes(MarkovChain(self.rows), rng, self.first)
 
     def chain(self) -> MarkovChain:
-        """What policies believe by default: the truth."""
+        """Return the chain that policies assume by default: the true one."""
         return MarkovChain(self.rows)
 
 
 class Trace(Owned):
-    """Whatever has a timeline of slots."""
+    """An availability that a timeline of slots gives."""
 
     after: After = After.UP
-    """What comes after its end."""
+    """State after the end of the trace: `up`, `hold` or `repeat`, for files also `error`."""
 
     def timeline(self) -> Timeline:
-        """The states in slots of length 1."""
+        """Return the states in slots of length 1."""
         raise AssertionError("a trace knows its timeline")
 
     def known(self) -> Timeline:
-        """The part of its timeline that was seen."""
+        """Return the part of the timeline that was observed."""
         timeline = self.timeline()
         if timeline.end is not None:
             return timeline
         return timeline.clipped(timeline.changes[-1][0] + 1)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
+        """Yield (slot, state) from slot 0 on."""
         return self.ending(self.timeline())
 
     def ending(self, timeline: Timeline) -> Iterator[Change]:
-        """The changes of a timeline, and what comes after them where it ends."""
+        """Yield the changes of a timeline, and those that follow its end."""
         end = timeline.end
         if self.after is After.REPEAT and end is not None:
             timeline = timeline.repeated()
@@ -129,13 +135,13 @@ class Trace(Owned):
             yield int(end), WorkerState.UP
 
     def chain(self) -> MarkovChain:
-        """What policies believe by default: the chain that fits the trace best."""
+        """Return the chain that policies assume by default: the one that fits the trace best."""
         from sims.readers.fits import fit_markov
 
         return fit_markov(self.known()).chain
 
     def failures(self) -> tuple[int, int]:
-        """Slots that it is UP, and how often it goes DOWN."""
+        """Return the number of slots that the worker is UP, and how often it goes DOWN."""
         runs = self.known().runs()
         up = sum(slots for state, slots in runs if state is WorkerState.UP)
         return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
@@ -148,7 +154,7 @@ class Letters(Trace):
 
     kind: Literal["letters"] = "letters"
     states: str
-    """u UP, r RECLAIMED, d DOWN; slot 0 first."""
+    """State of each slot from slot 0 on: u UP, r RECLAIMED, d DOWN."""
 
     def check(self) -> None:
         self.timeline()
@@ -162,7 +168,7 @@ class Letters(Trace):
 
 
 def cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
-    """The changes, and at each bound between them the state once more."""
+    """Yield the changes, and at each bound between them the current state once more."""
     _, state = first = next(changes)
     yield first
     following = next(changes, None)

@@ -1,4 +1,4 @@
-"""How many faults a scenario lets expect: what its log says of that, and what `check` tells."""
+"""Expected numbers of faults of a scenario, for its log and for `holdfast check`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from sims.scenario.workload import Submission, asked_of
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
 Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...]]
-"""The fields of a FaultsExpected."""
+"""The fields of a FaultsExpected event."""
 
 
 def expected(scenario: Scenario) -> Iterator[Expected]:
-    """Yield what the log says of each law, where one of them says its age, fits a log or replays
-    one: with none of these, logs are what they were before there were ages."""
+    """Yield the fields of each law's event, if a law states its age, fits a log or replays one.
+
+    Otherwise nothing is yielded, so that the logs of scenarios without ages do not change.
+    """
     if not stated(scenario):
         return
     workers = scenario.full_platform.size
@@ -28,7 +30,7 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
 
 
 def stated(scenario: Scenario) -> bool:
-    """Return whether a law says its age, fits a log or replays one."""
+    """Return whether a law of faults states its age, fits a log or replays one."""
     return any(
         getattr(law, "age", None) is not None or isinstance(law, ReplayedFaults)
         for law in scenario.faults.laws
@@ -36,7 +38,7 @@ def stated(scenario: Scenario) -> bool:
 
 
 def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
-    """Yield the time of each listed fault, once for each worker that it strikes."""
+    """Yield the time of each listed fault, once for each worker that fails."""
     nodes = scenario.full_platform.nodes
     for time, unit in getattr(law, "strikes", ()):
         if law.of is Struck.WORKERS:
@@ -46,8 +48,11 @@ def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
 
 
 def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
-    """Return when the work ends at the soonest: no job ends before its own time has passed, and all
-    workers have no more than all of their time. Speeds are taken for 1; a cap ends it."""
+    """Return the earliest possible end of the work, in time units.
+
+    No job ends before its own time has passed, and the workers together do no more work than their
+    number times the time. Speeds count as 1; the scenario's cap bounds the result.
+    """
     workers = scenario.full_platform.able
     latest, area = 0.0, 0.0
     for it in submissions:
@@ -57,8 +62,8 @@ def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
 
 
 def fault_lines(scenario: Scenario, until: float) -> Iterator[str]:
-    """Yield what `check` tells of each law of faults: how many are expected until then, and where
-    that, or a rate, is not what it seems."""
+    """Yield the lines of `check` on faults: how many each law lets expect until then, with warnings
+    where that number, or a rate, misleads."""
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
         nodes = law.of is Struck.NODES
@@ -76,7 +81,7 @@ def fault_lines(scenario: Scenario, until: float) -> Iterator[str]:
 
 
 def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
-    """Yield what a fitted law and its log have in common, and what not."""
+    """Yield lines that compare a fitted law with its log."""
     fit = law.fit
     if fit is not None:
         of = f"{fit.gaps:,} times between failures of {counted(fit.nodes, 'node')}"
@@ -87,7 +92,7 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
 
 
 def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:
-    """Yield a warning where how old workers are at the start makes a difference."""
+    """Yield a warning where the workers' age at the start changes the expected number of faults."""
     if isinstance(law, Weibull):
         new, old = (units * law.expected(until, it) for it in (Age.NEW, Age.STATIONARY))
         if differ(new, old):

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from sims.readers.failures import FittedLaw
 
 SMALLEST_SHAPE = 0.05
-"""Of Weibull laws: the smaller, the more of the faults follow the last one within no time."""
+"""Least shape of a Weibull law; the smaller the shape, the more faults follow the last one at
+once."""
 
 Fail = Annotated[
     tuple[Time, int],
@@ -41,38 +42,39 @@ Shape = Annotated[
 
 
 class Struck(enum.Enum):
-    """What a fault strikes."""
+    """The units that fail."""
 
     WORKERS = "workers"
     NODES = "nodes"
-    """All workers of a node at once, of which `platform.node` says how many there are."""
+    """All workers of a node fail at once; `platform.node` gives their number."""
 
 
 MEANINGLESS = {
     "age": "has no meaning: faults of this kind come at the times that are given, whatever the age",
     "downtime": "has no meaning: each failure lasts as long as its log says",
 }
-"""Key -> why kinds of faults that lack it do."""
+"""Maps a key to the reason why some kinds of faults do not have it."""
 
 
 class FaultFields(Section):
-    """What all kinds of faults have."""
+    """The keys that all kinds of faults have."""
 
     of: Struck = Struck.WORKERS
-    """What fails: `workers`, or whole `nodes`; mtbf and strikes are of them."""
+    """Units that fail: `workers`, or whole `nodes`; mtbf and strikes are of these units."""
     downtime: Time = 60.0
-    """D: how long a fault keeps a worker DOWN, in the file's unit."""
+    """D: time that a fault keeps a worker DOWN, in the file's unit."""
     detection: Time = 0
-    """After which time a fault of a worker that a run holds is detected; until then the run waits,
-    and nobody knows."""
+    """Time after which the fault of a worker that a run holds is detected, time units; until then
+    the run waits, because the scheduler does not know of the fault."""
 
     _fit: FittedLaw | None = PrivateAttr(None)
-    """Where it was fitted."""
+    """The fit that this law comes from, if it was fitted to a log."""
 
     @model_validator(mode="before")
     @classmethod
     def _meant(cls, table: Any) -> Any:
-        """Raise ValueError, of an InputError, for a key that has no meaning for this kind."""
+        """Raise ValueError, of an InputError, for a key that has no meaning for this kind of
+        faults."""
         for key, reason in MEANINGLESS.items():
             if isinstance(table, Mapping) and key in table and key not in cls.model_fields:
                 raise ValueError(InputError("", key, reason, f"{key} left out"))
@@ -80,17 +82,17 @@ class FaultFields(Section):
 
     @property
     def laws(self) -> tuple[Any, ...]:
-        """Each that strikes by itself: all of them are kinds of FaultFields."""
+        """The laws that act independently of each other; each is of a kind of FaultFields."""
         return (self,)
 
     @property
     def fit(self) -> FittedLaw | None:
-        """What fitted it to a log of failures, if anything did."""
+        """The fit of the law to a log of failures; None: the law was not fitted."""
         return self._fit
 
     @property
     def starts(self) -> Age:
-        """Return the age of workers, or nodes, at the start."""
+        """Age of workers, or nodes, at the start."""
         return getattr(self, "age", None) or Age.NEW
 
     @property
@@ -100,12 +102,15 @@ class FaultFields(Section):
 
     @property
     def mean_downtime(self) -> float:
-        """How long a fault keeps a worker DOWN."""
+        """Mean time that a fault keeps a worker DOWN."""
         return self.downtime
 
     def expected(self, time: float, starts: Age | None = None) -> float:
-        """Return how many faults of one worker, or node, are expected by `time`, without those
-        listed; `starts`: its age at the start, by default the law's."""
+        """Return the expected number of faults of one worker, or node, by `time`, without listed
+        ones.
+
+        `starts` is the age at the start; default: the law's.
+        """
         law = cast(Any, self)
         if isinstance(law, Weibull) and (starts or self.starts) is Age.NEW:
             return expected_renewals(time, law.mtbf, law.shape)
@@ -113,7 +118,7 @@ class FaultFields(Section):
 
     def mtbf_over(self, since: float, until: float) -> float:
         """Return the mean time between the faults of one worker, or node, from `since` to `until`;
-        Young's and Daly's periods count with it.
+        Young's and Daly's periods use it.
 
         It differs from the law's mean only where workers are new at the start and the law is a
         Weibull law.
@@ -125,12 +130,18 @@ class FaultFields(Section):
         return (until - since) / (self.expected(until) - self.expected(since))
 
     def fitted(self, folder: Path) -> FaultFields:
-        """What takes its place once logs in `folder` are read. Raises InputError."""
+        """Return the law that takes this section's place once logs in `folder` are read.
+
+        Raises InputError where a log cannot be read.
+        """
         return self
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time; of equal times those drawn first. Raises
-        InputError where one strikes a worker that there is not."""
+        """Yield (time, worker) of each fault in order of time; at equal times, drawn faults come
+        first.
+
+        Raises InputError where a listed fault is of a worker that does not exist.
+        """
         strikes: Strikes = getattr(self, "strikes", ())
         for time, worker in strikes:
             if worker >= workers:
@@ -142,7 +153,7 @@ class FaultFields(Section):
         return _merged(self._drawn(rng, workers), sorted(strikes, key=lambda fault: fault[0]))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
-        """Those that are not listed."""
+        """Yield the faults that are drawn, not listed."""
         return iter(())
 
 
@@ -164,39 +175,40 @@ class NoFaults(FaultFields):
 
     @property
     def laws(self) -> tuple[Any, ...]:
-        """None."""
+        """The laws that act independently of each other: none."""
         return ()
 
 
 class ExponentialFaults(FaultFields):
-    """`{kind = "exponential", mtbf = 1e6}`."""
+    """`{kind = "exponential", mtbf = 1e6}`: exponential times between the faults of a worker."""
 
     kind: Literal["exponential"] = "exponential"
     mtbf: Duration = 100 * YEAR
     """mu: mean time between the faults of one worker, in the file's unit."""
     age: Age | None = None
-    """How old workers are at the start: `new` (default) or `stationary`, which are the same here:
-    what is left of an exponential time is one."""
+    """Age of the workers at the start: `new` (default) or `stationary`, which are the same here,
+    because the rest of an exponential time is exponential."""
     strikes: Strikes = ()
-    """[time, worker] of more faults, beside those drawn."""
+    """[time, worker] of each fault that comes in addition to those drawn."""
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         return exponential_faults(rng, workers, self.mtbf)
 
 
 class Weibull(FaultFields):
-    """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`."""
+    """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`: Weibull times between the faults of a
+    worker."""
 
     kind: Literal["weibull"] = "weibull"
     mtbf: Duration = 100 * YEAR
     """Mean time between the faults of one worker, in the file's unit."""
     shape: Shape
-    """k: below 1, the older the safer; 1 is exponential."""
+    """k: shape; below 1, workers fail less often the older they are; 1 is exponential."""
     age: Age | None = None
-    """How old workers are at the start: `new` (default): all have just failed; `stationary`: in the
+    """Age of the workers at the start: `new` (default): all have just failed; `stationary`: in the
     middle of their lives, as at an arbitrary moment."""
     strikes: Strikes = ()
-    """[time, worker] of more faults, beside those drawn."""
+    """[time, worker] of each fault that comes in addition to those drawn."""
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         stationary = self.starts is Age.STATIONARY
@@ -204,10 +216,10 @@ class Weibull(FaultFields):
 
 
 class ListedFaults(FaultFields):
-    """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`."""
+    """`{kind = "list", strikes = [[3.5e6, 14], [7.1e6, 7]]}`: faults listed one by one."""
 
     kind: Literal["list"] = "list"
     strikes: Strikes
-    """[time, worker], in any order."""
+    """[time, worker] of each fault, in any order."""
 
     mtbf: ClassVar[float] = math.inf

@@ -1,4 +1,4 @@
-"""Faults by a log of failures: a law that is fitted to it, or the log itself, replayed."""
+"""Faults from a log of failures: a law fitted to the log, or the log itself, replayed."""
 
 from __future__ import annotations
 
@@ -22,32 +22,33 @@ if TYPE_CHECKING:
 
 
 def unread(how: str) -> InputError:
-    """Return the error of faults whose log has not been read; `how`: their kind."""
+    """Return the error of faults whose log has not been read; `how` is their kind."""
     problem = f"is {how} where a scenario file is read, or a table"
     return unfit("faults.kind", problem, "holdfast.run of a file, or a table")
 
 
 class FittedFaults(FaultFields):
-    """`{kind = "fitted", file = "event_trace.tab"}`: a law, fitted to a log of failures."""
+    """`{kind = "fitted", file = "event_trace.tab"}`: a law that is fitted to a log of failures."""
 
     kind: Literal["fitted"] = "fitted"
     file: str
-    """A log in FTA form, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    """Path of a log in FTA form, relative to the scenario's folder; `.gz` and `.xz` are unpacked.
+    """
     law: Literal["weibull", "exponential"] = "weibull"
-    """Of the times from one failure of a node to its next."""
+    """Law of the times from one failure of a node to its next: `weibull` or `exponential`."""
     platform: int | None = None
-    """platform_id whose nodes count; default: all do."""
+    """platform_id of the nodes that count; default: all nodes count."""
     component: int | None = None
-    """component_id whose events count; default: all do."""
+    """component_id of the events that count; default: all events count."""
     age: Age = Age.STATIONARY
-    """How old workers are at the start: `stationary`: in the middle of their lives, as at an
-    arbitrary moment; `new`: all have just failed, which has many failures where the shape is below
-    1."""
+    """Age of the workers at the start: `stationary`: in the middle of their lives, as at an
+    arbitrary moment; `new`: all have just failed, which gives many failures where the shape is
+    below 1."""
 
     mtbf: ClassVar[float] = math.inf
 
     def fitted(self, folder: Path) -> FaultFields:
-        """The law itself."""
+        """Return the fitted law. Read its log from `folder`."""
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
@@ -57,34 +58,35 @@ class FittedFaults(FaultFields):
         return law
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raises InputError: it is not fitted yet."""
+        """Raise InputError, because the law is not fitted yet."""
         raise unread("fitted")
 
 
 class ReplayedFaults(FaultFields):
     """`{kind = "replayed", file = "event_trace.tab"}`: each worker, or node, has the failures of a
-    drawn node of a log; one window of the log serves all."""
+    randomly drawn node of a log; one window of the log serves all."""
 
     kind: Literal["replayed"] = "replayed"
     file: str
-    """A log in FTA form, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    """Path of a log in FTA form, relative to the scenario's folder; `.gz` and `.xz` are unpacked.
+    """
     platform: int | None = None
-    """platform_id whose nodes count; default: all do."""
+    """platform_id of the nodes that count; default: all nodes count."""
     component: int | None = None
-    """component_id whose events count; default: all do."""
+    """component_id of the events that count; default: all events count."""
     start: Annotated[
         Time | Literal["random"], Accepts("`random`, or a time from the log's first failure on")
     ] = "random"
-    """Where in the log the window begins, from its first failure on; `random`: as the run's seed
-    says."""
+    """Beginning of the window in the log, as time after the log's first failure; `random`: drawn
+    with the run's seed."""
     nodes: tuple[Natural, ...] = ()
-    """node_id whose record each worker, or node, has, by number; those after the list's end are
-    drawn. Needs `platform`."""
+    """node_id of the record that each worker, or node, has, in order; workers after the list's end
+    get drawn nodes. Needs `platform`."""
 
     downtime: ClassVar[float] = 0.0  # type: ignore[misc] # each failure has its own
 
     _log: FailureLog | None = PrivateAttr(None)
-    """The log, once it is read."""
+    """The log of failures once it is read."""
 
     def check(self) -> None:
         if self.nodes and self.platform is None:
@@ -93,19 +95,22 @@ class ReplayedFaults(FaultFields):
 
     @property
     def log(self) -> FailureLog:
-        """Return the log of failures. Raise InputError where it has not been read."""
+        """Return the log of failures.
+
+        Raises InputError where the log has not been read.
+        """
         if self._log is None:
             raise unread("replayed")
         return self._log
 
     @property
     def mtbf(self) -> float:
-        """The log's own, of a node."""
+        """Mean time between failures of a node in the log."""
         return self.log.mtbf
 
     @property
     def starts(self) -> Age:
-        """Return `stationary`: a replay begins at an arbitrary moment of the log."""
+        """Return `stationary`, because a replay begins at an arbitrary moment of the log."""
         return Age.STATIONARY
 
     @property
@@ -115,7 +120,7 @@ class ReplayedFaults(FaultFields):
 
     @property
     def mean_downtime(self) -> float:
-        """How long the log's failures last."""
+        """Mean length of the log's failures."""
         return self.log.mean_length
 
     def fitted(self, folder: Path) -> FaultFields:
@@ -125,8 +130,8 @@ class ReplayedFaults(FaultFields):
         found = self.model_copy()
         found._log = log = read_failures(folder / self.file, self.platform, self.component)
         if self.start != "random" and self.start >= log.length:
-            told = f"{self.start!r} is after the log's end"
-            raise unfit("faults.start", told, f"`random`, or a time below {log.length:.15g}")
+            problem = f"{self.start!r} is after the log's end"
+            raise unfit("faults.start", problem, f"`random`, or a time below {log.length:.15g}")
         for number in self.nodes:
             if NodeId(cast(int, self.platform), number) not in log.nodes:
                 known = f"node_id of platform {self.platform}, such as {next(iter(log.nodes)).node}"
@@ -136,8 +141,11 @@ class ReplayedFaults(FaultFields):
     def drawn(
         self, stream: Callable[[str], Generator], law: int, units: int
     ) -> tuple[float, list[NodeId]]:
-        """Return where the window begins, and the node whose record each unit gets; each draw has a
-        stream of its own: `window/LAW`, and `fault/LAW/UNIT`."""
+        """Return where the window begins in the log, and the node whose record each unit gets.
+
+        Each draw has a random stream of its own, `window/LAW` or `fault/LAW/UNIT`, so that another
+        number of units leaves the first units' nodes as they were.
+        """
         log, nodes = self.log, list(self.log.nodes)
         begin = self.start
         if begin == "random":
@@ -148,9 +156,10 @@ class ReplayedFaults(FaultFields):
         return begin, [*listed, *(nodes[it] for it in draws)]
 
     def replay(self, begin: float, nodes: Sequence[NodeId]) -> Outages:
-        """Return (time, worker, how long it is DOWN) of each failure, in order of time."""
+        """Return (time, worker, length of DOWN) of each failure, in order of time."""
         return replayed_outages([self.log.nodes[it] for it in nodes], self.log.length, begin)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Raises InputError: its failures have lengths."""
+        """Raise InputError, because replayed failures have lengths, which a law's faults have
+        not."""
         raise unread("replayed")

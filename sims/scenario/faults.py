@@ -1,5 +1,5 @@
-"""When workers fail, whatever they run (malleable17, sections 3.1 and 6.1), and what results silent
-errors spoil."""
+"""The `[faults]` and `[errors]` sections: when workers fail, whatever they run (malleable17,
+sections 3.1 and 6.1), and which results silent errors spoil."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def together(mtbfs: Iterable[float]) -> float:
 
 
 class SeveralFaults(Section):
-    """`[[faults]]`: several kinds of faults at once, each of its own law."""
+    """`[[faults]]`: several kinds of faults at once, each with its own law."""
 
     SHORT = ((list,), "laws")
 
@@ -73,70 +73,75 @@ class SeveralFaults(Section):
 
     @property
     def mean_downtime(self) -> float:
-        """The longest of its laws."""
+        """The longest mean downtime of the laws, time units."""
         return max((law.mean_downtime for law in self.laws), default=0)
 
     def fitted(self, folder: Path) -> SeveralFaults:
-        """See FaultFields."""
+        """Return the section with every law that needs a log fitted to it."""
         laws = tuple(law.fitted(folder) for law in self.laws)
         return self.model_copy(update={"laws": laws})
 
 
 class OwnFaults(FaultFields):
-    """A program's own, in place of what a file says."""
+    """Faults that a Python program gives as an object, in place of a scenario file's."""
 
     given: SkipValidation[Any]
 
     @property
     def mtbf(self) -> float:
-        """Mean time between the faults of one worker; inf: nobody knows."""
+        """Mean time between the faults of one worker; inf: not known."""
         return float(self.given.mtbf)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time."""
+        """Yield (time, worker) of each fault, in order of time."""
         found: Faults = self.given.faults(rng, workers)
         return found
 
 
 class FaultLaw(Protocol):
-    """What strikes workers: `[faults]` as an object, such as those of this module."""
+    """The interface of a law of faults that a user gives as an object for `[faults]`."""
 
     @property
     def downtime(self) -> float:
-        """How long a fault keeps a worker DOWN."""
+        """Time that a fault keeps a worker DOWN, time units."""
 
     @property
     def mtbf(self) -> float:
-        """Mean time between the faults of one worker, `inf` where nobody knows: what Young's and
-        Daly's periods are worked out from."""
+        """Mean time between the faults of one worker, from which Young's and Daly's periods are
+        computed; `inf` where it is not known."""
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault, in order of time."""
+        """Yield (time, worker) of each fault, in order of time."""
 
 
 class NamedFaults(FaultFields):
-    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of yours."""
+    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of the user's
+    own."""
 
     SHORT = ((str,), "name")
     PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
 
     kind: Literal["own"] = "own"
     name: str
-    """A class with `faults(rng, workers)`, `mtbf` and `downtime` (`holdfast new hazard`)."""
+    """Name of a class with `faults(rng, workers)`, `mtbf` and `downtime` (`holdfast new
+    hazard`)."""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """What its constructor takes."""
+    """Arguments of the class's constructor."""
     downtime: Time | None = None  # type: ignore[assignment]  # until the law is loaded
-    """D: how long a fault keeps a worker DOWN; default: the law's own."""
+    """D: time that a fault keeps a worker DOWN, time units; default: the law's own."""
 
     mtbf: ClassVar[float] = math.inf
 
     @classmethod
     def stands_for(cls, value: Any) -> bool:
-        """Return whether a text names code, and is no misspelt kind."""
+        """Return whether a text names code; if not, it may be a misspelt kind."""
         return FORM.fullmatch(value) is not None
 
     def loaded(self, folder: Path) -> OwnFaults:
-        """Return the law itself, a module of the user's sought in `folder`. Raises InputError."""
+        """Return the law itself; a module of the user's is looked for in `folder`.
+
+        Raises InputError where it cannot be loaded, or has no valid `mtbf` or `downtime`.
+        """
         law: FaultLaw = own(self.name, self.parameters, folder, "faults.name", FaultLaw)
         with running("faults.name", self.name, "numbers `mtbf`, above 0, and `downtime`, from 0"):
             mtbf, downtime = float(law.mtbf), float(law.downtime)
@@ -152,8 +157,8 @@ class NamedFaults(FaultFields):
 
 @frozen
 class CheckedLaw:
-    """A law of faults that a file names: whatever it raises, or yields that is no fault, is an
-    InputError."""
+    """Checks a user's law of faults: an exception that it raises, or a value that is no fault,
+    becomes an InputError."""
 
     law: FaultLaw
     name: str
@@ -165,7 +170,10 @@ class CheckedLaw:
         return float(self.law.mtbf)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """(time, worker) of each fault."""
+        """Yield (time, worker) of each fault.
+
+        Raises InputError for the first value that is none, or that is out of order.
+        """
         last, accepted = 0.0, f"{self.ACCEPTED} from 0 to {workers - 1}"
         with running("faults.name", self.name, accepted):
             found = iter(self.law.faults(rng, workers))
@@ -196,7 +204,7 @@ AnyFaults = Annotated[
 # --- silent errors --------------------------------------------------------------------------------
 
 MOST_FAILURES = 1_000_000
-"""Of one job, in a row: each is a run."""
+"""Largest number of failures of one job in a row; each of them is a run."""
 Failures = Annotated[
     Annotated[int, Field(ge=0, le=MOST_FAILURES)] | tuple[Annotated[int, Field(ge=0, le=1)], ...],
     Accepts(
@@ -207,34 +215,39 @@ Failures = Annotated[
 
 
 class ErrorSection(Section):
-    """`[errors]`: silent errors; at most one of these. A job's own `failures` comes first."""
+    """`[errors]`: silent errors; at most one of these keys. A job's own `failures` take
+    precedence."""
 
     rate: NotNegative | None = None
-    """lambda: errors per worker and unit of computing time (rigid21)."""
+    """lambda: errors per worker and time unit of computation (rigid21)."""
     average: Part | None = None
-    """q-bar: how often a run of mean area (rigid jobs) or mean work (others) fails; below 1."""
+    """q-bar: probability that a run of mean area (rigid jobs) or mean work (others) fails; below
+    1."""
     per_work: NotNegative | None = None
     """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property
     def given(self) -> dict[str, float]:
-        """What is said: at most one of them, and its value."""
-        said = ((key, getattr(self, key)) for key in ("average", "rate", "per_work"))
-        return {key: value for key, value in said if value is not None}
+        """The key that is set, at most one, and its value."""
+        keys = ((key, getattr(self, key)) for key in ("average", "rate", "per_work"))
+        return {key: value for key, value in keys if value is not None}
 
     def check(self) -> None:
         if len(self.given) > 1:
             raise InputError("", "", f"both {' and '.join(self.given)}", "one of them")
 
     def probabilities(self, works: Sequence[float]) -> list[float]:
-        """q_j of each job, by its work: a rigid one's is its area."""
+        """Return q_j, the probability that a run of job j fails, from the jobs' works; a rigid
+        job's work is its area."""
         if self.average is not None:
             return failure_probabilities(works, self.average)
-        with np.errstate(over="ignore"):  # infinitely many errors: they fail for certain
+        with np.errstate(over="ignore"):  # with infinitely many errors, runs fail for certain
             return rate_probabilities(works, self.rate or self.per_work or 0.0)
 
     def per_unit(self, works: Sequence[float]) -> float:
-        """lambda per unit of work, where that is what is given."""
+        """Return lambda, the errors per unit of work, where `average` or `per_work` gives them;
+        otherwise 0."""
         if self.average is not None:
+            # From q-bar = 1 - e^(-lambda w) at the mean work w.
             return -float(np.log1p(-self.average)) / float(np.mean(works))
         return self.per_work or 0.0

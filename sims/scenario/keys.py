@@ -1,4 +1,5 @@
-"""What a scenario file may say: as JSON Schema, for editors, and in its user's words."""
+"""Descriptions of the keys of a scenario file: as JSON Schema for editors, and in words for
+users."""
 
 from __future__ import annotations
 
@@ -25,17 +26,18 @@ from sims.tables.fields import Json, attribute_docs
 from sims.tables.refusals import meant
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
-"""The newest that TOML's editors (Taplo, Even Better TOML, Tombi) all read."""
+"""Newest draft of JSON Schema that the editors of TOML (Taplo, Even Better TOML, Tombi) all
+read."""
 
 FILE = "holdfast.schema.json"
-"""What `holdfast new` calls it."""
+"""Name under which `holdfast new` expects the schema's file."""
 LINE = f"#:schema ./{FILE}"
-"""First line of a file that editors then complete and check."""
+"""First line of a scenario file, which lets editors complete and check the file."""
 
 
 class _OfToml(GenerateJsonSchema):
-    """Draft 7, without null, which TOML does not have; the members of an enum with what its source
-    says of each."""
+    """Generates draft 7 without null, which TOML does not have, and describes each member of an
+    enum with the member's docstring."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -54,11 +56,11 @@ class _OfToml(GenerateJsonSchema):
 
     def enum_schema(self, schema: core.EnumSchema) -> JsonSchemaValue:
         docs = attribute_docs(schema["cls"])
-        told = [
+        members = [
             {"const": it.value} | ({"description": docs[it.name]} if it.name in docs else {})
             for it in schema["members"]
         ]
-        return {"oneOf": told}
+        return {"oneOf": members}
 
     def dict_schema(self, schema: core.DictSchema) -> JsonSchemaValue:
         found = super().dict_schema(schema)
@@ -70,20 +72,23 @@ class _OfToml(GenerateJsonSchema):
 
 
 def schema() -> Json:
-    """Of a whole scenario file. What it refuses the loader refuses, too; not always vice versa:
-    what only several keys together make wrong, `holdfast check` tells."""
+    """Return the JSON Schema of a whole scenario file.
+
+    The loader refuses every file that the schema refuses. It refuses more: mistakes in combinations
+    of keys are found by `holdfast check` only.
+    """
     found: Json = json.loads(json.dumps(_schema_of(Scenario)), object_pairs_hook=_finite)
     return {"$schema": DRAFT, "title": "A scenario of Holdfast", **found}
 
 
 def _finite(pairs: list[tuple[str, Any]]) -> Json:
-    """Without infinite defaults, which JSON cannot say."""
+    """Drop infinite defaults, which JSON cannot express."""
     return {key: it for key, it in pairs if key != "default" or "Infinity" not in json.dumps(it)}
 
 
 @cache
 def _schema_of(kind: Any) -> Json:
-    """Of all values of a type, with all defaults."""
+    """Return the schema of all values of a type, with their defaults."""
     reference = "#/definitions/{model}"
     found = TypeAdapter(kind).json_schema(ref_template=reference, schema_generator=_OfToml)
     definitions = found.pop("$defs", {})
@@ -95,7 +100,7 @@ def _schema_of(kind: Any) -> Json:
 # --- its tables, in words -------------------------------------------------------------------------
 
 HEADING = re.compile(r"`\[[^:]*: ")
-"""How the docstring of a section begins that stands in one place only."""
+"""Beginning of the docstring of a section that has only one place in a file."""
 KIND_OF_NUMBER = re.compile(r"^a (finite |whole )?number,? ?")
 
 PLAIN = {
@@ -109,69 +114,72 @@ PLAIN = {
 
 @frozen
 class Key:
-    """One key of a table."""
+    """One key of a table in a scenario file."""
 
     name: str
     type: str
-    """In words; `a | b` are values, or the kinds that a table can be."""
+    """Type of the value in words; `a | b` are values, or the kinds of a table."""
     accepted: tuple[str, ...]
-    """Bounds beside the type; of a list's elements where it is a list."""
+    """Bounds on the value in addition to its type; for a list, bounds on its elements."""
     required: bool
     default: str | None
-    """As TOML; None: left out."""
+    """Default as TOML; None: unset."""
     meaning: str
     choices: tuple[tuple[str, str], ...]
-    """(value, what it means) of each value that says so."""
+    """Pairs of a value and its meaning, for each value that is documented."""
 
 
 @frozen
 class KeyTable:
-    """One table of a scenario file: of a section, or of one of its kinds."""
+    """One table of a scenario file, for a section or one of its kinds."""
 
     place: str
-    """Dotted path; empty: the top of the file."""
+    """Dotted path of the table; empty: the top of the file."""
     repeated: bool
-    """Whether it is one of a list, `[[place]]`."""
+    """Whether the table is one of a list, `[[place]]`."""
     kind: str | None
-    """What its key `kind`, or that of the table around it, has to be; None: there are no kinds."""
+    """Value of the key `kind` of this table or of the one around it; None: there is only one
+    kind."""
     about: str
     keys: tuple[Key, ...]
     section: str
-    """The class that the loader fills."""
+    """Name of the class that the loader fills."""
 
     def heading(self) -> str:
-        """As the file would have it."""
+        """Return the table's heading as it stands in a file."""
         if not self.place:
             return "top of the file"
         return f"[[{self.place}]]" if self.repeated else f"[{self.place}]"
 
     @property
     def depth(self) -> int:
-        """How many tables it is within, the file's own not counted."""
+        """Number of tables that enclose this one, without the file itself."""
         return self.place.count(".")
 
     def only(self, name: str) -> tuple[Key, ...]:
-        """The key of this name."""
+        """Return the keys of this name: one, or none."""
         return tuple(key for key in self.keys if key.name == name)
 
     def as_json(self) -> dict[str, object]:
-        """The same as data."""
+        """Return the same as data for JSON."""
         keys = [attrs.asdict(key) | {"choices": dict(key.choices)} for key in self.keys]
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
 
 @cache
 def tables(about: str | None = None) -> tuple[KeyTable, ...]:
-    """Return the tables of a scenario file, each before those within it: all of them, or those that
-    `about` names: a section, a kind of job, or a dotted path below one of them (`job.sacct`,
-    `faults.weibull`). A path that ends in a key (`rigid.estimate`) gives the tables that have the
-    key, with that key alone. Raises InputError where there is none of that name."""
+    """Return the tables of a scenario file, each before those within it.
+
+    These are all tables, or those that `about` names: a section, a kind of job, or a dotted path
+    below one of them (`job.sacct`, `faults.weibull`). A path that ends in a key (`rigid.estimate`)
+    gives the tables that have the key, with that key alone. Raises InputError for an unknown name.
+    """
     file = _resolved(_schema_of(Scenario))
     jobs = {_tag(it): it for it in _tables(file["properties"]["job"])}
     head, *steps = about.split(".") if about else [""]
     place = ("job", jobs[head], False, head) if head in jobs else ("", file, False, None)
-    # What several tables may hold is told once.
-    found = tuple({(t.place, t.section, t.kind): t for t in _below(*place)}.values())
+    # Tables that several others may hold are listed once.
+    found = tuple({(t.place, t.section, t.kind): t for t in _table_and_inner(*place)}.values())
     if about is None:
         return found
     where = "job" if head in jobs else head
@@ -195,7 +203,7 @@ def _no_table(about: str, known: tuple[str, ...]) -> InputError:
 
 
 def _steps(place: str, found: tuple[KeyTable, ...]) -> list[str]:
-    """What a path can go on with: keys of the tables at `place`, and their kinds."""
+    """Return the possible next steps of a path: keys of the tables at `place`, and their kinds."""
     own = [it for it in found if it.place == place]
     kinds = (it.kind for it in own if it.kind and len(own) > 1)
     return list(dict.fromkeys((*(key.name for it in own for key in it.keys), *kinds)))
@@ -208,8 +216,12 @@ def _at_or_below(table: KeyTable, place: str) -> bool:
 def _narrowed(
     place: str, found: tuple[KeyTable, ...], step: str
 ) -> tuple[str, tuple[KeyTable, ...]]:
-    """The tables among `found`, which are at `place` or below, that one more step of a path names:
-    those of an inner table, those of a kind, or the outermost ones that have a key of that name."""
+    """Return the place and the tables that one more step of a path names, among `found` at or below
+    `place`.
+
+    These are the tables of an inner table, those of a kind, or the outermost ones that have a key
+    of that name.
+    """
     inner = f"{place}.{step}"
     if below := tuple(it for it in found if _at_or_below(it, inner)):
         return inner, below
@@ -221,8 +233,40 @@ def _narrowed(
     return place, tuple(attrs.evolve(it, keys=it.only(step)) for it in having)
 
 
+CALLED = {
+    "platform.workers": "processors of the platform",
+    "errors.average": "mean probability that an attempt fails",
+    "errors.per_work": "errors per unit of work",
+    "job.synthetic.count": "jobs",
+    "job.scale.factor": "load, times the log's",
+    "job.stream.arrivals.load": "load, of the servers' mean speed",
+    "faults.mtbf": "mean time between the faults of one worker",
+    "faults.downtime": "time that a fault keeps a worker DOWN",
+    "faults.detection": "time until a fault is detected",
+    "protection.period": "work between two checkpoints",
+    "master.channels": "channels of the master",
+    "master.data": "time of a data transfer",
+    "master.program": "time of a program's transfer",
+    "master.image": "time of an image's transfer",
+}
+"""What axes call the keys that are varied most."""
+
+
+def axis_words(key: str, unit: str) -> str:
+    """Return what a picture's axis calls a scenario's key, or the argument of a user's function: a
+    time with the `unit` of its values, if they have one."""
+    place, _, name = key.rpartition(".")
+    told = name.replace("_", " ")
+    if place:
+        told = f"{told} ({place.replace('.', ' ').replace('_', ' ')})"
+    keys = (it for table in tables() if table.place == place for it in table.keys)
+    timed = any(it.name == name and it.type.split()[0] == "time" for it in keys)
+    told = CALLED.get(key, told)
+    return f"{told}, {unit}" if timed and unit else told
+
+
 def _resolved(node: Any, definitions: Json | None = None) -> Any:
-    """With what its references refer to in their place, the names as titles."""
+    """Replace references by what they refer to, with their names as titles."""
     known = node["definitions"] if definitions is None else definitions
     if isinstance(node, list):
         return [_resolved(each, known) for each in node]
@@ -231,41 +275,43 @@ def _resolved(node: Any, definitions: Json | None = None) -> Any:
     return {k: _resolved(it, known) for k, it in node.items()} if isinstance(node, dict) else node
 
 
-def _below(place: str, table: Json, repeated: bool, kind: str | None) -> Iterator[KeyTable]:
-    """A table, and those within it."""
+def _table_and_inner(
+    place: str, table: Json, repeated: bool, kind: str | None
+) -> Iterator[KeyTable]:
+    """Yield a table, and those within it."""
     properties = sorted(table["properties"].items(), key=lambda it: it[0] != TAG)
     required = table.get("required", ())
     keys = tuple(_key(key, it, key in required, kind) for key, it in properties)
-    yield KeyTable(place, repeated, kind, _about(table), keys, table.get("title", "Scenario"))
+    yield KeyTable(place, repeated, kind, _description(table), keys, table.get("title", "Scenario"))
     for key, it in properties:
         inner = f"{place}.{key}" if place else key
         found = _tables(it)
         for section in found:
             picked = _tag(section) if len(found) > 1 else kind
-            yield from _below(inner, section, "items" in it, picked)
+            yield from _table_and_inner(inner, section, "items" in it, picked)
 
 
 def _within(node: Json) -> Iterator[Json]:
-    """A value's schema and those of which it is made, but those of a table's keys."""
+    """Yield the schema of a value and the schemas of its parts, without those of a table's keys."""
     yield node
     for each in _parts(node) if "properties" not in node else ():
         yield from _within(each)
 
 
 def _tables(node: Json) -> list[Json]:
-    """The tables that a value can be, or hold, however deep."""
+    """Return the tables that a value can be, or can hold at any depth."""
     return [it for it in _within(node) if "properties" in it]
 
 
 def _key(name: str, node: Json, required: bool, kind: str | None) -> Key:
-    picks = "Picks these keys." if "const" in node else " ".join(map(_about, _tables(node)))
+    picks = "Picks these keys." if "const" in node else " ".join(map(_description, _tables(node)))
     meaning = node.get("description", "")
-    # Of several kinds one has to be named.
+    # A file has to name one of several kinds.
     needed = required or (kind is not None and name == TAG and not meaning)
     default = None if needed or "default" not in node else toml(node["default"])
     accepted = tuple(KIND_OF_NUMBER.sub("", it) for it in _accepted(node))
-    told = (it for it in _within(node) if it is not node and {"const", "description"} <= {*it})
-    choices = tuple({str(it["const"]): it["description"] for it in told}.items())
+    described = (it for it in _within(node) if it is not node and {"const", "description"} <= {*it})
+    choices = tuple({str(it["const"]): it["description"] for it in described}.items())
     return Key(name, _words(node), accepted, needed, default, meaning or picks, choices)
 
 
@@ -273,7 +319,10 @@ def _key(name: str, node: Json, required: bool, kind: str | None) -> Key:
 
 
 def type_words(kind: Any) -> str:
-    """What a value of some type is. Raises TypeError for a type that no section has had so far."""
+    """Return a type in words.
+
+    Raises TypeError for a type that no section has had so far.
+    """
     return _words(_resolved(_schema_of(kind)))
 
 
@@ -314,7 +363,7 @@ def _list(items: Json | list[Json]) -> str:
 
 
 def _parts(node: Json) -> Iterator[Json]:
-    """The schemas of which one is made, but those of a table's keys."""
+    """Yield the schemas of which a schema is made, without those of a table's keys."""
     for key in ("allOf", "anyOf", "oneOf", "items", "additionalProperties"):
         part = node.get(key)
         yield from part if isinstance(part, list) else [part] if isinstance(part, dict) else ()
@@ -335,8 +384,8 @@ def _tag(table: Json) -> Any:
     return table["properties"].get(TAG, {}).get("const")
 
 
-def _about(table: Json) -> str:
-    """What a section says of itself, without the heading that it begins with."""
+def _description(table: Json) -> str:
+    """Return a section's own description, without the heading at its beginning."""
     text = HEADING.sub("", table["description"])
     return text[:1].upper() + text[1:]
 

@@ -1,4 +1,4 @@
-"""From a scenario file to a scenario: TOML, overrides, and the class of all scenarios."""
+"""Reads a scenario file: TOML, overrides, and the check against the class of all scenarios."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ from sims.scenario.workers import PlatformSection
 from sims.tables.refusals import not_accepted, section_of
 
 LARGEST = 16 * 2**20
-"""Bytes of a scenario file: more is something else, or has no end."""
+"""Largest size of a scenario file in bytes; a larger file is something else, or has no end."""
 
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:"[^"\n]*+"|'[^'\n]*+'|[\w-]++)[ \t]*+\.[ \t]*+){100}""")
-"""A key of so many parts: reading one takes time by their square."""
+"""Pattern of a dotted key with a hundred parts, because the time to read one grows with their
+square."""
 LONGEST_NAME = 256
-"""Characters that no file's name has."""
+"""Number of characters that no file's name reaches."""
 
 TOO_DEEP = "lists or tables nested hundreds deep"
 
 FAULTS, ON, OFF, NONE = "faults", "on", "off", "none"
-"""A section that an override can turn on or off, how it says so, and what a file says then."""
+"""Section that an override can turn on or off, the two words for it, and the value of the section
+that is off."""
 
 WIDEST = range(-(2**63), 2**64)
-"""The whole numbers that a log's line can hold."""
+"""Whole numbers that a line of a log can hold."""
 
 
 def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> Scenario:
-    """Read a scenario file; `overrides` are `dotted.key=value`, values as in TOML.
+    """Read a scenario file; `overrides` are `dotted.key=value`, with values as in TOML.
 
     Raises InputError, naming file, key, value and what would be accepted.
     """
@@ -44,7 +46,10 @@ def load(path: Path, overrides: Sequence[str] = (), seed: int | None = None) -> 
 
 
 def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """A scenario file's table, overridden. Raises InputError for what is no table or override."""
+    """Return a scenario file's table, with overrides applied.
+
+    Raises InputError where the file is no table, or an override has no place.
+    """
     table = _parsed(path)
     for override in overrides:
         key, text = split_override(override)
@@ -53,11 +58,14 @@ def parse(path: Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
 
 
 def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> Scenario:
-    """A scenario from its parsed table. Where that says nothing of workers, they are as many as its
-    log in `folder` says. Raises InputError."""
+    """Return the scenario of a parsed table.
+
+    Where the table does not describe workers, their number is that of its log in `folder`. Raises
+    InputError where the table is no valid scenario.
+    """
     times: list[str] = []
     with naming(source):
-        _refuse_wide(table)
+        _refuse_wide_numbers(table)
         scenario = section_of(Scenario, _with_kinds(table), source, times=times)
         if times and scenario.times is Unit.SLOT:
             _refuse_seconds(table, times[0])
@@ -65,7 +73,7 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
 
 
 def _with_law(scenario: Scenario, folder: Path) -> Scenario:
-    """With the law of its faults that fits a log, where it names one."""
+    """Return the scenario with the law of faults that fits a log, where it names a log."""
     law = scenario.faults.fitted(folder)
     if law == scenario.faults:
         return scenario
@@ -76,7 +84,8 @@ def _with_law(scenario: Scenario, folder: Path) -> Scenario:
 
 
 def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
-    """With the processors of its log's machine, where it says nothing of workers."""
+    """Return the scenario with as many processors as its log's machine, where it describes no
+    workers."""
     log = scenario.job.swf if isinstance(scenario.job, RigidSection) else None
     pool = scenario.platform or PlatformSection()
     if log is None or pool.workers or scenario.workers or scenario.random_workers:
@@ -90,7 +99,7 @@ def _with_machine(scenario: Scenario, folder: Path) -> Scenario:
     return scenario.model_copy(update={"platform": pool.model_copy(update={"workers": workers})})
 
 
-def _refuse_wide(table: Mapping[str, Any]) -> None:
+def _refuse_wide_numbers(table: Mapping[str, Any]) -> None:
     try:
         for key, value in _leaves(table):
             if type(value) is int and value not in WIDEST:
@@ -100,14 +109,14 @@ def _refuse_wide(table: Mapping[str, Any]) -> None:
 
 
 def _refuse_seconds(table: Mapping[str, Any], time: str) -> None:
-    """Raises InputError for a time in seconds where the file's unit is a slot."""
+    """Raise InputError for a time in seconds where the file's unit is a slot."""
     key = next(key for key, value in _leaves(table) if value is time)
     problem = f"{not_accepted(time)}: the unit is a slot, and nothing says how long one lasts"
     raise unfit(key, problem, "a number of slots")
 
 
 def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
-    """(dotted key, value) of all that is no table and no list."""
+    """Yield (dotted key, value) of everything that is no table and no list."""
     inner = value.items() if isinstance(value, Mapping) else enumerate(value)
     for step, each in inner:
         place = f"{key}.{step}" if key else str(step)
@@ -118,7 +127,7 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Listed jobs are of the section's kind where they say no other."""
+    """Give each listed job the section's kind where it has no other."""
     job = table.get("job", {})
     if isinstance(job, Mapping) and "kind" in job and isinstance(job.get("jobs"), list):
         own = {"kind": job["kind"]}
@@ -128,7 +137,7 @@ def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    if path == Path():  # which is what an empty name comes down to
+    if path == Path():  # the path of an empty name
         raise InputError(
             COMMAND_LINE,
             "FILE",
@@ -155,7 +164,10 @@ def _parsed(path: Path) -> dict[str, Any]:
 def split_override(
     override: str, option: str = "--set", accepted: str = "key=value"
 ) -> tuple[str, str]:
-    """Key and text of `key=text`. Raises InputError, naming the option, for another word."""
+    """Return the key and the text of `key=text`.
+
+    Raises InputError, naming the option, for another word.
+    """
     key, equals, text = override.partition("=")
     if not (key.strip() and equals):
         raise InputError(COMMAND_LINE, option, f"{override!r} is no override", accepted)
@@ -163,8 +175,10 @@ def split_override(
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set `dotted.key` in place; faults may be `off`, or `on`, as the file has them. Raises
-    InputError, naming the option, where it has no place."""
+    """Set `dotted.key` of the table in place; faults may be `off`, or `on`, as the file has them.
+
+    Raises InputError, naming the option, where the key has no place.
+    """
     if key == FAULTS and value in (ON, OFF):
         if value == ON and table.get(FAULTS, NONE) == NONE:
             accepted = 'a file with [faults], or a table: { kind = "exponential", mtbf = 1000 }'
@@ -175,12 +189,15 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
     for step in path:
         if isinstance(place, dict):
             place.setdefault(step, {})
-        place = place[_slot(place, step, option, f"{key}: there is no {step!r}")]
-    place[_slot(place, last, option, f"{key}: no such place")] = value
+        place = place[_index(place, step, option, f"{key}: there is no {step!r}")]
+    place[_index(place, last, option, f"{key}: no such place")] = value
 
 
-def _slot(place: Any, step: str, option: str, problem: str) -> str | int:
-    """What a table or a list is indexed with."""
+def _index(place: Any, step: str, option: str, problem: str) -> str | int:
+    """Return the index of a step in a table or a list.
+
+    Raises InputError where a list has no such element.
+    """
     if isinstance(place, dict):
         return step
     if isinstance(place, list) and step.isdigit() and int(step) < len(place):
@@ -189,7 +206,7 @@ def _slot(place: Any, step: str, option: str, problem: str) -> str | int:
 
 
 def value_of(text: str) -> Any:
-    """A value as TOML writes it; what is no TOML is a string."""
+    """Return the value that the text is in TOML; text that is no TOML is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -202,20 +219,22 @@ def value_of(text: str) -> Any:
 
 
 def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
-    """Those that there are, sought from `folder`; not the log, which it writes."""
+    """Return the existing files that the scenario names, looked for from `folder`, without its log,
+    which a run writes."""
     named = words(scenario.model_dump(exclude={"log"}, warnings=False))
     return tuple(sorted({path for name in named if (path := folder / name).is_file()}))
 
 
 def words(table: Mapping[str, Any]) -> Iterator[str]:
-    """All strings in there that could be a file's name."""
+    """Yield all strings in a table that could be a file's name."""
     for _, value in _leaves(table):
         if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
 
 
 def _short(path: str) -> bool:
-    """Whether it can be looked for: with longer names, systems raise."""
+    """Return whether a path is short enough to be looked for; for longer ones systems raise
+    errors."""
     return len(path) < 1024 and max(map(len, path.split("/"))) < LONGEST_NAME
 
 
@@ -223,27 +242,27 @@ def _short(path: str) -> bool:
 
 
 def toml(value: object) -> str:
-    """A value as a file has it."""
+    """Return a value as TOML."""
     if isinstance(value, str | bool):
         return json.dumps(value)
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(toml, value))}]"
     if isinstance(value, dict):
-        inner = ", ".join(f"{_bare(key)} = {toml(it)}" for key, it in value.items())
+        inner = ", ".join(f"{_toml_key(key)} = {toml(it)}" for key, it in value.items())
         return f"{{ {inner} }}" if inner else "{}"
     return repr(value)
 
 
-def _bare(key: str) -> str:
-    """A key as TOML wants it."""
+def _toml_key(key: str) -> str:
+    """Return a key as TOML writes it, quoted where needed."""
     return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
 
 
 def sections(
     file: Mapping[str, Any], place: str = "", heading: str = ""
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """(place, heading, keys) of each table that has a heading where people write a file; the keys
-    above the first one too."""
+    """Yield (place, heading, keys) of each table that has a heading in files written by people, and
+    first the keys above all headings."""
     inner = {
         key: it
         for key, it in file.items()

@@ -1,4 +1,4 @@
-"""A user's own code, which a file names as `package.module:Name`, and its parameters."""
+"""Loads a user's own code, which a file names as `package.module:Name`, with its parameters."""
 
 from __future__ import annotations
 
@@ -19,31 +19,43 @@ from typing import Any
 import attrs
 from typing_extensions import get_protocol_members
 
-from sims.errors import unfit
+from sims.errors import InputError, unfit
 from sims.tables import arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
 
 KNOWN = ("policies", "sims.papers")
-"""Modules of ours that a file may name."""
+"""Modules of Holdfast's own that a file may name."""
 
 GROUP = "holdfast.policies"
-"""Entry points by which installed packages declare that a file may name what is in them."""
+"""Group of entry points with which an installed package declares that a file may name its
+contents."""
 
 OWN = "package.module:Name"
-"""How a scenario file names a user's own."""
+"""Form in which a scenario file names a user's own code."""
 FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 
 POLICIES = "HOLDFAST_POLICIES"
-"""Variable of the environment that says where else a user's modules are; `--policies` sets it, and
-the processes of a campaign inherit it."""
+"""Environment variable with a further folder of users' modules; `--policies` sets it, and the
+processes of a campaign inherit it."""
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
-    """What a key at `place` names, made with its parameters where it is a class; first it has to
-    have the methods of one of the Protocols `serves`. Raises InputError."""
-    found, key = imported(name, folder, place), re.sub(r"\.name$", ".parameters", place)
+    """Return the object that the key at `place` names, or an instance with its parameters where it
+    is a class.
+
+    Raises InputError where the object cannot be loaded or made, or lacks the methods of every
+    Protocol in `serves`.
+    """
+    with running(place, repr(name), "a class or function whose attributes can be read"):
+        made = _made(imported(name, folder, place), name, parameters, place, *serves)
+        isinstance(made, type)  # a class may raise here, as it would in all code that uses it
+        return made
+
+
+def _made(found: Any, name: str, parameters: Mapping[str, Any], place: str, *serves: Any) -> Any:
+    key = re.sub(r"\.name$", ".parameters", place)
     if serves and not any(
         all(_takes(found, *method) for method in _methods(each).items()) for each in serves
     ):
@@ -67,8 +79,8 @@ def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *ser
 
 
 def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> None:
-    """Raise InputError for a parameter that an attrs class has without an annotation: attrs does
-    not take it for a field."""
+    """Raise InputError for a parameter that an attrs class has without an annotation, because attrs
+    does not take it for a field."""
     fields = attrs.fields_dict(kind)
     for name in parameters:
         if name not in fields and name in vars(kind):
@@ -78,7 +90,7 @@ def _refuse_constants(kind: type, parameters: Mapping[str, Any], key: str) -> No
 
 
 def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
-    """Names of a Protocol's methods, and of their parameters."""
+    """Map the names of a Protocol's methods to the names of their parameters."""
     found = {it: getattr(protocol, it) for it in sorted(get_protocol_members(protocol))}
     return {
         name: tuple(signature(it).parameters)[1:] for name, it in found.items() if isfunction(it)
@@ -86,7 +98,7 @@ def _methods(protocol: Any) -> dict[str, tuple[str, ...]]:
 
 
 def _takes(value: Any, name: str, arguments: Sequence[str]) -> bool:
-    """Whether it, or an instance of it, has a method for as many arguments."""
+    """Return whether the value, or an instance of it, has a method that takes as many arguments."""
     function = isfunction(value)
     method = value if function and name == "__call__" else getattr_static(value, name, None)
     if not isfunction(method):
@@ -99,12 +111,12 @@ def _takes(value: Any, name: str, arguments: Sequence[str]) -> bool:
 
 
 def located(name: str, folder: Path, key: str) -> Path | None:
-    """Where the module is that `package.module:Name` names: in `folder`, else in the one of
-    `--policies`; None: in an installed package that declares itself by an entry point
-    `holdfast.policies`, or of our own.
+    """Return the file of the module in `package.module:Name`: in `folder`, or else in that of
+    `--policies`.
 
-    A file of a stranger's may name anything: no other module is imported. Raises InputError at
-    `key`.
+    The result is None for a module of an installed package with an entry point `holdfast.policies`,
+    and for one of Holdfast's own. No other module is ever imported, because a stranger's file may
+    name anything. Raises InputError at `key` for a module that is nowhere there.
     """
     module, _, _ = name.partition(":")
     if not FORM.fullmatch(name):
@@ -118,18 +130,22 @@ def located(name: str, folder: Path, key: str) -> Path | None:
 
 
 def places(folder: Path) -> list[Path]:
-    """Where a user's modules are sought, those of a scenario in `folder`."""
+    """Return the folders in which users' modules are looked for, with that of the scenario
+    first."""
     more = os.environ.get(POLICIES)
     return [folder, *([Path(more)] if more else [])]
 
 
 def imported(name: str, folder: Path, key: str) -> Any:
-    """What `package.module:Name` names, where it is `located`. Raises InputError at `key`."""
+    """Return the object that `package.module:Name` names, from a module that `located` accepts.
+
+    Raises InputError at `key` where it cannot be imported.
+    """
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
     paths = [str(place.resolve()) for place in places(folder)]
-    _beside_ours(module, name, paths, key)
-    _forget_another(module, file)
+    _extend_our_package(module, name, paths, key)
+    _unload_other(module, file)
     sys.path[:0] = paths
     try:
         with running(key, repr(name), f"{OWN} that can be imported"):
@@ -147,48 +163,55 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 @contextmanager
 def running(key: str, name: str, accepted: str) -> Iterator[None]:
-    """Whatever a user's code raises, `sys.exit` included, is an InputError."""
+    """Turn whatever a user's code raises, `sys.exit` included, into an InputError; an InputError
+    stays."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InputError):
         raise
     except BaseException as error:
         raise unfit(key, f"{name}: {type(error).__name__}: {error}", accepted) from None
 
 
 def _file_in(folder: Path, module: str) -> Path | None:
-    """The module's source below the folder, if it is there."""
+    """Return the module's source file below the folder; None: there is none."""
     path = folder.joinpath(*module.split(".")).resolve()
     sources = (path.with_name(f"{path.name}.py"), path / "__init__.py")
     return next((source for source in sources if source.is_file()), None)
 
 
 def _installed(module: ModuleType) -> bool:
-    """Whether it came with Python or a package, and not from where it was sought: a file of its
-    name opens no door to it."""
-    file = getattr(module, "__file__", None)  # what is built in has none
+    """Return whether a module came with Python or an installed package, not from a user's folder.
+
+    A user's file with the name of an installed module must not open the way to that module.
+    """
+    file = getattr(module, "__file__", None)  # None where it is built in
     if file is None:
         return True
     homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
     return any(Path(file).resolve().is_relative_to(Path(it).resolve()) for it in homes)
 
 
-def _forget_another(module: str, file: Path | None) -> None:
-    """A notebook may have imported a module of this name from another folder."""
+def _unload_other(module: str, file: Path | None) -> None:
+    """Remove a module of this name from another folder, which a notebook may have imported
+    before."""
     known = sys.modules.get(module)
     if file and known and not _installed(known) and Path(str(known.__file__)).resolve() != file:
         del sys.modules[module]
 
 
 def _declared(module: str) -> bool:
-    """Whether it is of ours, or of a package that says that it has policies."""
+    """Return whether a module is of Holdfast, or of a package that declares policies."""
     packages = [point.module for point in entry_points(group=GROUP)]
     return any(module == it or module.startswith(f"{it}.") for it in (*KNOWN, *packages))
 
 
-def _beside_ours(module: str, name: str, places: Sequence[str], key: str) -> None:
-    """A folder of the user's may be called as one of our packages, such as `policies`: what lies
-    in it is found where ours has none of that name. Raises InputError where it has."""
+def _extend_our_package(module: str, name: str, places: Sequence[str], key: str) -> None:
+    """Let a user's folder named after one of Holdfast's packages, such as `policies`, add modules
+    to that package.
+
+    Raises InputError where the package has a module of the same name already.
+    """
     package, _, rest = module.partition(".")
     if package not in OURS or not rest:
         return

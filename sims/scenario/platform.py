@@ -1,6 +1,8 @@
-"""All workers of a scenario by number, and what moving data to them takes: the master's bounded
-multi-port link (volatile13, section III.B; WORLD.md, L), and the link between workers (malleable17,
-sections 3.1 and 3.3)."""
+"""All workers of a scenario by number, and the costs of moving data to and between them.
+
+The master's bounded multi-port link is that of volatile13, section III.B (WORLD.md, L); the link
+between workers that of malleable17, sections 3.1 and 3.3.
+"""
 
 from __future__ import annotations
 
@@ -30,18 +32,20 @@ from sims.tables.fields import Count, Time
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
-"""[from, until) each."""
+"""Spans [from, until) of time."""
 
 
 @frozen
 class Platform:
-    """All workers, by number: the pool's first. Thousands of them alike cost nothing."""
+    """All workers of a scenario by number, the pool's first; identical ones share one section, so
+    that thousands cost no memory."""
 
     pool: PlatformSection
     own: tuple[WorkerSection, ...]
-    """Every one named."""
+    """Workers with a section of their own, each named."""
     reclaims: Mapping[int, Spans] = field(factory=dict)
-    """When its owner takes a worker back, whatever else it does."""
+    """Maps a worker to the spans in which its owner takes it back, in addition to its
+    availability."""
 
     @classmethod
     def of(
@@ -54,12 +58,16 @@ class Platform:
         seed: int,
         folder: Path,
     ) -> Platform:
-        """`count` unfolded, traces in the file's unit and from where the run's `seed` says, their
-        files sought in `folder`. Raises InputError for a trace in another unit, and a reclaim of a
-        worker that there is not."""
+        """Return the platform: entries with a `count` repeated, drawn workers added, traces placed
+        for the run.
+
+        Traces are in the file's unit, begin where the run's `seed` puts them and are looked for in
+        `folder`. Raises InputError for a trace in another unit, and for the reclaim of a worker
+        that does not exist.
+        """
         share = float(stream(seed, "trace start").random())
         placed = partial(_placed, about=(in_seconds, share, folder))
-        own = tuple(_unfolded(map(placed, listed), pool.workers))
+        own = tuple(_expanded(map(placed, listed), pool.workers))
         more = drawn.draw(pool.workers + len(own) + 1) if drawn else ()
         bare = cls(placed(pool), (*own, *more))
         spans = defaultdict[int, list[tuple[float, float]]](list)
@@ -72,27 +80,27 @@ class Platform:
 
     @property
     def size(self) -> int:
-        """P."""
+        """P: number of workers."""
         return self.pool.workers + len(self.own)
 
     @property
     def node(self) -> int:
-        """Workers of a node."""
+        """Number of workers in a node."""
         return self.pool.node
 
     @property
     def nodes(self) -> list[range]:
-        """The workers of each; the last may have fewer."""
+        """The workers of each node; the last node may have fewer."""
         return [range(k, min(k + self.node, self.size)) for k in range(0, self.size, self.node)]
 
     @property
     def able(self) -> int:
-        """Workers that are no spares."""
+        """Number of workers that are no spares."""
         return self.size - self.pool.spares
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
-        """Each different section once."""
+        """Each different section of workers once."""
         return (*((self.pool,) if self.pool.workers else ()), *self.own)
 
     @property
@@ -102,18 +110,21 @@ class Platform:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether no worker has an owner, or another speed than 1. Asked for each job: worked out
-        anew, it made a log of 52,000 jobs take 40 % longer."""
+        """Whether every worker has speed 1 and no owner.
+
+        The answer is cached because each job asks for it: computed anew, it made a log of 52,000
+        jobs take 40 % longer.
+        """
         return not self.owned and not self.varies
 
     @cached_property
     def varies(self) -> bool:
-        """Whether a worker has another speed than 1."""
+        """Whether a worker may have another speed than 1."""
         return any(section.varies for section in self.sections)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """As the log has them: none for a pool, whose workers have numbers."""
+        """Names of the workers in the log; none for a pool alone, whose workers have numbers."""
         return tuple(map(self.name, range(self.size))) if self.own else ()
 
     def __getitem__(self, worker: int) -> WorkerFields:
@@ -125,29 +136,31 @@ class Platform:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Number of the worker of each name."""
+        """Maps the name of each worker to its number."""
         return {self.name(worker): worker for worker in range(self.size)}
 
     def name(self, worker: int) -> str:
-        """What streams of randomness and errors call it."""
+        """Return the worker's name, as random streams and errors use it."""
         own = self[worker]
         return (isinstance(own, WorkerSection) and own.name) or f"P{worker + 1}"
 
     def alive(self, worker: int) -> bool:
-        """Whether it has an owner, or another speed than 1."""
+        """Return whether the worker has an owner, or may have another speed than 1."""
         own = self[worker]
         return not own.unowned or own.varies or worker in self.reclaims
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
-        """(time, state) of its owner from time 0 on: RECLAIMED within a span unless DOWN (WORLD.md,
-        W1)."""
+        """Yield (time, state) that the worker's owner gives it from time 0 on.
+
+        Within a reclaim the state is RECLAIMED unless it is DOWN (WORLD.md, W1).
+        """
         changes = self[worker].availability.changes(rng)
         if worker not in self.reclaims:
             return changes
-        return _taken_back(changes, self.reclaims[worker])
+        return _with_reclaims(changes, self.reclaims[worker])
 
     def refuse_mixed(self) -> None:
-        """Raises InputError where the slots of two traces differ in length."""
+        """Raise InputError where the slots of two traces differ in length."""
         files = (it.availability for it in self.sections)
         lengths = dict.fromkeys(it.seconds() for it in files if isinstance(it, TraceFile))
         if len(lengths) > 1:
@@ -158,14 +171,18 @@ class Platform:
             )
 
     def mtbf(self) -> float:
-        """Time that a worker is UP until it goes DOWN, over all traces; inf: it never does."""
+        """Return the mean time that a worker is UP before it goes DOWN, over all traces; inf: none
+        goes DOWN."""
         traces = (it.availability for it in self.sections)
         seen = [it.failures() for it in traces if isinstance(it, Trace)]
         downs = sum(it for _, it in seen)
         return sum(up for up, _ in seen) / downs if downs else inf
 
     def belief(self, expectation: Expectation) -> Belief:
-        """What policies believe of each worker. Raises InputError where nothing can be."""
+        """Return what policies assume about each worker's availability.
+
+        Raises InputError for a worker that can have no Markov chain.
+        """
         chains = tuple(self._chain(worker) for worker in range(self.size))
         return Belief(chains, expectation)
 
@@ -181,7 +198,7 @@ class Platform:
             ) from None
 
 
-def _taken_back(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
+def _with_reclaims(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
     bounds = sorted({time for span in spans for time in span if time > 0})
     for time, state in cut(changes, bounds):
         within = any(start <= time < end for start, end in spans)
@@ -195,7 +212,7 @@ def _placed(section: AnyWorker, about: tuple[bool, float, Path]) -> AnyWorker:
     return section.model_copy(update={"availability": trace.placed(*about)})
 
 
-def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:
+def _expanded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSection]:
     for section in listed:
         for k in range(section.count):
             first += 1
@@ -209,32 +226,33 @@ def _unfolded(listed: Iterable[WorkerSection], first: int) -> Iterator[WorkerSec
 
 
 class Service(enum.Enum):
-    """Whom the master serves first."""
+    """Order in which the master serves workers."""
 
     STARTED_FIRST = "started-first"
-    """Messages in progress, then the lowest worker index."""
+    """Messages in progress first, then the lowest worker index."""
     LONGEST_FIRST = "longest-first"
-    """Whoever lacks most communication, in every slot."""
+    """The worker that lacks most communication first, in every slot."""
 
 
 class MasterSection(Section):
-    """`[master]`: whom jobs' runs fetch what they need from; sizes are every job's that says
-    nothing else."""
+    """`[master]`: the source of what jobs' runs fetch; its sizes apply to every job that sets
+    none."""
 
     channels: Count
-    """n_com: messages under way at once, in both directions together."""
+    """n_com: number of messages under way at once, in both directions together."""
     program: Time = 0
-    """T_prog: time units to send a job's program to a worker."""
+    """T_prog: time to send a job's program to a worker, time units."""
     data: Time = 0
-    """T_data: time units to send a unit of data: a task's, or all of a job that has no tasks."""
+    """T_data: time to send a unit of data, time units: the data of a task, or of a whole job that
+    has no tasks."""
     image: Time = 0
-    """Time units to send, or to fetch, one worker's checkpoint image."""
+    """Time to send or fetch the checkpoint image of one worker, time units."""
     order: Service = Service.STARTED_FIRST
-    """Who is served first."""
+    """Order in which workers are served: `started-first` or `longest-first`."""
     timetable: tuple[tuple[str, ...], ...] = ()
-    """Names of the workers to serve in each slot from 0 on; overrides `order` where given."""
+    """Names of the workers to serve in each slot from 0 on; overrides `order` where set."""
     shared_program: bool = False
-    """Whether all jobs have one program; else each has its own."""
+    """Whether all jobs share one program; if not, each job has its own."""
 
     def needs(
         self,
@@ -243,7 +261,7 @@ class MasterSection(Section):
         data: float | None = None,
         image: float | None = None,
     ) -> Needs:
-        """What members of a job's runs fetch, which may say so itself."""
+        """Return what members of a job's runs fetch; the job's own sizes take precedence."""
         return Needs(
             "program" if self.shared_program else job,
             self.program if program is None else program,
@@ -253,11 +271,14 @@ class MasterSection(Section):
 
     @property
     def served(self) -> str:
-        """How the log calls its order of service."""
+        """Name of the order of service in the log."""
         return "timetable" if self.timetable else self.order.value
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
-        """The order of service. Raises InputError for a timetable that cannot be kept."""
+        """Return the order of service.
+
+        Raises InputError for a timetable that cannot be kept.
+        """
         from policies.service import LongestFirst, StartedFirst, Timetable
 
         if not self.timetable:
@@ -276,12 +297,13 @@ class MasterSection(Section):
 
 
 class LinkSection(Section):
-    """`[link]`: between workers, for buddies' checkpoints and redistributions alike
+    """`[link]`: the network between workers, for buddies' checkpoints and redistributions alike
     (malleable17)."""
 
     unit: Time = 1.0
-    """c = 1 / bandwidth: s per data unit, for checkpoints and redistributions alike."""
+    """c = 1 / bandwidth: time to send one data unit, s, for checkpoints and redistributions
+    alike."""
     latency: Time = 0.0
-    """beta: s for each message."""
+    """beta: time that each message adds, s."""
     startup: Time = 0.0
-    """S: s for each redistribution."""
+    """S: time that each redistribution adds, s."""

@@ -1,4 +1,5 @@
-"""`[policy]`: who decides, and by which policy: one of the papers', or a user's own."""
+"""The `[policy]` section: the kind of decider and its policy, one of the papers' or a user's
+own."""
 
 from __future__ import annotations
 
@@ -22,10 +23,10 @@ from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
 
 Parameters = dict[str, Any]
-"""A TOML table; what may stand in it, the policy's own class says."""
+"""A TOML table whose possible keys are those of the policy's own class."""
 
 FIXED = "FIXED"
-"""Enrolment: always the same members, which its parameters name."""
+"""Name of the enrolment policy that always enrols the members listed in its parameters."""
 
 
 QUEUE, ENROLMENT, PACK, COPIES, DEADLINE = DeciderKind
@@ -46,101 +47,110 @@ READERS: dict[str, tuple[DeciderKind, ...]] = {
     "changeover": (DEADLINE,),
     "every": (DEADLINE,),
 }
-"""Who reads each key of [policy]; what is not listed everyone does."""
+"""Maps each key of `[policy]` to the kinds of deciders that read it; keys that are not listed are
+read by all."""
 SUGGESTED: Mapping[str, DeciderKind] = {"iterative": ENROLMENT, "malleable": PACK}
-"""Kind of job -> whose policy an unknown one is, if not a queue's."""
+"""Maps a kind of job to the kind of decider that an unknown policy is taken for, where that is not
+a queue's."""
 
 
 class Believed(enum.Enum):
-    """What a queue believes of its jobs' times."""
+    """Run times that a queue's policy assumes for its jobs."""
 
     USER = "user"
-    """What users requested."""
+    """The times that users requested."""
     EXACT = "exact"
-    """What jobs take."""
+    """The times that jobs take."""
     NOISE = "noise"
-    """What they take, times a random factor."""
+    """The times that jobs take, each multiplied by a random factor."""
     RECENT = "recent"
-    """The mean of the user's last two jobs."""
+    """The mean run time of the user's last two jobs."""
 
 
 class Noise(enum.Enum):
-    """The law of the factor between what is believed and what is so."""
+    """Law of the random factor by which an assumed time differs from the true one."""
 
     LOGNORMAL = "lognormal"
-    """e^(spread N(0, 1))."""
+    """The factor is e^(spread N(0, 1))."""
     UNIFORM = "uniform"
-    """Between 1 and 1 + spread: requests are never too short (Mu'alem and Feitelson 2001)."""
+    """The factor is between 1 and 1 + spread, so that requests are never too short (Mu'alem and
+    Feitelson 2001)."""
 
 
 Eps = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
 
 
 class PolicySection(Section):
-    """`[policy]`: who decides. Beside `name`, each key is of some deciders only."""
+    """`[policy]`: the policy that decides. Each key but `name` concerns some kinds of policies
+    only."""
 
     name: str = ""
-    """A paper's name for it (`holdfast policies`), or `package.module:Name` of a class or function
-    of yours; default: R-LIST-0, of a pack `none`."""
+    """Name of a paper's policy (`holdfast policies`), or `package.module:Name` of a class or
+    function of your own; default: R-LIST-0, for a pack `none`."""
     parameters: Parameters = Field(default_factory=dict)
-    """Fields of your policy's class; the papers' own policies take none unless they say so."""
+    """Fields of your policy's class; the papers' own policies have none unless their description
+    says so."""
     decider: DeciderKind | None = None
-    """What a policy of yours decides; default: as its jobs' kind suggests."""
+    """Kind of decision that your own policy makes; default: the kind that its jobs suggest."""
     order: str | None = None
-    """Of a queue: LPT (the default of the papers' strategies), SPT or SJF, HPA, LPA, LA, SA,
+    """Order of a queue: LPT (the default of the papers' strategies), SPT or SJF, HPA, LPA, LA, SA,
     RANDOM, LJF, FCFS (the default of FCFS, EASY, conservative and greedy), PRIORITY, WFP3, UNICEP,
     F1, F2, F3, F4, FAIR-SHARE, or `package.module:Name`."""
     preemption: bool = False
-    """Of a queue: whether its first job may have runs of jobs that the order puts behind it
-    cancelled, of jobs protected by `images`, in order to start at once."""
+    """Whether the first job of a queue may have runs cancelled in order to start at once: runs of
+    jobs that are behind it in the order and protected by `images`."""
     estimates: Believed = Believed.USER
-    """Of a queue, the times that it believes: `user`, what users requested; `exact`, what jobs
-    take; `noise`, what they take times a random factor; `recent`, the mean of the user's last two
-    jobs, the request at most, made longer where it is exceeded."""
+    """Run times that a queue's policy assumes: `user`, what users requested; `exact`, what jobs
+    take; `noise`, what jobs take times a random factor; `recent`, the mean of the user's last two
+    jobs, at most the request, and lengthened where a job exceeds it."""
     noise: Noise = Noise.LOGNORMAL
-    """Of `noise`: `lognormal`, a factor e^(spread N(0, 1)), or `uniform`, U(1, 1 + spread)."""
+    """Law of the random factor under `noise`: `lognormal`, a factor e^(spread N(0, 1)), or
+    `uniform`, U(1, 1 + spread)."""
     spread: Positive = 1.0
-    """Of `noise`."""
+    """Parameter of the random factor under `noise`; larger is noisier."""
     reading: Reading = Reading.FRESH
-    """Of R-LIST's reservations: `fresh`, `easy` or `kept`."""
+    """Interpretation of R-LIST's reservations: `fresh`, `easy` or `kept`."""
     allocation: str | None = None
-    """Of moldable jobs in a queue: `LPA` (the default), `BATCH`, `MINTIME`, `MINAREA`; of a pack:
-    `Opt-NoRedistrib` (the default), `GreedySpeedupProfile`; or `package.module:Name`."""
+    """Allocation of moldable jobs in a queue: `LPA` (the default), `BATCH`, `MINTIME`,
+    `MINAREA`; or of a pack: `Opt-NoRedistrib` (the default), `GreedySpeedupProfile`; or
+    `package.module:Name`."""
     allotment: AllotmentRule = AllotmentRule.SCALED
-    """Of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
+    """Allotment rule of BATCH: `scaled`, `programme`, `exact` or `mixed`."""
     eps: Eps = 0.1
-    """Of `scaled` and `programme`: 0.1 reproduces moldable21's Table 1, which states 0.3."""
+    """Precision of `scaled` and `programme`, from 0 to 1: 0.1 reproduces moldable21's Table 1,
+    which states 0.3."""
     placement: str | None = None
-    """Of a queue, which free workers a run gets: `lowest` (the default), `compact`, `programmed`,
-    `nodes`, `IP`, `IE`, `IY`, `IAY`; of copies: `uniform` (the default), `lowest`."""
+    """Rule that chooses the free workers of a queue's run: `lowest` (the default), `compact`,
+    `programmed`, `nodes`, `IP`, `IE`, `IY`, `IAY`; or of a copy: `uniform` (the default),
+    `lowest`."""
     expectation: Expectation = Expectation.EXACT
-    """Which E(S)(W) of volatile13, Theorem 5.1, enrolment computes with: `exact` or `printed`."""
+    """Formula for E(S)(W) of volatile13, Theorem 5.1, that enrolment uses: `exact` or `printed`."""
     reuse: bool = True
-    """Whether workers enrolled again at that very decision keep their data (volatile13,
+    """Whether workers that a decision enrols again at the same instant keep their data (volatile13,
     section III.C)."""
     changeover: Time = 0
-    """Of deadlines, d: time that a run takes on other workers than its job had, before it recovers
-    and computes."""
+    """d, for deadlines: time that a run takes on other workers than its job's last ones, before it
+    recovers and computes, time units."""
     every: Duration | None = None
-    """Of deadlines: the policy is asked that often, and whenever something changes; default: the
-    changeover, or a thousandth of the deadline."""
+    """Time between two questions to a deadline policy, time units, which is also asked at every
+    change; default: the changeover, or a thousandth of the deadline."""
     look: LookAhead = LookAhead.ANY
-    """When EndLocal and ShortestApplicationsFirst see an application as improvable: `any` number
-    of pairs would help, or the `next-pair` alone."""
+    """Condition under which EndLocal and ShortestApplicationsFirst see an application as
+    improvable: `any` number of pairs would help, or the `next-pair` alone."""
 
     def object_at(self, key: str) -> Any:
-        """A program's own object at a key, if there is one."""
+        """Return the object that a Python program gives for a key; None: there is none."""
         return None
 
     def load(
         self, key: str, named: Callable[[str], Any], folder: Path, *serves: Any, default: str = ""
     ) -> Any:
-        """The policy object that `key` asks for, or `default`; only the one at `name` takes
-        parameters.
+        """Return the policy object that the key names, or else `default`; only the policy at `name`
+        takes parameters.
 
-        `named` makes the papers' own (ValueError, with what is accepted, for others); `folder` is
-        where a user's module is looked for first; it has to satisfy one of the Protocols `serves`.
-        Raises InputError.
+        `named` makes the papers' own objects, and raises ValueError, with what is accepted, for
+        other names; a user's module is looked for in `folder` first. The object must satisfy one of
+        the Protocols `serves`. Raises InputError where the object cannot be made.
         """
         if (given := self.object_at(key)) is not None:
             return given
@@ -159,18 +169,19 @@ class PolicySection(Section):
             raise unfit(place, problem, ", ".join(filter(None, known))) from None
 
     def idle(self, decider: DeciderKind, name: str) -> Iterator[tuple[str, str]]:
-        """(key, why nothing reads it), where the policy of that name decides so."""
+        """Yield (key, reason) of each key that is set but that the decider and the policy `name` do
+        not read."""
         for key, readers in READERS.items():
             if not self.differs(key):
                 continue
             if decider not in readers:
-                whose = " or ".join(reader.value for reader in readers)
-                yield f"policy.{key}", f"{name} decides as {decider.value}, not as {whose}"
+                names = " or ".join(reader.value for reader in readers)
+                yield f"policy.{key}", f"{name} decides as {decider.value}, not as {names}"
             elif ":" not in name and not self._read(name, key):
                 yield f"policy.{key}", f"{name} does not read it"
 
     def _read(self, name: str, key: str) -> bool:
-        """Whether one of the papers' policies, whose decider reads the key, does so itself."""
+        """Return whether one of the papers' policies reads the key; its decider does."""
         match key:
             case "reading":
                 return name.startswith("R-LIST") and name != "R-LIST-0"
@@ -186,8 +197,11 @@ class PolicySection(Section):
 def decider_kind(
     section: PolicySection, kind: str, streamed: bool, due: bool = False
 ) -> DeciderKind:
-    """Whose policy it is: as it says, as its name says, or as the kind of job suggests; `due`:
-    jobs have deadlines."""
+    """Return the kind of decider: as `decider` says, as the policy's name implies, or as the kind
+    of job suggests.
+
+    `streamed` tells whether jobs come as a stream, `due` whether they have deadlines.
+    """
     name = section.name
     if section.decider is not None:
         return section.decider
@@ -220,36 +234,37 @@ def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
 
 
 class GivenPolicies(PolicySection):
-    """`[policy]` as a program may have it: what a file would name is there as an object."""
+    """`[policy]` of a Python program that gives objects where a file would name them."""
 
     given: Mapping[str, Any]
-    """Key of `[policy]` -> the object; the key itself holds what logs and errors call it."""
+    """Maps a key of `[policy]` to its object; the key itself holds the object's name in logs and
+    errors."""
 
     def object_at(self, key: str) -> Any:
         return self.given.get(key)
 
 
 def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
-    """`section`, with policies of a program's own at some of its keys (`name`, `order` ...)."""
+    """Return `section` with a program's own policies at some of its keys (`name`, `order` ...)."""
     named = {key: name_of(policy) for key, policy in objects.items()}
     return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
 
 
-# --- as a log tells it ----------------------------------------------------------------------------
+# --- settings in the log --------------------------------------------------------------------------
 
 
 def settings(section: PolicySection) -> tuple[str, ...]:
-    """`key=value` of each key of `[policy]` not at its default."""
-    said = section.model_dump(exclude={"name", "given"}, exclude_defaults=True, warnings=False)
-    if said.get("order") == default_order(section.name):
-        said.pop("order", None)
-    own = said.pop("parameters", {})
-    told = {key: it.value if isinstance(it, enum.Enum) else it for key, it in said.items()}
-    return tuple(f"{key}={value}" for key, value in (*own.items(), *told.items()))
+    """Return `key=value` of each key of `[policy]` that is not at its default."""
+    changed = section.model_dump(exclude={"name", "given"}, exclude_defaults=True, warnings=False)
+    if changed.get("order") == default_order(section.name):
+        changed.pop("order", None)
+    own = changed.pop("parameters", {})
+    plain = {key: it.value if isinstance(it, enum.Enum) else it for key, it in changed.items()}
+    return tuple(f"{key}={value}" for key, value in (*own.items(), *plain.items()))
 
 
 def value_of(setting: str) -> tuple[str, object]:
-    """Key and value of one that a log tells, as Python writes it."""
+    """Return the key and the value of one setting in the log, the value as Python reads it."""
     key, _, text = setting.partition("=")
     try:
         return key, literal_eval(text)

@@ -1,4 +1,5 @@
-"""How a job survives: what its runs save, and what the next one begins from (WORLD.md, P)."""
+"""The `[protection]` section: what a job's runs save, and from what the next run continues
+(WORLD.md, P)."""
 
 from __future__ import annotations
 
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 
 
 class Fatal(enum.Enum):
-    """What a fault does to a pack's job still busy with its last fault or redistribution."""
+    """Effect of a fault on a pack's job that is still busy with its last fault or
+    redistribution."""
 
     IGNORED = "ignored"
-    """Nothing (malleable17, section 6.1)."""
+    """The fault has no effect (malleable17, section 6.1)."""
     POSSIBLE = "possible"
-    """It counts; one on the buddy of a worker in recovery loses both copies of a checkpoint."""
+    """The fault counts; on the buddy of a worker in recovery, it loses both copies of a
+    checkpoint."""
 
 
 Period = Annotated[
@@ -35,80 +38,89 @@ Period = Annotated[
 
 
 FREE = "a checkpoint that costs nothing would be taken all the time"
-"""What is wrong with a period by a formula where a checkpoint takes no time."""
+"""Reason why a formula gives no period where a checkpoint takes no time."""
 FORMULAS = {"young": young_work, "daly": daly_work}
 Failing = Sequence[tuple[int, float]]
-"""(workers that fail together, their mtbf) of each kind of faults."""
+"""Number of workers that fail together, and their MTBF, for each kind of faults."""
 
 
 class OnNotice(enum.Enum):
-    """What a run does when an owner announces that it takes a member away."""
+    """Reaction of a run to an owner's notice that a member will be taken away."""
 
     NOTHING = "nothing"
     SAVE = "save"
-    """It takes a checkpoint at once, if it has computed since the last one."""
+    """The run takes a checkpoint at once, if it has computed since the last one."""
 
 
 class ProtectionSection(Section):
-    """`[protection]`: of every job that has no table of its own."""
+    """`[protection]`: how jobs survive failures; applies to every job that has no table of its
+    own."""
 
     kind: ProtectionKind = ProtectionKind.NONE
-    """Where checkpoints are kept: `none`, `buddies` or `images`."""
+    """Place where checkpoints are kept: `none`, `buddies` or `images`."""
     period: Period = inf
-    """Work between two checkpoints; `young`, `daly`: by that formula, from the workers' MTBF."""
+    """Work between two checkpoints, time units; `young`, `daly`: given by that formula, from the
+    workers' MTBF; default: inf, no checkpoint."""
     cost: Time | None = None
-    """Time of a checkpoint, all members together, without a master; default: 0, in a pack what
-    [link] says."""
+    """Time of a checkpoint, for all members together and without a master, time units; default: 0,
+    in a pack the time that `[link]` gives."""
     recovery: Time | None = None
-    """Time to restore a checkpoint, likewise."""
+    """Time to restore a checkpoint, for all members together and without a master, time units;
+    default as for `cost`."""
     verified: bool = False
     """Whether a verification precedes each checkpoint."""
     copies: Count = 1
-    """r: the most runs at once."""
+    """r: largest number of a job's runs (copies) at once."""
     cloning: bool = False
-    """Whether a copy begins from the furthest one's state."""
+    """Whether a new copy starts from the furthest copy's state."""
     delay: Time = 0
-    """Time to fetch a clone without a master."""
+    """Time to fetch a copy's state for cloning without a master, time units."""
     on_notice: OnNotice = OnNotice.NOTHING
-    """What a run does when an owner gives notice: `nothing`, or `save` (it takes a checkpoint)."""
+    """Reaction of a run to an owner's notice: `nothing`, or `save`, which takes a checkpoint."""
     blocking: bool = True
-    """Whether a checkpoint stops the run; if not, work goes on while it is written."""
+    """Whether a checkpoint stops the run; if not, the run computes while the checkpoint is
+    written."""
     slowdown: Part = 0
-    """What work loses of its speed meanwhile."""
+    """Fraction of its speed that a run loses while a non-blocking checkpoint is written."""
     images_every: Count | None = None
-    """k: under buddies, each k-th checkpoint goes to shared storage too; default: none does."""
+    """k: under buddies, every k-th checkpoint also goes to shared storage; default: none does."""
     image_cost: Time = 0
-    """Time of that without a master, all members together."""
+    """Time of a checkpoint to shared storage under `images_every`, without a master, for all
+    members together, time units."""
     replace_after: Time | None = None
-    """Under buddies, after how long a member that is DOWN is replaced by a spare or a free worker;
-    default: it is waited for."""
+    """Time after which, under buddies, a member that is DOWN is replaced by a spare or a free
+    worker, time units; default: the run waits for the member."""
     mtbf: DurationOrInf | None = None
-    """mu of one worker that formulas count with; default: that of [faults], else that of the
-    workers' traces."""
+    """mu: MTBF of one worker that formulas use, time units; default: that of `[faults]`, or else
+    that of the workers' traces."""
     fatal: Fatal | None = None
-    """Of a pack, whether every fault counts: `ignored` or `possible`; default: ignored where there
-    is only what malleable17 has (buddies, and nothing but faults), elsewhere possible."""
+    """Whether, in a pack, every fault counts: `ignored` or `possible`; default: ignored where a
+    scenario has only what malleable17 has (buddies, and nothing but faults), otherwise possible."""
 
     @property
     def by_formula(self) -> bool:
-        """Whether its period is worked out from an MTBF."""
+        """Whether a formula gives the period from an MTBF."""
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
     def plain(self) -> bool:
-        """Whether a run that ends early leaves nothing, and there is one at a time."""
+        """Whether a run that ends early leaves nothing behind, and a job has one run at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
 
     def failing(self, mtbf: float) -> Self:
-        """With the MTBF that its formula counts with, where it says none."""
+        """Return the section with `mtbf` for its formula, where the section sets none."""
         asking = self.by_formula and self.mtbf is None
         return self.model_copy(update={"mtbf": mtbf}) if asking else self
 
     def rules(
         self, verification: float, image: float | None, mtbf: float, failing: Failing = ()
     ) -> Rules:
-        """As actors know it; `image`: its time on a channel, None without a master; `mtbf` of the
-        faults. Raises InputError for a period that no formula gives."""
+        """Return the rules that actors follow.
+
+        `image` is the time of a checkpoint on a channel (None: no master), `mtbf` that of all
+        faults together, and `failing` gives the MTBF of each kind of faults. Raises InputError for
+        a period that no formula gives.
+        """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
         taken = image if image and self.kind is ProtectionKind.IMAGES else cost
@@ -126,7 +138,7 @@ class ProtectionSection(Section):
             image=image,
             blocking=self.blocking or none,
             slowdown=0 if none else self.slowdown,
-            images_every=(self.images_every or 0) if buddies else 0,
+            images_every=self.images_every if buddies else None,
             image_cost=self.image_cost if buddies else 0,
             on_notice=self.on_notice is OnNotice.SAVE and not none,
             replace_after=self.replace_after if buddies else None,
@@ -135,8 +147,11 @@ class ProtectionSection(Section):
     def rules_by_size(
         self, verification: float, image: float | None, costs: Costs, fatal: bool
     ) -> Rules:
-        """The same of a pack's application, whose `costs` tell its periods by size and, of buddies,
-        what this section does not say."""
+        """Return the rules of a pack's application.
+
+        `costs` gives the period for each size and, for buddies, the costs that this section does
+        not set.
+        """
         plain = self.model_copy(update={"period": inf}).rules(verification, image, inf)
         if self.kind is ProtectionKind.NONE:
             return plain
@@ -168,13 +183,19 @@ class ProtectionSection(Section):
         return lambda members: formula(mu / members, cost)
 
     def _period_of(self, cost: float, failing: Failing) -> Callable[[Sequence[int]], float] | None:
-        """By a formula, where workers do not fail each alone and all alike."""
+        """Return the period as a function of the members, by a formula; None: the number of members
+        is enough.
+
+        The members matter where workers fail together, as nodes, or by several laws.
+        """
         if not isinstance(self.period, str) or sum(together for together, _ in failing) <= 1:
             return None
         formula = FORMULAS[self.period]
+        # An `mtbf` in this section replaces those of all laws.
         laws = failing if self.mtbf is None else [(failing[0][0], self.mtbf)]
 
         def period(members: Sequence[int]) -> float:
+            # A node fails as one unit: its members count once in the rate of failures.
             rate = sum(len({n // together for n in members}) / mtbf for together, mtbf in laws)
             return formula(1 / rate, cost)
 

@@ -1,6 +1,6 @@
-"""Availability as traces in files, in the formats of others.
+"""Availability of workers from trace files, in formats of other projects.
 
-Readers are imported where a file is read: no run waits for what others need.
+Readers are imported where a file is read, so that no run pays for the imports of another format.
 """
 
 from __future__ import annotations
@@ -36,25 +36,28 @@ class TraceFile(Trace):
     """A trace in a file, cut into slots."""
 
     file: str
-    """Path, from the scenario file's folder; `.gz` and `.xz` are unpacked."""
+    """Path of the trace, relative to the scenario's folder; `.gz` and `.xz` are unpacked."""
     slot: Duration | None = None
-    """Seconds per slot, where the unit is a slot; default: the tick of a spot trace. Where the unit
-    is s it is left out: a trace is in seconds."""
+    """Seconds per slot, where the unit is a slot; default: the tick of a spot trace. Leave it out
+    where the unit is s, because traces are in seconds."""
     start: Start = 0
-    """Where the run begins in it; `random`: as the run's seed says, at the same share of all its
-    traces, so that those of one length keep their common clock."""
+    """Time in the trace at which the run begins; `random`: drawn with the run's seed, at the same
+    share of all traces, so that traces of one length keep their common clock."""
     after: After = After.ERROR
-    """What comes after its end; `error`: a run that lasts longer is refused."""
+    """State after the end of the trace; `error`: the simulation ends with an error if it lasts
+    longer."""
 
     _share: float = PrivateAttr(0.0)
-    """Where a random start is."""
+    """Share of the trace at which a random start is."""
     _folder: Path = PrivateAttr(Path())
-    """Where the file is sought."""
+    """Folder in which the file is looked for."""
 
     def placed(self, in_seconds: bool, share: float, folder: Path) -> Self:
-        """As a run has it whose unit is a second or not, and whose random start is at this share;
-        its file is sought in `folder`. Raises InputError for a slot of another length than a
-        second's."""
+        """Return the trace for a run: with its unit, its random start and its folder.
+
+        `in_seconds` tells whether the unit is a second, and `share` where in the trace a random
+        start is. Raises InputError where the unit is a second and a slot has another length.
+        """
         if in_seconds and self.slot not in (None, 1):
             problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
             problem += f"{self.slot!r} times too fast"
@@ -69,15 +72,18 @@ class TraceFile(Trace):
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Path of the trace's file."""
         return self._folder / self.file
 
     def read(self) -> Timeline:
-        """The file's timeline, in seconds."""
+        """Return the file's timeline, in seconds."""
         raise AssertionError("a file is read")
 
     def seconds(self) -> float:
-        """In a slot. Raises InputError where nothing says it."""
+        """Return the seconds in a slot.
+
+        Raises InputError where neither the scenario nor the trace gives them.
+        """
         if self.slot is None:
             raise unfit(
                 "workers.availability.slot",
@@ -87,7 +93,11 @@ class TraceFile(Trace):
         return self.slot
 
     def timeline(self) -> Timeline:
-        """The file's timeline in slots; InputError where its repetition never meets them."""
+        """Return the file's timeline in slots.
+
+        Raises InputError where the trace repeats and its period is not a whole number of slots even
+        after thousands of repetitions.
+        """
         try:
             return self.read().slotted(self.seconds())
         except (ValueError, OverflowError) as error:
@@ -99,7 +109,7 @@ class TraceFile(Trace):
             ) from None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """(slot, state) from slot 0 on."""
+        """Yield (slot, state) from slot 0 of the run on."""
         timeline = self.timeline()
         start = self.begin(timeline)
         changes = self.ending(timeline)
@@ -110,7 +120,11 @@ class TraceFile(Trace):
         return ((time - start, state) for time, state in cut(changes, [start]) if time >= start)
 
     def begin(self, timeline: Timeline) -> int:
-        """The slot of the trace at which the run begins. Raises InputError where it has ended."""
+        """Return the slot of the trace at which the run begins.
+
+        Raises InputError where the trace has ended by then.
+        """
+        # Without an end or a period, the last change is the last slot that is known.
         end = timeline.end or timeline.period or timeline.changes[-1][0] + 1
         start = int(self._share * end) if isinstance(self.start, str) else int(self.start)
         if start >= end and timeline.period is None:
@@ -137,12 +151,12 @@ class TraceFile(Trace):
 
 
 class SpotFile(TraceFile):
-    """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, after = "repeat"}`; the
-    file says how long a tick is."""
+    """`{kind = "spot", file = "zone.json", states = {1 = "u", 0 = "d"}, after = "repeat"}`: a trace
+    of spot instances; the file gives the length of a tick."""
 
     kind: Literal["spot"]
     states: dict[int, WorkerState]
-    """Number of instances -> state (u, r or d)."""
+    """State (u, r or d) for each number of instances."""
 
     def read(self) -> Timeline:
         return self._trace().mapped(self.states)
@@ -169,7 +183,8 @@ class SpotFile(TraceFile):
 
 
 class FtaFile(TraceFile):
-    """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`."""
+    """`{kind = "fta", file = "event_trace.tab", node = 7, slot = 60}`: a node's availability in a
+    trace of the Failure Trace Archive."""
 
     kind: Literal["fta"]
     node: int
@@ -177,11 +192,12 @@ class FtaFile(TraceFile):
     platform: int = 0
     """platform_id of the worker."""
     component: int | None = None
-    """component_id whose events count; default: all do, and unavailable wins."""
+    """component_id of the events that count; default: all events count, and unavailable wins."""
     origin: Origin = Origin.TRACE
-    """What is slot 0."""
+    """Time that is slot 0: `trace`, the earliest start in the file; `node`, the earliest start of
+    this node."""
     states: Annotated[FtaStates, Held()] = Field(default_factory=FtaStates)
-    """Which state `available` and `unavailable` stand for."""
+    """State that `available` and `unavailable` each stand for."""
 
     def read(self) -> Timeline:
         from sims.readers.traces import read_fta_trace
@@ -201,11 +217,11 @@ class FtaFile(TraceFile):
 
 
 class SimGridFile(TraceFile):
-    """`{kind = "simgrid", file = "host.state", slot = 60}`."""
+    """`{kind = "simgrid", file = "host.state", slot = 60}`: a state profile of SimGrid."""
 
     kind: Literal["simgrid"]
     states: Annotated[ProfileStates, Held()] = Field(default_factory=ProfileStates)
-    """Which state each value stands for."""
+    """State that each value stands for."""
 
     def read(self) -> Timeline:
         from sims.readers.traces import read_simgrid_profile
@@ -214,14 +230,15 @@ class SimGridFile(TraceFile):
 
 
 class IntervalFile(TraceFile):
-    """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, a line
-    `worker,start,end,state` each."""
+    """`{kind = "csv", file = "nodes.csv", worker = "n7", slot = 60}`: intervals of workers, each a
+    line `worker,start,end,state`."""
 
     kind: Literal["csv"]
     worker: str
-    """As the file calls it."""
+    """Name of the worker in the file."""
     gap: WorkerState | None = None
-    """Where it has no interval: u, r or d; default: d, where some interval of the file is UP."""
+    """State between the worker's intervals: u, r or d; default: d, if some interval of the file is
+    UP."""
 
     def read(self) -> Timeline:
         from sims.readers.traces import read_intervals

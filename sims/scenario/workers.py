@@ -1,5 +1,5 @@
-"""What a scenario file may say of workers: their speeds over time and g(r, t); a pool of workers
-alike, others one by one, or drawn."""
+"""The sections that describe workers: their speeds over time and g(r, t); a pool of identical
+workers, workers listed one by one, and workers drawn at random."""
 
 from __future__ import annotations
 
@@ -33,22 +33,23 @@ from sims.tables import Held, OneOf, Section
 from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive, Timed
 
 MOST = 2**53
-"""Workers: allotments are worked out in doubles, which count no further."""
+"""Largest number of workers, because allotments are computed in doubles, which count no further."""
 SLOWEST = 10**9
-"""w_min of drawn workers: ten times as much, times an iteration's tasks, fits in a log's line."""
+"""Largest w_min of drawn workers; ten times as much, times the tasks of an iteration, still fits in
+a line of the log."""
 
 
 class ConstantLaw(Section):
-    """`1` or `{kind = "constant", speed = 1}`."""
+    """`1` or `{kind = "constant", speed = 1}`: a constant speed."""
 
     SHORT = ((int, float), "speed")
 
     kind: Literal["constant"] = "constant"
     speed: Positive = 1
-    """For ever."""
+    """Work per time unit, at all times."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """The law of the worker's speed."""
+        """Return the process of the worker's speed."""
         return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
@@ -62,37 +63,44 @@ Changes = Annotated[
 
 
 class ListedSpeeds(Section):
-    """`[[0, 1], [3, 2]]` or `{kind = "list", changes = [[0, 1], [3, 2]]}`."""
+    """`[[0, 1], [3, 2]]` or `{kind = "list", changes = [[0, 1], [3, 2]]}`: a speed that changes at
+    listed times."""
 
     SHORT = ((list,), "changes")
 
     kind: Literal["list"] = "list"
     changes: Changes
-    """[time, speed from then on]; the last one lasts for ever."""
+    """[time, speed from then on] of each change; the last speed lasts for ever."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """The law of the worker's speed."""
+        """Return the process of the worker's speed."""
         return TraceSpeed(self.changes)
 
 
 class OwnLaw(Section):
-    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: your own process."""
+    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a process of the user's
+    own."""
 
     kind: Literal["own"] = "own"
     name: str
-    """A class with `peak` and `path(rng)`; see policies.maths.speeds.SpeedProcess."""
+    """Name of a class with `peak` and `path(rng)`, as policies.maths.speeds.SpeedProcess has
+    them."""
     parameters: dict[str, Any] = Field(default_factory=dict)
-    """What its constructor takes."""
+    """Arguments of the class's constructor."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """An instance of the class. Raises InputError."""
+        """Return an instance of the class.
+
+        Raises InputError where the class cannot be loaded.
+        """
         law: SpeedProcess = own(self.name, self.parameters, folder, "speed.name", SpeedProcess)
         return law if ours(law) else UsersLaw(law, self.name)
 
 
 @frozen
 class UsersLaw:
-    """A law of the user's: whatever it raises, or gives that is no speed, is an InputError."""
+    """Checks a user's speed process: an exception that it raises, or a value that is no speed,
+    becomes an InputError."""
 
     law: SpeedProcess
     name: str
@@ -102,12 +110,15 @@ class UsersLaw:
 
     @property
     def peak(self) -> float:
-        """The law's own."""
+        """Largest speed that the process can have."""
         with running("speed.name", self.name, "a number `peak`"):
             return float(self.law.peak)
 
     def path(self, rng: Generator) -> Iterator[Change]:
-        """The law's own."""
+        """Yield (time, speed from then on) of each change.
+
+        Raises InputError for the first pair that is none, or that is out of order.
+        """
         last: float | None = None
         with running("speed.name", self.name, self.ACCEPTED):
             changes = iter(self.law.path(rng))
@@ -135,16 +146,17 @@ Speed = Annotated[
 
 
 def process_of(speed: Speed, folder: Path) -> SpeedProcess:
-    """The law of a worker's speed; a module of the user's is sought in `folder`."""
+    """Return the process of a worker's speed; a module of the user's is looked for in `folder`."""
     return speed.process(folder) if isinstance(speed, Section) else speed
 
 
 class ProcessGain(Section):
-    """`"process"`: g(r, t) of the workers' own law of speed."""
+    """`"process"`: g(r, t) computed from the workers' own process of speed."""
 
     kind: Literal["process"] = "process"
     sample: Count = 4000
-    """Workers simulated per time where g cannot be integrated; copies are at most half of it."""
+    """Number of workers simulated for each time where g cannot be integrated; copies are at most
+    half as many."""
 
 
 GainSection = Annotated[
@@ -156,7 +168,7 @@ GainSection = Annotated[
 
 
 def gain_of(section: GainSection, process: SpeedProcess, rng: Generator) -> Gain:
-    """g(r, t), integrated for two-state speeds, else simulated."""
+    """Return g(r, t): integrated for two-state speeds, otherwise simulated."""
     if isinstance(section, ProcessGain):
         return tabulated_gain(process, section.sample, rng)
     return section
@@ -178,65 +190,69 @@ Stay = Annotated[
 
 
 class WorkerFields(Section):
-    """What a worker is; each of several alike has randomness of its own."""
+    """The keys that describe a worker; each of several identical workers has randomness of its
+    own."""
 
     speed: Speed = Field(default_factory=ConstantLaw)
-    """How fast it works: a number, or a law of speed over time (`two-point` and so on)."""
+    """Work per time unit: a number, or a process of speed over time (`two-point` and so on)."""
     availability: Availability = Field(default_factory=AlwaysUp)
-    """Its owner's states: `always`, a string of states such as `uurrdu`, or a table."""
+    """States that the worker's owner gives it: `always`, a string of states such as `uurrdu`, or a
+    table."""
     task_time: Duration = 1
-    """w_q: time units per task of iterative jobs."""
+    """w_q: time that a task of an iterative job takes, time units."""
     memory: Natural | None = None
-    """mu_q: the most tasks held at once; default: all of a job's, which never binds."""
+    """mu_q: largest number of tasks held at once; default: all of a job's, which is no limit."""
     price: NotNegative | None = None
-    """Of an hour of it, paid while a run holds it, in place of all other prices; default: as
-    [measures] or its availability's trace says."""
+    """Price of an hour of the worker, paid while a run holds it, in place of all other prices;
+    default: that of `[measures]` or of its availability's trace."""
     belief: Markov | None = None
-    """The chain that policies believe in; default: the true chain, or the one fitted to the
-    availability."""
+    """Markov chain that policies assume for the worker; default: the true chain, or the one fitted
+    to its availability."""
 
     @property
     def unowned(self) -> bool:
-        """Whether no owner takes it away."""
+        """Whether the worker has no owner who takes it away."""
         return isinstance(self.availability, AlwaysUp)
 
     @property
     def varies(self) -> bool:
-        """Whether its speed may be another than 1."""
+        """Whether the worker's speed may differ from 1."""
         return not (isinstance(self.speed, ConstantLaw) and self.speed.speed == 1)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Its speed over time, drawn from `rng`; files are looked for from `folder`."""
+        """Yield the worker's speed over time, drawn from `rng`; files are looked for from
+        `folder`."""
         return process_of(self.speed, folder).path(rng)
 
 
 class PlatformSection(WorkerFields):
-    """`[platform]`: workers alike, numbered from 0."""
+    """`[platform]`: identical workers, numbered from 0."""
 
     workers: Annotated[int, Accepts(f"a whole number, 0 to {MOST:,}", {"ge": 0, "le": MOST})] = 0
-    """P; with `[[workers]]` those of the pool alone."""
+    """P: number of workers; with `[[workers]]`, of the identical workers alone."""
     node: Count = 1
-    """k: workers 0 to k - 1 are node 0, the next k node 1, and so on, `[[workers]]` too."""
+    """k: number of workers in a node; workers 0 to k - 1 are node 0, the next k are node 1, and so
+    on, with `[[workers]]` included."""
     spares: Natural = 0
-    """The last so many workers start no job; under `protection.replace_after` they replace members
-    that are away."""
+    """Number of spares: the last workers, which start no job; under `protection.replace_after` they
+    replace members that are away."""
     multitasking: bool = True
-    """Whether a worker may run several copies at once, where a policy shares them
+    """Whether a worker may run several copies at once, where a policy shares workers
     (redundancy17)."""
     augmentation: Positive = 1.0
-    """Multiplies all speeds, or g(r, t) (redundancy17, section III.C)."""
+    """Factor on all speeds, or on g(r, t) (redundancy17, section III.C)."""
     gain: GainSection | None = None
-    """g(r, t): r copies progress as the mean of their furthest (redundancy17, Assumption 2),
-    `process`, `linear` or `frozen-two-point`; default: each copy progresses as its own worker
-    does."""
+    """g(r, t): mean progress of the furthest of r copies, which all r then have (redundancy17,
+    Assumption 2): `process`, `linear` or `frozen-two-point`; default: each copy progresses as its
+    own worker does."""
 
     @property
     def varies(self) -> bool:
-        """See WorkerFields: never where jobs progress by g(r, t)."""
+        """Whether a worker's speed may differ from 1; never so where jobs progress by g(r, t)."""
         return self.gain is None and (self.augmentation != 1 or super().varies)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """See WorkerFields."""
+        """Yield the worker's speed over time, multiplied by `augmentation`."""
         path = super().speeds(rng, folder)
         if self.augmentation == 1:
             return path
@@ -244,33 +260,36 @@ class PlatformSection(WorkerFields):
 
 
 class WorkerSection(WorkerFields):
-    """`[[workers]]`: one worker, or `count` alike, after those of `[platform]`."""
+    """`[[workers]]`: one worker, or `count` identical ones, numbered after those of
+    `[platform]`."""
 
     name: str = ""
-    """Default: P1, P2, ...; with `count` above 1 a number is appended."""
+    """Name of the worker; default: P1, P2, ...; with `count` above 1 a number is appended."""
     count: Count = 1
-    """How many workers are alike."""
+    """Number of workers of this description."""
 
 
 class RandomWorkers(Section):
-    """`[random_workers]`: workers drawn as in volatile13, section VII.A, after those of
+    """`[random_workers]`: workers drawn as in volatile13, section VII.A, numbered after those of
     `[[workers]]`."""
 
     count: Count
-    """How many workers."""
+    """Number of workers."""
     fastest: Annotated[
         int, Accepts(f"a whole number, 1 to {SLOWEST:,}", {"ge": 1, "le": SLOWEST})
     ] = 1
-    """w_min: times per task are uniform over w_min..10 w_min."""
+    """w_min: time per task of the fastest possible worker; times are uniform over w_min..10
+    w_min."""
     stay: Stay = (0.90, 0.99)
-    """Probabilities to stay in a state are uniform between these; the rest is split evenly."""
+    """Bounds of the probabilities of staying in a state, which are uniform between the two; the
+    rest is split evenly between the other states."""
     memory: Natural | None = None
-    """mu_q, as in `[[workers]]`."""
+    """mu_q: largest number of tasks held at once; default: all of a job's, which is no limit."""
     seed: Natural = 0
-    """Which platform is drawn; the scenario's own seed draws what happens on it."""
+    """Seed of the platform; the scenario's own seed draws what happens on the platform."""
 
     def draw(self, first: int) -> tuple[WorkerSection, ...]:
-        """The workers; their names count from P`first`."""
+        """Draw the workers; their names count from P`first`."""
         rng = stream(self.seed, "platform")
         return tuple(self._worker(f"P{first + k}", rng) for k in range(self.count))
 

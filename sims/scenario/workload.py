@@ -1,5 +1,8 @@
-"""The jobs of a scenario, wherever they come from, as the scheduler will know them: described by
-their source (those of a log selected, drawn anew and scaled), then those that fit the platform."""
+"""The jobs of a scenario as the scheduler receives them, whatever their source.
+
+The source describes the jobs; those of a log are selected, drawn anew and scaled. Jobs that need
+more workers than the platform has are then left out.
+"""
 
 from __future__ import annotations
 
@@ -32,48 +35,55 @@ from sims.scenario.platform import Platform
 from sims.scenario.protection import ProtectionSection
 
 Described = tuple[BatchJob, AnyJob | None]
-"""A job, and what the scenario says of it alone."""
+"""A job, and what the scenario says of this job alone; None: nothing."""
 
 
 @frozen
 class Submission:
-    """One job of a workload, and what the scenario says of it alone."""
+    """One job of a workload, and what the scenario says of this job alone."""
 
     job: BatchJob
     own: AnyJob | None
-    """None: nothing; iterative jobs always have it."""
+    """The job's own entry in the scenario; None: it has none. Iterative jobs always have one."""
     protection: ProtectionSection
-    """Its own, or the file's."""
+    """The job's own protection, or the file's."""
     needs: Needs | None
-    """What members of its runs fetch; None without a master."""
+    """Data that members of the job's runs fetch from the master; None: there is no master."""
 
     @classmethod
     def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:
-        """What a scenario says of a job that says no more."""
-        master, said = scenario.master, (own.program, own.data, own.image) if own else ()
-        needs = master.needs(job.name, *said) if master else None
+        """Return the submission of a job, with the file's settings where the job has none of its
+        own."""
+        master, sizes = scenario.master, (own.program, own.data, own.image) if own else ()
+        needs = master.needs(job.name, *sizes) if master else None
         protection = (own.protection if own else None) or scenario.protection
         return cls(job, own, protection, needs)
 
     @property
     def label(self) -> str:
-        """What its program is known by."""
+        """Name of the program that the job's workers hold; jobs with one program share it."""
         return self.needs.label if self.needs else self.job.name
 
     def rules(self, scenario: Scenario) -> Rules:
-        """How it survives. Raises InputError for a period that no formula gives."""
+        """Return the rules of the job's protection.
+
+        Raises InputError for a period that no formula gives.
+        """
         node, faults = scenario.full_platform.node, scenario.faults
         asked = self.protection.by_formula and self.protection.mtbf is None
         span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
         failing = [
             (node if law.of is Struck.NODES else 1, law.mtbf_over(*span)) for law in faults.laws
         ]
-        about = self.job.verification, self.image, together(it for _, it in failing), failing
-        return evolve(self.protection.rules(*about), node=node)
+        arguments = self.job.verification, self.image, together(it for _, it in failing), failing
+        return evolve(self.protection.rules(*arguments), node=node)
 
     def span(self, workers: int) -> tuple[float, float]:
-        """From its submission to the end of its work, if it starts at once on as many of so many
-        workers as it can use, and nothing befalls it; speeds are taken for 1."""
+        """Return the job's submission and the end of its work if all goes well.
+
+        The job is assumed to start at once, on as many of `workers` as it can use, to meet no fault
+        and to compute at speed 1.
+        """
         job = self.job
         size = asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
         times = self.own.iterations if isinstance(self.own, IterativeEntry) else 1
@@ -81,36 +91,38 @@ class Submission:
 
     @property
     def image(self) -> float | None:
-        """Time of an image on a channel; None without a master."""
+        """Time of a checkpoint image on a channel of the master; None: there is no master."""
         return self.needs.image if self.needs else None
 
 
 @frozen
 class Workload:
-    """The jobs of a run, by index, and an account of those left out."""
+    """The jobs of a simulation in the order of their indices, and counts of the jobs left out or
+    changed."""
 
     submissions: tuple[Submission, ...]
     left_out: tuple[tuple[str, int], ...] = ()
-    """(reason, jobs)."""
+    """Pairs of a reason and the number of jobs left out for that reason."""
     changed: tuple[tuple[str, int], ...] = ()
-    """(how, jobs)."""
+    """Pairs of a kind of change and the number of jobs changed."""
     begins: float | None = None
-    """Of a log's: seconds since 1970 at time 0."""
+    """Seconds from 1970 to time 0, of a log; None: not known."""
 
     @property
     def copies(self) -> dict[int, int]:
-        """Index -> the most runs at once, of jobs that have several."""
+        """Maps the index of each job that may have several copies to the largest number of its runs
+        at once."""
         each = ((it.job.index, it.protection.copies) for it in self.submissions)
         return {index: copies for index, copies in each if copies > 1}
 
     def refuse_others(self, kind: str, why: str, accepted: str) -> None:
-        """Raises InputError for the first job of another kind."""
+        """Raise InputError for the first job that is of another kind."""
         for job in (it.job for it in self.submissions):
             if job.kind != kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
 
     def tell(self, system: System) -> None:
-        """What the run's log begins with."""
+        """Describe the workload in the simulation's log."""
         for left_out in self.left_out:
             system.describe(JobsLeftOut, *left_out)
         for changed in self.changed:
@@ -123,7 +135,10 @@ class Workload:
 
 
 def workload(scenario: Scenario, system: System) -> Workload:
-    """All jobs that the platform can hold. Raises InputError where there are none."""
+    """Return all jobs that fit on the platform.
+
+    Raises InputError where there are none, and where the jobs have no source or several.
+    """
     section, platform, log = scenario.job, scenario.full_platform, Replay.of(JobLog(()))
     given = [key for key, source in section.sources.items() if source]
     if len(given) != 1:
@@ -134,11 +149,11 @@ def workload(scenario: Scenario, system: System) -> Workload:
         )
     if isinstance(section, RigidSection) and (section.log or section.lublin):
         log = _replay(section, scenario, system)
-        described: Iterable[Described] = _of_log(section, log)
+        described: Iterable[Described] = _logged(section, log)
     else:
         described = _described(scenario, system)
     found = [Submission.of(scenario, *it) for it in described]
-    _refuse_twins([it.job.name for it in found], platform)
+    _refuse_equal_names([it.job.name for it in found], platform)
     able, left_out = platform.able, log.left_out
     fitting = [it for it in found if asked_of(it.job) <= able]
     if not fitting:
@@ -146,12 +161,13 @@ def workload(scenario: Scenario, system: System) -> Workload:
     if wide := len(found) - len(fitting):
         left_out = (*left_out, (f"needs more than the platform's {able} workers", wide))
     if scenario.decider is not DeciderKind.PACK:
-        fitting = [_unresized(it) for it in fitting]
+        fitting = [_as_moldable(it) for it in fitting]
     return Workload(tuple(fitting), left_out, log.changed, log.begins)
 
 
-def _unresized(submission: Submission) -> Submission:
-    """To whoever resizes nobody, a malleable job is a table of times, as a moldable one is."""
+def _as_moldable(submission: Submission) -> Submission:
+    """Turn a malleable job into a moldable one, with a table of times, for deciders that resize no
+    job."""
     job = submission.job
     if not isinstance(job.profile, Application):
         return submission
@@ -162,13 +178,13 @@ def _unresized(submission: Submission) -> Submission:
 
 
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
-    """Jobs of no log."""
+    """Yield the jobs of sources other than logs."""
     section, platform = scenario.job, scenario.full_platform
     if isinstance(section, RigidSection):
         _refuse_changes(section)
         if section.stream:
-            about = platform.size, system, scenario.folder, section.verification
-            yield from ((job, None) for job in arrivals(section.stream, *about)[0])
+            arguments = platform.size, system, scenario.folder, section.verification
+            yield from ((job, None) for job in arrivals(section.stream, *arguments)[0])
             return
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
         name = f"{'T' if section.kind == 'malleable' else 'J'}{index + 1}"
@@ -186,7 +202,7 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
 
 
 def _refuse_changes(section: RigidSection) -> None:
-    """Raises InputError for what is asked of a log where there is none."""
+    """Raise InputError for a change of a log that is asked for where jobs come from no log."""
     for key in ("select", "resample", "scale"):
         if getattr(section, key) not in (None, Selection()):
             raise unfit(
@@ -195,7 +211,8 @@ def _refuse_changes(section: RigidSection) -> None:
 
 
 def _replay(section: RigidSection, scenario: Scenario, system: System) -> Replay:
-    """Selected, then drawn anew, then scaled: each as the one before leaves it."""
+    """Return the jobs of the log: selected, then drawn anew, then scaled, each step applied to the
+    result of the one before."""
     workers = scenario.full_platform.size
     try:
         log = Replay.of(_log(section, scenario, system))
@@ -232,14 +249,14 @@ def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
     return section.lublin.draw(system.stream("workload/lublin"), scenario.full_platform.size)
 
 
-def _of_log(section: RigidSection, log: Replay) -> Iterator[Described]:
-    believed = section.log is None or section.log.estimates
+def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
+    relies = section.log is None or section.log.estimates
     for index, row in enumerate(log.rows.tolist()):
-        name, submitted, time, processors, estimate, _, *whose, waited = row
+        name, submitted, time, processors, estimate, _, *origin, waited = row
         job = BatchJob(
             *(index, name, Rigid(processors, time), section.verification),
-            estimate if believed and estimate == estimate else None,
-            *(submitted, "rigid", *whose, None if waited != waited else waited),
+            estimate if relies and estimate == estimate else None,  # nan: not known
+            *(submitted, "rigid", *origin, None if waited != waited else waited),
         )
         yield job, None
 
@@ -247,8 +264,9 @@ def _of_log(section: RigidSection, log: Replay) -> Iterator[Described]:
 # --- what cannot be -----------------------------------------------------------------------------
 
 
-def _refuse_twins(names: Sequence[str], platform: Platform) -> None:
-    """Raises InputError where two actors have one name: logs could not tell them apart."""
+def _refuse_equal_names(names: Sequence[str], platform: Platform) -> None:
+    """Raise InputError where two actors have the same name, because logs could not tell them
+    apart."""
     known = set(names)
     if len(known) < len(names):
         twin = next(name for name, count in Counter(names).items() if count > 1)
@@ -279,10 +297,10 @@ def _nothing_left(
 
 
 def asked_of(job: BatchJob) -> int:
-    """The least workers of a run."""
+    """Return the least number of workers of a run of the job."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
 def iterative(submission: Submission) -> IterativeEntry:
-    """What the scenario says of an iterative job."""
+    """Return the scenario's entry of an iterative job."""
     return cast(IterativeEntry, submission.own)

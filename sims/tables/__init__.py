@@ -1,5 +1,8 @@
-"""What all tables of a file are: strict pydantic models, unions of them by their `kind`, and tables
-that stand for an object of somebody else's attrs class, whose fields are their keys."""
+"""Define the tables of a file: strict pydantic models, unions of them by their `kind`, and tables
+for objects.
+
+A table for an object has the fields of an attrs class, which need not know of tables, as its keys.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ from sims.tables.fields import REFUSED, TEXT, AsInToml, Json, Timed, bounded
 from sims.tables.refusals import checked, cut, meant, not_accepted
 
 TAG = "kind"
+"""Key that names the kind of a table in a union."""
 
 STRICT = ConfigDict(
     strict=True,
@@ -39,11 +43,11 @@ STRICT = ConfigDict(
 )
 
 Short = tuple[tuple[type, ...], str]
-"""Types of values that stand for a table, and for which of its keys."""
+"""Types of values that may stand for a table, and the key of the table that has the value."""
 
 
 class Section(BaseModel):
-    """A table: its keys, their bounds and their defaults."""
+    """A table of a file: its keys, their bounds and their defaults."""
 
     model_config = STRICT
 
@@ -70,10 +74,12 @@ class Section(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _known(cls, table: Any) -> Any:
+        """Refuse keys that the section does not have."""
         return refuse_unknown(table, cls.model_fields)
 
     @model_validator(mode="after")
     def _checked(self) -> Self:
+        """Run `check` after the keys themselves have been checked."""
         try:
             self.check()
         except InputError as error:
@@ -81,15 +87,16 @@ class Section(BaseModel):
         return self
 
     def differs(self, key: str) -> bool:
-        """Whether a key has another value than its default."""
+        """Return whether a key has another value than its default."""
         return bool(getattr(self, key) != type(self).model_fields[key].default)
 
     def check(self) -> None:
-        """Raises ValueError or InputError for keys that do not go together."""
+        """Raise ValueError or InputError for keys that do not go together."""
 
 
 def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
-    """The table. Raises ValueError, of an InputError, for the first key that is none of `keys`."""
+    """Return the table, if it has only keys of `keys`. Raises ValueError, of an InputError, for the
+    first other key."""
     unknown = [key for key in table if key not in keys] if isinstance(table, Mapping) else ()
     if unknown:
         problem, known = f"unknown key{meant(unknown[0], keys)}", ", ".join(keys)
@@ -100,22 +107,25 @@ def refuse_unknown(table: Any, keys: Collection[str]) -> Any:
 def documented(
     kind: type, node: Json, defaults: Mapping[str, Any], handler: GetJsonSchemaHandler
 ) -> Json:
-    """With what its source says of each key. `use_attribute_docstrings` would read it whenever a
-    class is made: each run would take 0.15 s longer."""
+    """Return the JSON schema of a class with the docstrings of the class and of its attributes.
+
+    pydantic's `use_attribute_docstrings` would read the source whenever a class is made: each run
+    would take 0.15 s longer.
+    """
     from sims.tables.fields import attribute_docs, one_line
 
     docs, table = attribute_docs(kind), handler.resolve_ref_schema(node)
     table["description"] = one_line(kind.__doc__ or "")
-    for key, told in table["properties"].items():
-        told |= {"default": defaults[key]} if key in defaults else {}
-        told |= {"description": docs[key]} if key in docs else {}
-        if "$ref" in told and len(told) > 1:  # which in draft 7 stands alone
-            told["allOf"] = [{"$ref": told.pop("$ref")}]
+    for key, description in table["properties"].items():
+        description |= {"default": defaults[key]} if key in defaults else {}
+        description |= {"description": docs[key]} if key in docs else {}
+        if "$ref" in description and len(description) > 1:  # which in draft 7 stands alone
+            description["allOf"] = [{"$ref": description.pop("$ref")}]
     return node
 
 
 def told_by(read: Callable[[Any, ValidationInfo], Any], dump: Callable[[Any], Any]) -> Any:
-    """A value that `read` makes, and `dump` writes as a table again."""
+    """Return the schema of a value that `read` makes and `dump` writes as a table again."""
     dumped = core.plain_serializer_function_ser_schema(dump)
     return core.with_info_plain_validator_function(read, serialization=dumped)
 
@@ -125,11 +135,12 @@ def told_by(read: Callable[[Any, ValidationInfo], Any], dump: Callable[[Any], An
 
 @cache
 def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) -> TypeAdapter[Any]:
-    """What an attrs class takes, as a table; `tag`: its `kind`; `times`: those that are times."""
+    """Return the type of the table for an attrs class; `tag` is its `kind`, and `times` names the
+    fields that are times."""
     keys: dict[str, Any] = {TAG: NotRequired[Literal[tag]]} if tag else {}
     for it in attrs.fields(attrs.resolve_types(kind)):
-        about = [*bounded(it.validator), *([Timed()] if it.alias in times else [])]
-        key: Any = Annotated[it.type or Any, *about] if about else it.type or Any
+        annotations = [*bounded(it.validator), *([Timed()] if it.alias in times else [])]
+        key: Any = Annotated[it.type or Any, *annotations] if annotations else it.type or Any
         keys[it.alias] = key if it.default is attrs.NOTHING else NotRequired[key]
     make: Any = TypedDict
     made = make(kind.__name__, keys)
@@ -140,14 +151,18 @@ def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) ->
 
 
 def arguments_of(kind: type, table: Mapping[str, Any], source: str, key: str) -> dict[str, Any]:
-    """What an attrs class that is no section is called with. Raises InputError."""
+    """Return the arguments for an attrs class that is no section, from a table. Raises InputError
+    for keys and values that do not fit."""
     found: dict[str, Any] = checked(table_of(kind).validate_python, dict(table), source, key)
     return found
 
 
 class Held:
-    """Annotation of an attrs class that is no section: its fields are a table's keys, the value is
-    the object itself. `tag`: its `kind` in a union; `times`: the fields that are times."""
+    """Annotation for an attrs class that is no section: a table has its fields as keys, and the
+    value is the object itself.
+
+    `tag` is its `kind` in a union; `times` are the fields that are times.
+    """
 
     def __init__(self, tag: str | None = None, *times: str) -> None:
         self.tag, self.times = tag, times
@@ -157,10 +172,11 @@ class Held:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
         self.kind = source
-        told: core.CoreSchema = told_by(self._read, self.dumped)
-        return told
+        result: core.CoreSchema = told_by(self._read, self.dumped)
+        return result
 
     def _read(self, value: Any, info: ValidationInfo) -> Any:
+        """Return the object that a table describes, or the object itself."""
         if isinstance(value, self.kind):
             return value
         table = table_of(self.kind, self.tag, self.times)
@@ -168,7 +184,7 @@ class Held:
         return self.kind(**{key: it for key, it in found.items() if key != TAG})
 
     def dumped(self, value: Any) -> dict[str, Any]:
-        """The table again."""
+        """Return the object as a table."""
         return {**({TAG: self.tag} if self.tag else {}), **attrs.asdict(value)}
 
     def __get_pydantic_json_schema__(
@@ -186,15 +202,19 @@ class Held:
 # --- a table by its kind --------------------------------------------------------------------------
 
 JSON_TYPES: Mapping[type, str] = {str: "string", int: "number", float: "number", list: "array"}
+"""Maps types of Python to types of JSON Schema."""
 
 
 class OneOf:
-    """Annotation of a union of sections and held objects: the one whose `kind` the table says. They
-    are built when a file has one."""
+    """Annotation for a union of sections and held objects, of which a table chooses one by its
+    `kind`.
+
+    A member's schema is built when a file has such a table.
+    """
 
     def __init__(self, named: bool = True) -> None:
         self.named = named
-        """Whether each table says its kind itself; else it may be told by the table around."""
+        """Whether each table has its own `kind`; otherwise the table around it may set it."""
         self.members: dict[str, Any] = {}
         self.kinds: tuple[type, ...] = ()
 
@@ -203,10 +223,11 @@ class OneOf:
     ) -> core.CoreSchema:
         self.members = {tag_of(it): it for it in get_args(source)}
         self.kinds = tuple(getattr(it, "__origin__", it) for it in self.members.values())
-        told: core.CoreSchema = told_by(self._chosen, self._dumped)
-        return told
+        result: core.CoreSchema = told_by(self._chosen, self._dumped)
+        return result
 
     def _chosen(self, value: Any, info: ValidationInfo) -> Any:
+        """Return the section or object that a table chooses."""
         if isinstance(value, self.kinds):
             return value
         table, known = self._table(value), ", ".join(self.members)
@@ -220,19 +241,24 @@ class OneOf:
         raise ValueError(InputError("", TAG, problem, known))
 
     def _table(self, value: object) -> Mapping[str, Any]:
-        """`"always"` for `{kind = "always"}`; other values stand for the kind whose `SHORT` says
-        so."""
+        """Return the table that a value stands for.
+
+        A word stands for its kind, `"always"` for `{kind = "always"}`; other values stand for the
+        kind whose `SHORT` accepts them.
+        """
         if isinstance(value, Mapping):
-            if TAG in value and value[TAG] not in self.members:
-                return {**value, **self._short_for(value[TAG], (str,))}
+            if isinstance(kind := value.get(TAG), str) and kind not in self.members:
+                return {**value, **self._short_for(kind, (str,))}
             return value
         if isinstance(value, str) and value in self.members:
             return {TAG: value}
         return self._short_for(value)
 
     def _short_for(self, value: object, only: tuple[type, ...] = ()) -> Mapping[str, Any]:
-        """The table for which a value stands by some member's `SHORT`; empty: there is none.
-        `only`: the types that may stand for one."""
+        """Return the table for which a value stands by the `SHORT` of some member, or an empty one.
+
+        `only` restricts the types of values that may stand for a table.
+        """
         for tag, member in self.members.items():
             types, key = _short(member)
             stands = getattr(member, "stands_for", lambda _: True)
@@ -241,6 +267,7 @@ class OneOf:
         return {}
 
     def _dumped(self, value: Any) -> Any:
+        """Return a held object as a table, and a section as it is."""
         for member, kind in zip(self.members.values(), self.kinds, strict=True):
             if isinstance(value, kind) and not isinstance(value, Section):
                 return held(member).dumped(value)
@@ -252,7 +279,7 @@ class OneOf:
         return {"anyOf": [it for tag in self.members for it in self._written(tag, handler)]}
 
     def _written(self, tag: str, handler: GetJsonSchemaHandler) -> list[Json]:
-        """What the member may be written as."""
+        """Return the schemas of all forms in which a member may be written."""
         member = self.members[tag]
         # Within another schema it is told as it tells itself.
         table = handler(core.definitions_schema(_built(member).core_schema, []))
@@ -271,21 +298,23 @@ class OneOf:
 
 @cache
 def _built(member: Any) -> TypeAdapter[Any]:
+    """Return the type adapter of a member, which is built once."""
     return TypeAdapter(member)
 
 
 def held(member: Any) -> Held:
-    """How an object of somebody else's class is annotated."""
+    """Return the annotation of an object's class."""
     found: Held = member.__metadata__[0]
     return found
 
 
 def _short(member: Any) -> Short:
+    """Return the `SHORT` of a member; without one, no value stands for it."""
     return getattr(member, "SHORT", ((), ""))
 
 
 def tag_of(member: Any) -> str:
-    """What `kind` has to be in a member's table; empty: it has no kinds."""
+    """Return the value of `kind` in a member's table; empty if it has no kinds."""
     if not isinstance(member, type):
         return held(member).tag or ""
     field = member.model_fields.get(TAG) if issubclass(member, Section) else None

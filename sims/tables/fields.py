@@ -1,10 +1,11 @@
-"""The types of a file's keys: their bounds, and the words for what is within them."""
+"""Define the types of a file's keys: their bounds, and the words that messages use for them."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
@@ -28,16 +29,17 @@ from sims.errors import InputError
 from sims.tables.refusals import not_accepted
 
 MOST_JOBS = 10**9
-"""Drawn for one scenario: a hundred times as many as were ever run here."""
+"""Largest number of jobs that is drawn for a scenario: a hundred times as many as were ever run
+here."""
 
 REFUSED, TEXT = "refused", "{accepted}"
-"""The type and the text of our errors: what would be accepted."""
+"""Type and text of this project's validation errors; the text says what would be accepted."""
 
 Json = dict[str, Any]
 
 
 class Unacceptable(InputError):
-    """A value of the right type that a key of the table does not take."""
+    """A key of the table does not accept a value, although the type is right."""
 
     def __init__(self, key: str, value: object, accepted: str) -> None:
         super().__init__("", key, not_accepted(value, accepted), accepted)
@@ -45,20 +47,23 @@ class Unacceptable(InputError):
 
 @frozen(eq=False)
 class Accepts:
-    """Annotation: what of a type is accepted, in words too."""
+    """Annotation that bounds the values of a type, and says in words which are accepted."""
 
     words: str
+    """Description of the accepted values in messages."""
     bounds: Mapping[str, Any] = field(factory=dict)
-    """As pydantic's core schemas have them."""
+    """Bounds in the form of pydantic's core schemas."""
     check: Callable[[Any], bool] | None = None
+    """Function that returns whether a value within the bounds is accepted; a ValueError is a
+    refusal with a reason."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
         bounded: Any = {**handler(source), **self.bounds}
-        told = {"accepted": self.words}
+        context = {"accepted": self.words}
         schema = core.custom_error_schema(
-            bounded, REFUSED, custom_error_message=TEXT, custom_error_context=told
+            bounded, REFUSED, custom_error_message=TEXT, custom_error_context=context
         )
         if self.check is None:
             return schema
@@ -71,6 +76,7 @@ class Accepts:
         return handler(schema) | {"accepted": self.words}
 
     def _checked(self, value: Any) -> Any:
+        """Return the value. Raises PydanticCustomError where `check` refuses it."""
         try:
             reason = "" if self.check is None or self.check(value) else self.words
         except ValueError as error:
@@ -86,7 +92,7 @@ COMPARED: Mapping[str, tuple[str, str]] = {
     "<": ("lt", "below {}"),
     "<=": ("le", "up to {}"),
 }
-"""How attrs' validators compare -> the bound of a core schema, and its words."""
+"""Maps each comparison of attrs' validators to the bound of a core schema, and to its words."""
 FINITE: Mapping[str, Any] = {"allow_inf_nan": False}
 NOT_NEGATIVE = Accepts("a finite number, 0 or above", {"ge": 0, **FINITE})
 POSITIVE = Accepts("a finite number above 0", {"gt": 0, **FINITE})
@@ -94,7 +100,8 @@ POSITIVE_OR_INF = Accepts("a number above 0, or inf", {"gt": 0})
 
 
 def bounded(validator: Any) -> list[Accepts]:
-    """What a validator of attrs' accepts, where it bounds a number."""
+    """Return the annotation for the bounds of an attrs validator on a number, in a list that is
+    empty without bounds."""
     found = [
         (*COMPARED[each.compare_op], each.bound)
         for each in getattr(validator, "_validators", (validator,))
@@ -116,15 +123,26 @@ Count = Annotated[int, Accepts("a whole number above 0", {"gt": 0})]
 Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, "le": MOST_JOBS})]
 
 
+def _is_name(text: str) -> bool:
+    """Whether the text can name a file, and no folder."""
+    return bool(text) and not {"/", "\0", os.sep, os.altsep} & set(text)
+
+
 Name = Annotated[
     str,
     Accepts(
-        "a word or more, without / (logs/NAME.jsonl)",
-        check=lambda it: bool(it) and not {"/", "\0", os.sep, os.altsep} & set(it),
+        "a word or more, without / and no dot at its beginning (logs/NAME.jsonl)",
+        check=lambda it: not it.startswith(".") and _is_name(it),
     ),
 ]
-PathName = Annotated[
-    str, Accepts("a path, or `none`", check=lambda it: bool(it) and "\0" not in it)
+LOG_NAME = re.compile(r"[^.].*\.jsonl(\.gz|\.xz|\.zst)?", re.DOTALL)
+LogName = Annotated[
+    str,
+    Accepts(
+        "NAME.jsonl, of a file in logs/ (packed: .gz, .xz, .zst), or `none`; --log PATH writes it "
+        "anywhere else",
+        check=lambda it: it == "none" or (_is_name(it) and LOG_NAME.fullmatch(it) is not None),
+    ),
 ]
 NOT_EMPTY = Field(min_length=1)
 RANGE = Accepts(
@@ -136,14 +154,14 @@ RANGE = Accepts(
 
 
 class Timed:
-    """Annotation: a number in the file's unit, or a text such as `2 h 30 min`."""
+    """Annotation for a time: a number in the file's unit, or a text such as `2 h 30 min`."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
         inner = handler(source)
         numbers = inner.get("custom_error_context", {}).get("accepted", "a number")
-        read = partial(_in_seconds, accepted=f"{numbers}, or {TEXTS}")
+        read = partial(_in_seconds, accepted=f"{numbers}, or, where the unit is s, {TEXTS}")
         return core.with_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(
@@ -153,8 +171,11 @@ class Timed:
 
 
 def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
-    """Return the seconds that a text says; what is no text is returned as it is. Where pydantic's
-    context is a list, it gets the texts. Raises PydanticCustomError for a text that is no time."""
+    """Return the seconds of a text that is a time, and any other value as it is.
+
+    Only where pydantic's context is a list are texts read; the list then gets them. Raises
+    PydanticCustomError for a text that is no time.
+    """
     if not (isinstance(value, str) and isinstance(info.context, list)):
         return value
     if not TIME.match(value):
@@ -173,12 +194,12 @@ TimeRange = Annotated[tuple[Duration, Duration], RANGE]
 # --- as in TOML -----------------------------------------------------------------------------------
 
 MOST_WHOLE = 2**40
-"""Up to which a time that is written as a whole number stays one: sums and products of larger ones
-could be more than a log's line holds."""
+"""Largest whole number that stays one if it is a time: sums and products of larger ones could be
+more than a log's line holds."""
 
 
 class AsInToml:
-    """Annotation: read as TOML has it, and so all within."""
+    """Annotation for a value that is read by the types of TOML, as are all values within it."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -189,7 +210,8 @@ class AsInToml:
 
 
 def _as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
-    """In place: lists are tuples, words members of enums or whole keys, and whole numbers stay."""
+    """Relax a schema in place: lists become tuples, words members of enums or integer keys, and
+    whole numbers stay whole."""
     if isinstance(node, list):
         for inner in node:
             _as_in_toml(inner, handler)
@@ -202,6 +224,7 @@ def _as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
 
 
 def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
+    """Relax one node of a schema in place."""
     match kind:
         case "definition-ref":
             found: Any = handler.resolve_ref_schema(node)
@@ -217,6 +240,7 @@ def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
 
 
 def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
+    """Return a number as pydantic reads it, but keep a whole number that is not too large."""
     found = handler(value)
     return value if type(value) is int and abs(value) <= MOST_WHOLE else found
 
@@ -225,18 +249,21 @@ def _whole(value: Any, handler: core.ValidatorFunctionWrapHandler) -> Any:
 
 
 def attribute_docs(kind: type) -> dict[str, str]:
-    """Attribute -> its docstring on one line; those of base classes too, where not said anew."""
+    """Return the docstring of each attribute of a class on one line; those of base classes stand
+    unless replaced."""
     classes = [each for each in reversed(kind.__mro__) if each.__module__ != "builtins"]
-    return {name: text for each in classes for name, text in _own(each)}
+    return {name: text for each in classes for name, text in _own_docs(each)}
 
 
 def one_line(text: str) -> str:
-    """A docstring's words on one line."""
+    """Return a docstring's words on one line."""
     return " ".join(text.split())
 
 
-def _own(kind: type) -> Iterator[tuple[str, str]]:
+def _own_docs(kind: type) -> Iterator[tuple[str, str]]:
     # One made at run time is in no source: nothing is written below its attributes.
+    """Yield the attributes of a class that have a docstring in its own source, with it on one
+    line."""
     definition = _classes(kind.__module__).get(kind.__qualname__.rpartition(".")[2])
     for statement, following in pairwise(definition.body if definition else ()):
         match statement, following:
@@ -249,6 +276,7 @@ def _own(kind: type) -> Iterator[tuple[str, str]]:
 
 @cache  # to take a module apart takes 10 ms, and a listing of all keys asks for a hundred classes
 def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """Return the syntax trees of a module's classes, by name; empty where it has no source."""
     try:
         tree = ast.parse(inspect.getsource(sys.modules[module]))
     except (OSError, TypeError):
@@ -257,7 +285,7 @@ def _classes(module: str) -> dict[str, ast.ClassDef]:
 
 
 def members_of(kind: Any) -> list[Any]:
-    """What a value can be: a union's members but None."""
+    """Return the types that a value can have: the members of a union but None."""
     if get_origin(kind) not in (Union, UnionType):
         return [kind]
     return [member for member in get_args(kind) if member is not NoneType]

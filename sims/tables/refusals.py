@@ -1,4 +1,5 @@
-"""A table read into its class; what pydantic says against it, as the one line that a user reads."""
+"""Read a table into its class, and turn the errors of pydantic into the one line that a user
+reads."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from pydantic_core import ErrorDetails
 from sims.errors import InputError
 
 LONGEST = 80
-"""Characters of a value in a message."""
+"""Largest number of characters of a value in a message."""
 
 ACCEPTED: Mapping[str, str] = {
     "int_type": "a whole number",
@@ -27,7 +28,7 @@ ACCEPTED: Mapping[str, str] = {
     "model_type": "a table",
     "too_short": "at least one element",
 }
-"""Type of an error -> what it lacks."""
+"""Maps each type of error to a description of what would be accepted."""
 
 Read = TypeVar("Read")
 Section = TypeVar("Section", bound=BaseModel)
@@ -36,14 +37,20 @@ Section = TypeVar("Section", bound=BaseModel)
 def section_of(
     kind: type[Section], table: object, source: str, key: str = "", times: list[str] | None = None
 ) -> Section:
-    """The section that `table` is; `times` gets the texts that were read as seconds. Raises
-    InputError at `key` for what it is not."""
+    """Return the section that a table describes; the list `times` gets the texts that were read as
+    seconds.
+
+    Raises InputError at `key` for a key or value that does not fit.
+    """
     return checked(partial(kind.model_validate, context=times), table, source, key)
 
 
 def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -> Read:
-    """What `read`, of pydantic, makes of a table. Raises InputError at `key`, for the first thing
-    that is wrong; a misspelt key, which is missing too, comes first."""
+    """Return what `read`, a function of pydantic, makes of a table.
+
+    Raises InputError at `key` for the first error. A misspelt key, which is also missing, is
+    reported as misspelt.
+    """
     try:
         return read(table)
     except ValidationError as error:
@@ -60,7 +67,7 @@ def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -
 
 
 def _refusal(error: ErrorDetails, table: object) -> InputError:
-    """What is wrong at the error's place."""
+    """Return an InputError for an error of pydantic, without its place."""
     if error["type"] == "missing":
         return InputError("", "", "missing", "a value")
     value, accepted = _written(table, error["loc"], error["input"]), _accepted(error)
@@ -75,7 +82,8 @@ def _refusal(error: ErrorDetails, table: object) -> InputError:
 
 
 def _written(table: Any, place: Sequence[str | int], read: object) -> object:
-    """The value as the file has it; `read`: as it was read, where another stands for its table."""
+    """Return the value as the file has it, or `read`, the value as it was read, if another one
+    stands for its table."""
     try:
         for step in place:
             table = table[step]
@@ -85,6 +93,7 @@ def _written(table: Any, place: Sequence[str | int], read: object) -> object:
 
 
 def _accepted(error: ErrorDetails) -> str:
+    """Return a description of what would be accepted in place of the value of an error."""
     context = error.get("ctx", {})
     if "expected" in context:
         return ", ".join(re.findall(r"'([^']*)'", context["expected"]))
@@ -92,28 +101,28 @@ def _accepted(error: ErrorDetails) -> str:
 
 
 def not_accepted(value: object, accepted: str = "") -> str:
-    """The problem with a value; of a word, with the one that may be meant."""
+    """Return the problem with a value as text; for a word, with the word that may be meant."""
     words = [word.split()[-1] for word in accepted.split(", ") if word]
     return f"{shown(_listed(value))} is not accepted{meant(value, words)}"
 
 
 def meant(word: object, known: Collection[str]) -> str:
-    """The one of the known words that another may stand for, as a message says it."""
+    """Return a text that suggests one of the known words for a misspelt one, or an empty text."""
     asked = isinstance(word, str) and word not in known
     close = difflib.get_close_matches(str(word), known, 1) if asked else ()
     return f" (did you mean {close[0]}?)" if close else ""
 
 
 def shown(value: object) -> str:
-    """A value as a message has it."""
+    """Return a value as text for a message."""
     return cut(repr(value))
 
 
 def cut(text: str) -> str:
-    """Of a long text only how it begins."""
+    """Return a text, shortened if it is long."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 
 def _listed(value: object) -> object:
-    """Lists again, as they were written."""
+    """Return tuples as lists again, as they were written in the file."""
     return [_listed(each) for each in value] if isinstance(value, tuple) else value

@@ -1,7 +1,7 @@
-"""The life of one job, why it waited, and the queue at an instant, told from the log alone.
+"""Explains one job's life, why the job waited, and the queue at one instant, from the log alone.
 
-All are listeners to histories (`sims.history`), which know who is UP, who holds whom and who waits.
-What they tell is made of spans of time with a title, a cause, and spans within.
+Every module of this package listens to a history (`sims.history`), which knows the state of each
+worker, which run holds which workers, and which jobs wait. The explanations are trees of `Span`.
 """
 
 from __future__ import annotations
@@ -16,59 +16,72 @@ from sims.telling import Clock
 
 @define
 class Span:
-    """Something that lasted, or (with `end` equal to `start`) that happened."""
+    """One titled interval of time in an explanation, with its cause and the intervals inside it.
+
+    A span whose `end` equals its `start` stands for something that happened at one instant.
+    """
 
     title: str
     start: float
     end: float | None = None
-    """None: still going on where the log ends."""
+    """End of the interval; None while it is still open where the log ends."""
     seq: int | None = None
-    """The event that began it."""
+    """Sequence number of the event that began the interval."""
     cause: int | None = None
-    """The event that caused it."""
+    """Sequence number of the event that caused event `seq`."""
     children: list[Span] = field(factory=list)
 
     @classmethod
     def of(cls, title: str, record: Record, end: float | None = None) -> Span:
-        """What begins with `record`."""
+        """Return a span that begins at the time of `record` and has its cause."""
         return cls(title, record.t, end, record.seq, record.cause)
 
     def below(self, title: str, record: Record) -> Span:
-        """What begins with `record`, within this."""
+        """Append a child that begins with `record` and is still open; return the child."""
         self.children.append(child := Span.of(title, record))
         return child
 
     def happened(self, title: str, record: Record) -> Span:
-        """Within this, at once over."""
+        """Append a child that begins and ends with `record`; return the child."""
         self.children.append(child := Span.of(title, record, record.t))
         return child
 
     def close(self, now: float) -> None:
-        """It is over, if it was not before."""
+        """End the span at `now` unless it has ended already."""
         if self.end is None:
             self.end = now
 
     def close_within(self, parent: Span, now: float) -> None:
-        """The same; not told at all where nothing of it was to be seen."""
+        """Close the span at `now` and remove it from `parent` if it lasted no time and has no
+        children.
+
+        A stage of zero length says nothing to a reader, and many runs have some.
+        """
         self.close(now)
         if self.start == self.end and not self.children:
+            # The span is nearly always the last child; a search through a long life is slow.
             if parent.children and parent.children[-1] is self:
                 parent.children.pop()
             else:
                 parent.children = [child for child in parent.children if child is not self]
 
     def as_json(self) -> dict[str, object]:
-        """The span as data."""
+        """Return the span and its children as plain data for JSON."""
         return asdict(self)
 
     def lines(self, clock: Clock, depth: int = 0) -> Iterator[str]:
-        """The span for people, one line each, children indented; `clock` shows its moments."""
+        """Yield the span as text, one line for each span, with children indented below their
+        parent.
+
+        `clock` formats times.
+        """
         cause = "" if self.cause is None else f"  (#{self.seq} because of #{self.cause})"
         yield f"{'  ' * depth}{self._when(clock):<24} {self.title}{cause}"
         for child in self.children:
             yield from child.lines(clock, depth + 1)
 
     def _when(self, clock: Clock) -> str:
+        """Return the span's start and, if it lasted, its end and length, as text."""
         start = clock(self.start)
         if self.end is None:
             return f"{start} to ?"

@@ -1,9 +1,11 @@
-"""Where a job's flowtime went: its time in the system, cut into parts that add up to it exactly.
+"""Accounts for a job's flowtime: cuts the job's time in the system into parts that sum to it
+exactly.
 
 A job's time from its submission to its end belongs to the run that completed it from that run's
-start on, before that to the run whose state it began from, and so on back. What lies between
-belongs to the other runs under way, whose computing was lost or redundant, else to the processors
-that the job kept between two runs, else the job was pending. The words are the ledger's.
+start on, before that to the run whose state the completing run began from, and so on back. Time
+that this chain of runs leaves over belongs to the job's other runs under way, whose computation was
+lost or redundant; else to the processors that the job kept between two runs; else the job was
+pending. The names of the parts are the ledger's.
 """
 
 from __future__ import annotations
@@ -25,61 +27,75 @@ from sims.ledger.spans import unless_useful
 from sims.telling import in_units
 
 Head = tuple[int, float]
-"""The state that a job, or an iteration of it, came to: its run, and what of that run's work is in
-it."""
+"""A saved state of a job or of one of its iterations: the number of the run that computed it, and
+the amount of that run's work that it contains."""
 ROUNDING = 1 - 1e-12
-"""Work summed in another order differs by so much; a sliver of it is no lost work."""
+"""Factor that absorbs rounding: work summed in another order differs by less than this, and such a
+sliver does not count as lost work."""
 
 
 class Part(enum.Enum):
-    """What a job was about, from its submission to its completion; one at a time. A word that the
-    ledger has too means the same here, of the whole job: the first that fits any of its members."""
+    """One use of a job's time between its submission and its completion; exactly one holds at any
+    time.
+
+    A name that the ledger has too means the same here, applied to the job as a whole: the first
+    state that fits any of its members decides.
+    """
 
     PENDING = "pending"
-    """It holds no processors, which is no time of the ledger."""
+    """The job holds no processors; the ledger has no such time."""
     USEFUL = Use.USEFUL.value
     LOST = Use.LOST.value
     CHECKPOINT = Use.CHECKPOINT.value
     RECOVERY = Use.RECOVERY.value
     REDISTRIBUTION = Use.REDISTRIBUTION.value
     TRANSFER = Use.TRANSFER.value
-    """A message is on its way to or from some worker, while its run does nothing else."""
+    """A message to or from at least one worker is on its way while the run does nothing else."""
     WAITING = Use.WAITING.value
-    """Its run stands still, or it keeps processors between two runs: for the link, without speed,
-    or until a fault is detected; all members are UP."""
+    """The run makes no progress, or the job keeps processors between two runs, although all members
+    are UP: it waits for the link, for a speed above 0, or for the detection of a fault."""
     REDUNDANT = Use.REDUNDANT.value
     VERIFICATION = Use.VERIFICATION.value
     RECLAIMED = Use.RECLAIMED.value
-    """Its run stands still, or it keeps processors between two runs: a member is RECLAIMED."""
+    """The run makes no progress, or the job keeps processors between two runs, because a member is
+    RECLAIMED."""
     DOWN = Use.DOWN.value
-    """The same, and a member is DOWN."""
+    """The run makes no progress, or the job keeps processors between two runs, because a member is
+    DOWN."""
     UNSETTLED = "unsettled"
-    """Computation that a fault could still undo, or a check reject, where the log ends."""
+    """Computation that a fault could still undo, or a verification reject, where the log ends."""
 
 
 HELD_UP = {state: Part(use.value) for state, use in AWAY.items()}
-"""What a member that is away keeps its job from, the worst first. Read only."""
+"""Maps the state of an absent member to the part of the job's time that it causes, the worst state
+first. Read only."""
 
 
 def held_up(away: Collection[WorkerState]) -> Part:
-    """Why a job stands still whose members are in these states, those that are UP left out."""
+    """Return the part that explains why a job makes no progress.
+
+    `away` has the states of those members that are not UP; the worst one decides, and none means
+    WAITING.
+    """
     return next((part for state, part in HELD_UP.items() if state in away), Part.WAITING)
 
 
 Claim = tuple[float, float, Part]
-"""A job may have been about this from then to then."""
+"""Start, end and part of an interval that a job may have spent so; a later claim overrides an
+earlier one."""
 
 
 @frozen
 class Piece:
-    """A run was about one thing from `start` on."""
+    """A piece of a run over which its part and its rate stay the same, from `start` to the next
+    piece."""
 
     start: float
     part: Part
     done: float
-    """Work done then."""
+    """Work done at `start`."""
     rate: float
-    """At which it grows."""
+    """Work done per unit of time from `start` on."""
 
 
 def _spans(pieces: Sequence[Piece], end: float) -> Iterator[tuple[Piece, float]]:
@@ -88,38 +104,47 @@ def _spans(pieces: Sequence[Piece], end: float) -> Iterator[tuple[Piece, float]]
 
 @define(eq=False)
 class Course:
-    """What a run was about when: its pieces in order of time."""
+    """The course of one run: its pieces in order of time, and the time for which the job kept its
+    members."""
 
     run: Run
     pieces: list[Piece] = field(init=False, factory=list)
     waits: list[Piece] = field(init=False, factory=list)
-    """What kept its job from its next run, while that kept its members."""
+    """Pieces after the run's end, which say why the job's next run could not start on the kept
+    members."""
     released: float | None = field(init=False, default=None)
-    """When its members were, where its job kept them; None: not yet."""
+    """Time at which the job released the members that it had kept after the run's end; None before
+    that."""
 
     def turn(self, now: float, part: Part, done: float, rate: float = 0) -> None:
-        """From `now` on the run is about `part`."""
+        """Start a new piece at `now`, with this part, work done so far and rate."""
         self.pieces.append(Piece(now, part, done, rate))
 
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
-        """Each piece with its end, the last one's being `end`."""
+        """Yield each piece with its end; the last piece ends at `end`."""
         return _spans(self.pieces, end)
 
     def keeping(self, end: float) -> Iterator[Claim]:
-        """The time until `end` for which its job kept its members."""
+        """Yield claims for the time, up to `end`, for which the job kept the members of this
+        run."""
         end = end if self.released is None else self.released
         for it, until in _spans(self.waits, end):
             if it.start < end:
                 yield it.start, min(until, end), it.part
 
     def claims(self, end: float, limit: float, fate: Part) -> Iterator[Claim]:
-        """Its time until `end`: what was computed up to the work `limit` met `fate`, and was lost
-        or redundant beyond."""
+        """Yield claims for the run's time until `end`.
+
+        Computation up to `limit` of work done becomes `fate`; computation beyond that was lost, or
+        redundant if the run was cancelled.
+        """
         run = self.run
         beyond = Part(unless_useful(run).value)
         if run.end is not None:
             end = min(end, run.end)
-            limit = inf if limit >= run.done else limit  # whatever its rate was told to be
+            # All of the run's work counts, whatever rates the log gave: rounding must leave no
+            # sliver.
+            limit = inf if limit >= run.done else limit
         for it, until in self.spans(end):
             over = min(until, end)
             if it.part is not Part.USEFUL:
@@ -134,26 +159,26 @@ class Course:
 
 @define
 class FlowAccount:
-    """Time by part, up to `since`; what is later is not settled yet."""
+    """Sums of a job's time by part, exact up to `since`; later time is entered by `settle`."""
 
     spent: dict[Part, Fraction] = field(factory=lambda: dict.fromkeys(Part, Fraction(0)))
     since: float = 0
-    """When the present iteration, or the life, began."""
+    """When the present iteration, or the job's life, began."""
     runs: list[Course] = field(factory=list)
-    """Since then, in order of their starts."""
+    """Courses of the runs that started since `since`, in order of their starts."""
 
     @property
     def total(self) -> Fraction:
-        """Completion minus submission (or the log's end minus submission), exactly."""
+        """Flowtime: completion (or the log's end) minus submission, as an exact sum."""
         return sum(self.spent.values(), Fraction(0))
 
     def as_json(self) -> dict[str, object]:
-        """The account as data."""
+        """Return the flowtime and its parts above 0 as plain data for JSON."""
         parts = {part.value: float(time) for part, time in self.spent.items() if time}
         return {"flowtime": float(self.total), "parts": parts}
 
     def lines(self, unit: str) -> Iterator[str]:
-        """The account for people."""
+        """Yield the account as text, one line for each part above 0."""
         total = self.total
         yield f"where its {in_units(float(total), unit)} went:"
         for part, time in self.spent.items():
@@ -162,22 +187,30 @@ class FlowAccount:
                 yield f"  {part.value:<16}{told:>22}  {float(time / total):>6.1%}"
 
     def settle(self, now: float, head: Head | None, fate: Part) -> None:
-        """Enter all time until `now`: what was computed and is in `head` met `fate`."""
+        """Enter all time from `since` to `now`.
+
+        Computation that the state `head` contains becomes `fate`; all other computation was lost or
+        redundant. None for `head` means that no state survives.
+        """
         known, end = {course.run.number: course for course in self.runs}, now
         led: list[Iterator[Claim]] = []
         while head is not None and head[0] in known:
             course, done = known[head[0]], head[1]
             led.append(course.claims(end, done, fate))
+            # Before its start, the job's time belongs to the run whose saved state this run began
+            # from.
             end, source = course.run.start, course.run.event.source
             head = None if source is None else (source, course.run.event.saved)
         others = [course.claims(now, -inf, fate) for course in self.runs]
         kept = [course.keeping(now) for course in self.runs]
+        # Claims go from weak to strong: pending, kept processors, other runs (an earlier one wins
+        # over a later one), and at last the chain of runs that leads to `head` (a later one wins).
         waits = (self.since, now, Part.PENDING)
         self._enter([waits, *chain(*kept), *chain(*reversed(others)), *chain(*reversed(led))])
         self.since, self.runs = now, []
 
     def _enter(self, claims: list[Claim]) -> None:
-        """Each moment goes to the last claim on it."""
+        """Add each moment to the part of the last claim that covers it."""
         times = sorted({t for start, end, _ in claims for t in (start, end)})
         owners = np.zeros(len(times) - 1, int)
         for k, (start, end, _) in enumerate(claims):

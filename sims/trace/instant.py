@@ -1,5 +1,8 @@
-"""The queue and the machine at an instant of a log, what became of those who were there, and who
-was ahead of whom; `queue --at` tells of it in words and as data."""
+"""Shows the queue and the machine at one instant of a log, for `queue --at`, in words and as data.
+
+A `Look` records who waits and who holds processors at that instant, and then follows the log to
+learn when those jobs start and when those processors are released.
+"""
 
 from __future__ import annotations
 
@@ -27,52 +30,57 @@ AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
 @frozen
 class Held:
-    """Processors that a run, or a job between two runs, holds; copies that start together are one
-    holder."""
+    """Processors that a run, or a job between two of its runs, holds at one instant.
+
+    Copies that start together count as one holder.
+    """
 
     job: str
     run: int
     kept: bool
-    """Whether the run is over, and the job keeps them for its next one."""
+    """Whether the run is over and the job keeps the processors for its next run."""
     processors: str
     since: float
-    """When its job began to hold them, if over several runs without a gap."""
+    """When the job began to hold these processors, over several runs without a gap perhaps."""
     start: float
-    """When the run started."""
+    """Start of the run."""
     believed: float
-    """When it is believed to end, where nothing changes its speed."""
+    """Believed end of the run if nothing changes its speed."""
 
     @classmethod
     def of(cls, runs: list[Run]) -> Held:
-        """By runs that one line started."""
-        first, them = runs[0], runs[0].processors
+        """Return the holder that these runs form; one line of the log started all of them."""
+        first, processors = runs[0], runs[0].processors
         if len(runs) > 1:
-            them = text(intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)})))
+            processors = text(
+                intervals_of(sorted({n for it in runs for n in numbers_in(it.processors)}))
+            )
         time, job = first.job.estimate, first.job
         if time is None:
             copies = isinstance(first.record.event, Compound)
+            # Without a user's estimate, the run's own remaining work is the best guess.
             time = 0 if copies else first.event.work - first.event.begun
         believed = first.start + time + job.verification
         since = min(it.holding for it in runs)
-        return cls(job.name, first.number, first.kept, them, since, first.start, believed)
+        return cls(job.name, first.number, first.kept, processors, since, first.start, believed)
 
     @property
     def width(self) -> int:
-        """How many."""
+        """Number of processors held."""
         return count_in(self.processors)
 
     def as_json(self) -> dict[str, object]:
-        """Who holds how many, as data."""
+        """Return the job, the run and the number of processors as plain data for JSON."""
         return {"job": self.job, "run": self.run, "processors": self.width}
 
     @property
     def key(self) -> Key:
-        """The run."""
+        """Key of the run: its job's name and its number."""
         return self.job, self.run
 
 
 def held(runs: Iterable[Run]) -> list[Held]:
-    """What these runs hold, or held, the largest first."""
+    """Return the holders that these runs form, the largest first."""
     together: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         together.setdefault((run.job.name, run.record.seq), []).append(run)
@@ -82,65 +90,70 @@ def held(runs: Iterable[Run]) -> list[Held]:
 
 @define
 class Look(Listener):
-    """The state of a history when it was looked at; it then listens to what becomes of it."""
+    """The state of a history at one instant, which then follows what becomes of the jobs in it."""
 
     free: int
     away: dict[WorkerState, list[int]]
     waiting: list[Job]
-    """As they were then, in order of submission."""
+    """Jobs that wait, as they were at the instant, in order of submission."""
     held: list[Held]
-    """The largest first."""
+    """Holders of processors, the largest first."""
     starts: dict[str, Run] = field(init=False, factory=dict)
-    """By job that waits: its next run."""
+    """Maps the name of each waiting job to the run that starts it."""
     ends: dict[Key, float] = field(init=False, factory=dict)
-    """By run: when its job releases the workers that it holds, those of its next runs too that take
-    them over without a gap."""
-    _awaited: frozenset[str] = field(init=False)
-    _heirs: dict[Key, Key] = field(init=False)
-    """The runs that hold those workers now, by which run did when it was looked at."""
+    """Maps each holder's run to the time at which its job releases the workers; next runs of the
+    same job that take the workers over without a gap are included."""
+    _waiting_names: frozenset[str] = field(init=False)
+    _successors: dict[Key, Key] = field(init=False)
+    """Maps each run that holds such workers now to the run that held them at the instant."""
 
     @classmethod
-    def at(cls, history: History, whose: str | None = None) -> Look:
-        """As things stand: for the job `whose`, which is none of those that it finds."""
+    def at(cls, history: History, excluded: str | None = None) -> Look:
+        """Return the present state of `history`; the job named `excluded`, if given, is left out of
+        `waiting`."""
         workers = sorted(history.workers.items())
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
-        others = [copy(job) for job in history.queue if job.name != whose]
+        # Copies, as the history changes its jobs while the log is read on.
+        others = [copy(job) for job in history.queue if job.name != excluded]
         return cls(history.free, away, others, held(history.runs.values()))
 
     def __attrs_post_init__(self) -> None:
-        self._awaited = frozenset(job.name for job in self.waiting)
-        self._heirs = {it.key: it.key for it in self.held}
+        self._waiting_names = frozenset(job.name for job in self.waiting)
+        self._successors = {it.key: it.key for it in self.held}
 
     def run_started(self, run: Run, record: Record) -> None:
         name = run.job.name
-        if name in self._awaited:
+        if name in self._waiting_names:
             self.starts.setdefault(name, run)
-        if run.follows is not None and (name, run.follows) in self._heirs:
-            found = self._heirs[run.key] = self._heirs.pop((name, run.follows))
+        if run.follows is not None and (name, run.follows) in self._successors:
+            found = self._successors[run.key] = self._successors.pop((name, run.follows))
             self.ends.pop(found, None)
 
     def run_released(self, run: Run, record: Record) -> None:
-        found = self._heirs.get(run.key)
+        found = self._successors.get(run.key)
         if found is not None:
             self.ends[found] = record.t
 
     def settled(self, now: float) -> bool:
-        """Whether all that can be told of those whom it found is known: at the instant when workers
-        are released, its job's next run may still take them over."""
+        """Return whether all that concerns these jobs and holders is known at time `now`.
+
+        At the instant at which workers are released the job's next run may still take them over, so
+        `now` has to be later than the last release.
+        """
         over = len(self.starts) == len(self.waiting) and len(self.ends) == len(self.held)
         return over and max(self.ends.values(), default=-inf) < now
 
 
 TIME = re.compile(rb'"t": ?(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)')
 UNKNOWN = "?"
-"""What the log ends too early to tell."""
+"""Shown for a time or a number that the log ends too early to know."""
 WAITING = ("job", "processors", "estimate", "waited", "promised", "starts")
 RUNNING = ("job", "run", "processors", "since", "believed until", "until")
 
 
 @frozen
 class Instant:
-    """All is as it is once everything of time `at` has happened."""
+    """The queue and the machine once everything of time `at` has happened."""
 
     at: float
     started: ScenarioStarted
@@ -149,13 +162,14 @@ class Instant:
 
     @property
     def order(self) -> str | None:
-        """The queue's order, where it can be told."""
+        """Name of the queue's order; None if the log does not determine the order."""
         ranking = Ranking.of(self.started)
         return None if ranking.order is None else ranking.name
 
     @property
     def waiting(self) -> list[dict[str, Any]]:
-        """Who waits, in the queue's order, and what each gets; None where the log does not tell."""
+        """Waiting jobs in the queue's order, as rows of data; None where the log does not say a
+        value."""
         rank = Ranking.of(self.started).rank
         pairs = [(job, self.look.starts.get(job.name)) for job in self.look.waiting]
         return [
@@ -172,11 +186,11 @@ class Instant:
 
     @property
     def running(self) -> list[Held]:
-        """Who holds processors, the earliest first."""
+        """Holders of processors, the earliest first."""
         return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
 
     def as_json(self) -> dict[str, object]:
-        """The instant as data."""
+        """Return the instant as plain data for JSON."""
         return {
             "t": self.at,
             "unit": self.started.unit,
@@ -189,7 +203,7 @@ class Instant:
         }
 
     def lines(self) -> Iterator[str]:
-        """The instant in words and two tables."""
+        """Yield the instant as text: a summary and two tables."""
         started, look = self.started, self.look
         wanting = sum(map(wanted, look.starts.values()))
         held = sum(it.width for it in look.held)
@@ -200,8 +214,8 @@ class Instant:
         yield f"  free     {look.free:,} of {counted(started.processors, 'processor')}"
         for state, workers in look.away.items():
             if workers:
-                them = text(intervals_of(workers))
-                yield f"  {state.name.lower():<8} {len(workers):,}: {them}"
+                processors = text(intervals_of(workers))
+                yield f"  {state.name.lower():<8} {len(workers):,}: {processors}"
         if look.waiting:
             yield from ("", f"waiting, in the order {self.order or 'of arrival'}")
             yield from _table(WAITING, map(self._row_waiting, self.waiting))
@@ -209,6 +223,7 @@ class Instant:
             yield from ("", "running", *_table(RUNNING, map(self._row_running, self.running)))
 
     def _row_waiting(self, it: dict[str, Any]) -> tuple[str, ...]:
+        """Return the cells of one waiting job, in the order of `WAITING`."""
         job, processors, estimate, since, promised, starts = it.values()
         asked = UNKNOWN if processors is None else f"{processors:,}"
         known = "" if estimate is None else in_units(estimate, self.started.unit)
@@ -217,6 +232,7 @@ class Instant:
         return job, asked, known, waited, reserved, self._moment(starts)
 
     def _row_running(self, held: Held) -> tuple[str, ...]:
+        """Return the cells of one holder, in the order of `RUNNING`."""
         run = f"{held.run}, kept" if held.kept else str(held.run)
         times = held.since, held.believed, self.look.ends.get(held.key)
         return held.job, run, f"{held.width:,}", *map(self._moment, times)
@@ -230,6 +246,7 @@ def _row(held: Held) -> dict[str, Any]:
 
 
 def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the rows as lines, with columns as wide as their widest cell."""
     lines = [heads, *(tuple(map(visible, row)) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
@@ -237,10 +254,11 @@ def _table(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[
 
 
 def read_instant(log: LogFile, at: float) -> Instant:
-    """The log at time `at`; it is read on until all who were there have started, or ended.
+    """Return the queue and the machine at time `at`.
 
-    Raises InputError as LogFile, or for a time after its end, and ValueError or LookupError where a
-    line contradicts those before.
+    Reads the log on from there until every job in the system then has started or released its
+    processors. Raises InputError as LogFile does and for a time after the log's end, and ValueError
+    or LookupError where a line contradicts earlier ones.
     """
     history, look = History(), None
     lines = Lines(log, history, history.apply)

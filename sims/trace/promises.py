@@ -1,4 +1,5 @@
-"""What is kept of a wait: promises, and how many workers were free; and how lists are worded."""
+"""Records of one wait of a job: promised starts and numbers of free workers; and wording of
+lists."""
 
 from __future__ import annotations
 
@@ -16,53 +17,59 @@ from sims.trace.instant import Held, Look
 from sims.trace.ranking import wanted
 
 NAMED = 3
-"""Of many jobs or runs, the largest are named."""
+"""How many jobs or runs, the largest first, a text names before it counts the others."""
 
 
 @frozen
 class Broken:
-    """A promised start that did not come."""
+    """A promised start at which the job did not start."""
 
     t: float
-    """When it was due."""
+    """Time at which the start was due."""
     look: Look
-    """What was free and away then; those hold workers that were not to hold them any more."""
+    """State of the machine at that time; its holders are the runs that the promise did not expect
+    to hold workers then."""
 
 
 @frozen
 class Promise:
-    """What a reservation of the job says from some instant on."""
+    """A change of the job's reservation: its promised start from one instant on, and the
+    reasons."""
 
     record: Record
     start: float | None
-    """None: it is dropped."""
+    """Start that the reservation promises; None if the reservation is dropped."""
     early: Sequence[Held]
-    """Runs that ended at that instant, before they were believed to."""
+    """Runs that ended at that instant, earlier than believed."""
     upset: Sequence[Run | int] = ()
-    """Runs that were lost, or failed, and workers that went DOWN at that instant."""
+    """Runs that were lost or failed, and workers that went DOWN, at that instant."""
     ahead: str | None = None
-    """To whom the place of one that is dropped was given."""
+    """Name of the job that got the place of a dropped reservation."""
     broken: Broken | None = None
-    """What there was when it was due; None: it was kept, or changed before."""
+    """State of the machine when the start was due; None if the promise was kept or changed
+    before."""
 
 
 @frozen
 class FreeWorkers:
-    """How many workers were free: before and after what was decided."""
+    """Numbers of free workers at one instant, before and after the decisions of that instant."""
 
     t: float
     before: int
     after: int
     reserved: str | None
-    """Of the other jobs that have a reservation, the one that is promised the earliest start; None:
-    none has."""
+    """Name of the other job whose reservation promises the earliest start; None if no other job has
+    one."""
     begun: tuple[Run, ...] = ()
-    """Of other jobs, started at that instant."""
+    """Runs of other jobs that started at that instant."""
 
 
 def upsets(promise: Promise, held: Held) -> bool:
-    """Whether workers that are held when the promised start is due were not to be held then, or
-    were when it was promised and are held by another run now."""
+    """Return whether `held` is a holder that the promise did not expect at its start.
+
+    That holds for workers kept after a run's end, for a run that started after the promise was
+    made, and for a run that was believed to be over by then.
+    """
     due = promise.start
     return held.kept or held.start > promise.record.t or (due is not None and held.believed <= due)
 
@@ -76,7 +83,8 @@ def mishap(started: ScenarioStarted, it: Run | int) -> str:
 
 
 def ended_early(promise: Promise, unit: str) -> list[str]:
-    """Say which runs ended before they were believed to as the promise was made."""
+    """Name the runs that ended earlier than believed at the instant of the promise, and by how
+    much."""
     now = promise.record.t
     early = [(it.job, in_units(it.believed - now, unit)) for it in promise.early[:NAMED]]
     return [f"{job} ended {time} before it was believed to" for job, time in early]
@@ -90,8 +98,11 @@ def outlasts(
     clock: Clock,
     started: ScenarioStarted,
 ) -> str:
-    """Say until when a job holds what was promised to be free, and why: by job, `upset` has the
-    runs that were lost or failed last."""
+    """Say until when a job holds workers that were promised to be free, and why it still holds
+    them.
+
+    `upset` maps a job's name to its last run that was lost or failed.
+    """
     end, lost = look.ends.get(held.key), upset.get(held.job)
     until = "the log's end" if end is None else clock(end)
     if lost is not None and lost.end is not None and lost.end >= promise.record.t:
@@ -104,14 +115,14 @@ def outlasts(
 
 
 def members(started: ScenarioStarted, held: Held) -> str:
-    """Name the workers of a run where they are few, else count them."""
+    """Name the workers of a holder if they are few, else say how many they are."""
     if held.width > NAMED:
         return counted(held.width, "worker")
     return joined([worker_of(started, worker) for worker in numbers_in(held.processors)])
 
 
 def starters(instants: Sequence[FreeWorkers]) -> list[str]:
-    """Who started at those instants, the largest first."""
+    """Name the jobs that started at these instants, with their sizes, the largest first."""
     begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
@@ -121,28 +132,28 @@ def _data(held: Held) -> dict[str, object]:
 
 
 def at_once(t: float, *titles: str) -> Iterator[Span]:
-    """Yield what happened at `t`, in these words."""
+    """Yield a span of zero length at `t` for each title that is not empty."""
     return (Span(title, t, t) for title in titles if title)
 
 
 def largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
-    """The first ones, which are the largest, by name."""
+    """Describe the first holders, which are the largest, with `tell`, and count the others."""
     size = sum(it.width for it in holders[NAMED:])
     return some([tell(it) for it in holders], "other run", f" ({size:,})")
 
 
 def some(words: Sequence[str], other: str, size: str = "") -> str:
-    """The first ones, and how many others there are."""
+    """Join the first words, and say how many others there are and, with `size`, how large."""
     rest = len(words) - NAMED
     return joined([*words[:NAMED], *([counted(rest, other) + size] if rest > 0 else [])])
 
 
 def joined(parts: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """Join the parts as in `a, b and c`."""
     *first, last = parts or [""]
     return f"{', '.join(first)} and {last}" if first else last
 
 
 def are(number: int) -> str:
-    """Choose the verb for so many."""
+    """Return the verb form for `number` things: "is" or "are"."""
     return "is" if number == 1 else "are"

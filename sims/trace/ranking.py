@@ -1,4 +1,4 @@
-"""The order of a queue, as far as a log tells it."""
+"""Ranks the waiting jobs of a queue by its order, where the log determines that order."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ PLAIN: dict[str, Order] = {
     "SJF": shortest_time,
     "PRIORITY": urgent_first,
 }
-"""The orders that depend on nothing but what a log tells of a job. Read only."""
+"""Maps names to orders that depend on nothing but what a log says of a job. Read only."""
 
 
 def wanted(run: Run) -> int:
-    """How many processors its job asked for while it waited; copies that start together count."""
+    """Return how many processors the job asked for while it waited; copies that start together all
+    count."""
     placed, processors = run.record.event, count_in(run.event.processors)
     if isinstance(placed, CopiesPlaced):
         return placed.copies[placed.jobs.index(run.job.name)] * processors
@@ -34,25 +35,32 @@ def wanted(run: Run) -> int:
 
 @frozen
 class Ranking:
-    """The queue's order: of a paper's name. A user's own, or a drawn one, cannot be told."""
+    """Order of a queue, where the log determines it: orders of the papers and a few plain ones.
+
+    A user's own order, or a random one, cannot be known from the log.
+    """
 
     name: str
-    """Empty where no queue decides."""
+    """Name of the order; empty where no queue decides."""
     order: Order | None
     processors: int
 
     @classmethod
     def of(cls, started: ScenarioStarted) -> Ranking:
-        """Of the log that begins so."""
+        """Return the ranking for the log that begins with this event."""
         if started.decider is not DeciderKind.QUEUE:
             return cls("", None, started.processors)
-        said = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
-        name = next(said, default_order(started.policy))
+        orders = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
+        name = next(orders, default_order(started.policy))
         return cls(name, PLAIN.get(name), started.processors)
 
     def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
-        """Where a job that waits for `run` stands, the smaller the earlier: by submission where no
-        other order is known; last where what it asks for is not told and matters."""
+        """Return a sort key for a waiting job that `run` started: the smaller, the earlier in the
+        queue.
+
+        Jobs rank by submission where the order is unknown, and last where the log ends before their
+        start, which alone says how many processors they asked for.
+        """
         if self.order is None or self.order is first_come:
             return job.submitted, job.seq
         if run is None:
@@ -63,8 +71,8 @@ class Ranking:
             job.seq, job.name, shape, submitted=job.submitted, priority=event.priority
         )
         time = work if job.estimate is None else job.estimate
-        return -self.order(described, processors, time, self.processors, _undrawn), job.seq
+        return -self.order(described, processors, time, self.processors, _no_draw), job.seq
 
 
-def _undrawn(job: BatchJob) -> float:
+def _no_draw(job: BatchJob) -> float:
     raise AssertionError("only RANDOM draws, and it is not ranked")

@@ -1,4 +1,4 @@
-"""What is read out of a long log: one job's life, and why it waited; one event's causes."""
+"""Reads a long log for one question: a job's life and its waits, or the causes of one event."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from sims.trace.watch import Waits
 # --- lives, and chains of causes -----------------------------------------------------------------
 
 LETTERS = ascii_letters + "_-"
-"""What a job's number may follow."""
+"""Characters that may precede the number in a job's name, as in `J12`."""
 NAME = re.compile(rb'"job":("(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-f]{4})*")')
 CAUSE = re.compile(rb'"cause": ?(\d{1,18})\b')
 SHOWN = 20
-"""Jobs that are named to who asks for another."""
+"""How many jobs an error message names if the one asked for does not exist."""
 
 
 @frozen
 class Trace:
-    """What became of a job: print it."""
+    """The life of one job with its flowtime and its waits; printing it shows the text."""
 
     job: str
     clock: Clock
     root: Span
-    """Its life, with the reasons below each time that it waited."""
+    """Span of the job's life, with reasons below each of its waits."""
     account: FlowAccount
-    """Where its flowtime went."""
+    """Parts of the job's flowtime."""
     waits: list[Wait]
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """The same as data. Made when asked for, as `text` is: a long life has 10^5 lines."""
+        """The trace as plain data, made on demand: a long life has 10^5 lines."""
         about: dict[str, Any] = {"job": self.job, "account": self.account.as_json()}
         if self.clock.begins is not None:
             about["begins"] = self.clock.begins
@@ -63,7 +63,7 @@ class Trace:
 
     @property
     def text(self) -> str:
-        """The same for people."""
+        """The trace as text, made on demand."""
         account = self.account.lines(self.clock.unit)
         lines = chain(self.root.lines(self.clock), ("",), account)
         return "\n".join(map(visible, lines))
@@ -75,9 +75,10 @@ class Trace:
 
 
 def find_life(log: LogFile, job: str) -> Trace:
-    """The life of `job`, by its name or, of J1, J2, ..., its number.
+    """Return the life of `job`, given by its name or, where names are J1, J2, ..., by its number.
 
-    Raises InputError, naming others, where the log knows no such job, and what `read_trace` raises.
+    Raises InputError, which names other jobs, where the log has no such job, and all that
+    `read_trace` raises.
     """
     names = [] if job[:1] in LETTERS else list(_submitted(log))
     numbered = [name for name in names if name.lstrip(LETTERS) == job]
@@ -89,7 +90,8 @@ def find_life(log: LogFile, job: str) -> Trace:
 
 
 def _submitted(log: LogFile) -> Iterator[str]:
-    """Names of all jobs, from lines that are neither decoded nor checked: that takes longer."""
+    """Yield the names of all jobs from lines that are neither decoded nor checked, which is
+    faster."""
     for line in log.lines():
         found = NAME.search(line) if b'"JobSubmitted"' in line else None
         if found is not None:
@@ -97,11 +99,11 @@ def _submitted(log: LogFile) -> Iterator[str]:
 
 
 def read_trace(log: LogFile, job: str) -> Trace | None:
-    """The life of `job`; None where the log does not know it.
+    """Return the life of `job`, or None where the log does not mention the job.
 
-    Only lines that can concern it are decoded, and, while it waits, those that say who holds what:
-    a million events take a few seconds. Raises InputError as LogFile, and ValueError or LookupError
-    where an event contradicts those before.
+    Decodes only lines that can concern the job and, while it waits, lines that say which runs hold
+    which workers: a million events take a few seconds. Raises InputError as LogFile does, and
+    ValueError or LookupError where an event contradicts earlier ones.
     """
     tale, waits = Tale(job), Waits(job)
     lines, after = Lines(log, waits.history, waits), 0.0
@@ -109,6 +111,8 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
         for number, line in skim(log):
             if not waits.over:
                 mine = tale.named in line and tells_of_holding(line)
+                # While the job does not wait, lines of other jobs are only kept: most of them
+                # cancel out before the next wait begins.
                 (lines.put if waits.idle and not mine else lines.tell)(number, line)
             if number == 1 or tale.concerns(line):
                 record = log.decoded(number, line, after)
@@ -126,7 +130,7 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
 
 
 def explain(tale: Tale, waits: Waits) -> None:
-    """Put into a job's life why it waited, and for whom its runs made way."""
+    """Add the reasons for each wait to a job's life, and name the jobs that preempted its runs."""
     since = {wait.since: wait for wait in waits.done}
     for span in tale.waits:
         if span.start in since:
@@ -140,12 +144,12 @@ def explain(tale: Tale, waits: Waits) -> None:
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:
-    """The chain of causes behind one event: the event `seq`, its cause, its
-    cause's cause, and so on to the first.
+    """Return the chain of causes behind event `seq`: the event itself, its cause, that event's
+    cause, and so on to the first.
 
-    Raises InputError where there is no such event. The log is read twice, for its causes and for
-    the chain, and only the chain and the last event are decoded: an event's number is its line's,
-    or the log is refused.
+    Raises InputError where there is no such event. The log is read twice, once for the causes of
+    all events and once for the chain, and only the chain and the last event are decoded. An event's
+    number is the number of its line; a log in which it is not is refused.
     """
     with log.skimmed():
         found = (CAUSE.search(line) for _, line in skim(log))
@@ -158,15 +162,15 @@ def causes(log: LogFile, seq: int) -> list[Record]:
         while 0 <= caused_by[chain[-1]] < chain[-1]:
             chain.append(caused_by[chain[-1]])
         wanted = frozenset(chain)
-        told = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
-    return [record for number in chain if (record := told[number + 1]) is not None]
+        decoded_lines = {n: log.decoded(n, line) for n, line in skim(log) if n - 1 in wanted}
+    return [record for number in chain if (record := decoded_lines[number + 1]) is not None]
 
 
 # --- dates ---------------------------------------------------------------------------------------
 
 
 def clock_of(log: Path) -> Clock:
-    """How moments of this log are shown: it tells its dates before its first job."""
+    """Return the clock that formats this log's times; dates, if any, come before the first job."""
     unit = ""
     for record in LogFile(log):
         match record.event:
@@ -180,7 +184,10 @@ def clock_of(log: Path) -> Clock:
 
 
 def time_at(log: Path, date: Date) -> float:
-    """The log's time at a date. Raises InputError where it has none, or begins later."""
+    """Return the log's time at a date.
+
+    Raises InputError where the log has no dates or begins later.
+    """
     clock = clock_of(log)
     if clock.begins is None:
         raise InputError(str(log), "--at", "a date, and this log has none", FORMS)

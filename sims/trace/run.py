@@ -1,5 +1,5 @@
-"""One run of a job, told: what it does, stage after stage, who of its members is away, and what
-they send and receive."""
+"""Describes one run of a job, stage by stage: what it does, which members are away, and what they
+send and receive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sims.trace.account import Course, Part, Piece, held_up
 from sims.trace.words import stage_words
 
 BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
-"""Stages that are over when all members' messages have passed."""
+"""Stages that end once the messages of all members have passed."""
 PARTS = {
     Stage.COMPUTING: Part.USEFUL,
     Stage.VERIFYING: Part.VERIFICATION,
@@ -51,38 +51,43 @@ VERBS, GOING_ON = ("receives", "sends"), ("goes on receiving", "goes on sending"
 
 @define(eq=False)
 class ToldRun(Course):
-    """A run, told within `span`, and then the time for which its job keeps its members.
+    """The description of one run in `span`, and then of the time for which its job keeps its
+    members.
 
-    While no stage of it is told it computes at its members' speed, then verifies: it is told in one
-    line.
+    A run whose log has no stages computes at its members' speed and then verifies; one line
+    describes it.
     """
 
     history: History
     started: ScenarioStarted
     span: Span
     kept: Span | None = field(init=False, default=None)
+    """Span of the time for which the job keeps the members after the run; None while it does
+    not."""
     doing: Span | None = field(init=False, default=None)
+    """Span of the present stage; None while the run does nothing."""
     ended: Span = field(init=False)
-    """What says how it ended, once it has."""
+    """Span whose title says how the run ended."""
     _reclaimed: dict[int, Span] = field(init=False, factory=dict)
-    """Members that are RECLAIMED."""
+    """Maps each member that is RECLAIMED to the span of that time."""
     _rate: float = field(init=False)
     _verifies: bool = field(init=False, default=False)
-    """Whether it does though no stage is told."""
+    """Whether a run without logged stages has computed all of its work and verifies now."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = self.span
+        # The log need not have a stage: until one comes, the run computes at its members' speed.
         self._turn(self.run.start, self.run.done, self._speed())
 
     @property
     def place(self) -> Span:
-        """Where to tell of what befalls it now."""
+        """Span to which events of the run are added now."""
         return self.kept or self.span
 
     # --- its stages ---------------------------------------------------------------------------
 
     def advance(self, record: Record) -> None:
-        """It is in another stage, or goes on at another rate in this one."""
+        """Close the present stage and open the next one, or the same one at another rate."""
         run, now = self.run, record.t
         computes = run.stage in (None, Stage.COMPUTING)
         if self.doing is not None and computes and isinstance(record.event, RateChanged):
@@ -97,17 +102,17 @@ class ToldRun(Course):
             )
 
     def _turn(self, now: float, done: float, rate: float) -> None:
-        self._rate = rate
+        self._rate = rate  # which `_part` reads
         self.turn(now, self._part(), done, rate)
 
     def review(self, now: float) -> None:
-        """What its members do has changed, and with it what the run is about, or what its job waits
-        for that keeps them."""
+        """Start a new piece where a change of the members changes the run's activity, or the reason
+        for which its job waits."""
         if self.run.end is not None:
             if self.kept is not None:
                 self.waits.append(Piece(now, self._held_up(), self.run.done, 0))
         elif self.run.stage is None:
-            self._guess(now, 0 if self.run.away else self._speed())
+            self._extrapolate(now, 0 if self.run.away else self._speed())
         elif self._part() is not self.pieces[-1].part:
             self._turn(now, self.pieces[-1].done, self._rate)
 
@@ -121,12 +126,15 @@ class ToldRun(Course):
             self.doing = None
 
     def _part(self) -> Part:
+        """Return the part of the job's time that the run spends now."""
         stage = self.run.stage
         if stage in BY_MESSAGE:
             if self.under_way():
                 return Part.TRANSFER
             return self._held_up()
         if not self._rate:
+            # A run at rate 0 whose members are all UP stands still for its checkpoint, if one is
+            # under way.
             passing = self.run.passing and not self.run.away
             return Part.CHECKPOINT if passing else self._held_up()
         return PARTS[stage or (Stage.VERIFYING if self._verifies else Stage.COMPUTING)]
@@ -134,12 +142,12 @@ class ToldRun(Course):
     # --- its members --------------------------------------------------------------------------
 
     def under_way(self) -> list[Worker]:
-        """Members whose message is."""
+        """Return the members that have a message under way."""
         known = map(self.history.workers.get, self.run.apart)
         return [worker for worker in known if worker and worker.transfer]
 
     def befall(self, worker: int, record: Record) -> None:
-        """A member has changed, or joined."""
+        """Describe the change of a member that changed or joined."""
         match record.event:
             case WorkerChanged(state=state):
                 self._move(worker, state, record)
@@ -149,6 +157,7 @@ class ToldRun(Course):
         self.review(record.t)
 
     def _move(self, worker: int, state: WorkerState, record: Record) -> None:
+        """Open or close the span of a member that changes its state."""
         name = worker_of(self.started, worker)
         if worker in self._reclaimed:
             self._reclaimed.pop(worker).close(record.t)
@@ -157,17 +166,23 @@ class ToldRun(Course):
         elif state is WorkerState.RECLAIMED:
             self._reclaimed[worker] = self.place.below(f"{name} is RECLAIMED", record)
 
-    # --- while no stage is told ---------------------------------------------------------------
+    # --- runs without logged stages -----------------------------------------------------------
 
     def _speed(self) -> float:
+        """Return the speed at which the members compute: that of the slowest, or the sum where
+        copies rotate over them."""
         run, speeds = self.run.event, self.history.speeds
         if not speeds:
             return run.share
         of_members = [speeds.get(worker, 1) for worker in numbers_in(self.run.processors)]
         return run.share * (sum(of_members) if run.rotates else min(of_members))
 
-    def _guess(self, now: float, rate: float) -> None:
-        """Its work is done when it must be."""
+    def _extrapolate(self, now: float, rate: float) -> None:
+        """Compute the progress of a run without logged stages up to `now`, then go on at `rate`.
+
+        The log has no event for the end of such a run's computation: it is over when work divided
+        by rate says so.
+        """
         last, work = self.pieces[-1], self.run.event.work
         done = last.done
         if self._rate and not self._verifies:
@@ -183,13 +198,13 @@ class ToldRun(Course):
     # --- its end ------------------------------------------------------------------------------
 
     def end(self, done: float, record: Record) -> None:
-        """It has ended."""
+        """Say how the run ended, and close its open spans."""
         now, outcome = record.t, self.run.outcome
         assert outcome is not None
         if self.run.stage is not None:
             self.ended = self.span.happened(f"ended: {outcome.value}", record)
         else:
-            self._guess(now, self._rate)
+            self._extrapolate(now, self._rate)
             self._sum_up(outcome, done, now)
         self._stop(now)
         for reclaimed in self._reclaimed.values():
@@ -197,14 +212,17 @@ class ToldRun(Course):
         self.span.close(now)
 
     def keep(self, parent: Span, record: Record) -> None:
-        """Its members stay its job's, and those that are RECLAIMED are told anew."""
+        """Open a span for the time for which the job keeps the members.
+
+        Members that are RECLAIMED get a new span within it.
+        """
         self.kept = parent.below(f"keeps its workers {self.run.processors}", record)
         self.review(record.t)
         for worker in list(self._reclaimed):
             self._move(worker, WorkerState.RECLAIMED, record)
 
     def release(self, parent: Span, now: float) -> None:
-        """Its members, which were kept, are so no more."""
+        """Close the span of kept members, which the job has released."""
         for reclaimed in self._reclaimed.values():
             reclaimed.close(now)
         if self.kept is not None:
@@ -212,36 +230,38 @@ class ToldRun(Course):
             self.kept, self.released = None, now
 
     def _sum_up(self, outcome: Outcome, done: float, now: float) -> None:
-        said = []
+        """Complete the title of a run without logged stages: how long it computed and verified, and
+        how it ended."""
+        clauses = []
         for part, verb in ((Part.USEFUL, "computes"), (Part.VERIFICATION, "verifies")):
             spans = ((it, over) for it, over in self.spans(now) if it.part is part)
             spent = sum(over - it.start for it, over in spans)
             if spent:
-                said.append(f"{verb} {in_units(spent, self.started.unit)}")
+                clauses.append(f"{verb} {in_units(spent, self.started.unit)}")
         how = outcome.value
         if outcome in (Outcome.LOST, Outcome.CANCELLED):
             how += f" with {amount_of(done)} of {amount_of(self.run.event.work)} done"
-        self.span.title += f"; {', '.join([*said, how])}"
+        self.span.title += f"; {', '.join([*clauses, how])}"
 
 
 @define
 class Messages:
-    """What a job's members receive and send."""
+    """Messages that a job's members receive and send."""
 
     sizes: dict[TransferKind, float] = field(factory=dict)
-    """Time of a whole message."""
+    """Maps each kind of message to the time that a whole one takes."""
     spans: dict[int, Span] = field(factory=dict)
-    """By worker: the last part of a message that has not passed whole."""
+    """Maps each worker to the span of the last part of a message that has not passed whole."""
 
     def describe(self, event: MessagesDescribed) -> None:
-        """How long whole messages take."""
+        """Note how long whole messages take."""
         images = dict.fromkeys((TransferKind.IMAGE, TransferKind.SAVE), event.image)
         self.sizes = {TransferKind.PROGRAM: event.program, TransferKind.DATA: event.data, **images}
 
     def start(
         self, event: TransferStarted, run: ToldRun, record: Record, verbs: Sequence[str] = VERBS
     ) -> None:
-        """A worker holds a channel from now on."""
+        """Open a span: the worker holds a channel of the link from now on."""
         what, left = MESSAGES[event.kind], event.left
         if left < self.sizes.get(event.kind, left):
             what = f"the last {in_units(left, run.started.unit)} of {what}"
@@ -250,8 +270,10 @@ class Messages:
         self.spans[event.worker] = (run.doing or run.span).below(title, record)
 
     def go_on(self, run: ToldRun, record: Record) -> None:
-        """Messages of its members that the run before left under way go on in this one: they are
-        told in both."""
+        """Continue, in a run that starts, the messages that the run before left under way.
+
+        Such a message gets a span in both runs.
+        """
         transfers = {worker.number: worker.transfer for worker in run.under_way()}
         for number, span in self.spans.items():
             transfer = transfers.get(number)
@@ -263,7 +285,11 @@ class Messages:
     def stop(
         self, event: TransferSuspended | TransferEnded | TransferDropped, unit: str, now: float
     ) -> None:
-        """It holds it no more: what has passed is kept, whole, or lost."""
+        """Close the span of a worker that holds its channel no longer.
+
+        A suspended message keeps its span for what is left; one that has ended or was dropped does
+        not.
+        """
         span = self.spans.get(event.worker)
         if span is None:
             return
@@ -276,7 +302,7 @@ class Messages:
         span.close(now)
 
     def leave(self, now: float) -> None:
-        """The job is gone, and with it what is under way."""
+        """Close all spans: messages that are under way are lost when the job leaves the system."""
         for span in self.spans.values():
             if span.end is None:
                 span.title += ", lost"

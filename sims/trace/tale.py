@@ -1,4 +1,4 @@
-"""The life of one job: a tree of spans that grows with the log, and where its flowtime went."""
+"""Builds the life of one job: a tree of spans that grows with the log, and its flowtime account."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ WORKER = re.compile(rb'"worker":(\d+)')
 
 @define
 class Tale(Listener):
-    """The life of one job: call it with the records whose lines it `concerns`.
+    """The life of one job, built by calling it with the records whose lines it `concerns`.
 
     `root` is None while the log has not mentioned the job.
     """
@@ -49,15 +49,15 @@ class Tale(Listener):
     root: Span | None = None
     account: FlowAccount = field(factory=FlowAccount)
     waits: list[Span] = field(factory=list)
-    """When it waited, and for how long."""
+    """Spans of the times for which the job waited."""
     cancelled: dict[int, Span] = field(factory=dict)
-    """By event that ended a run so: what says that it did."""
+    """Maps the event that cancelled a run to the span that says so."""
     history: History = field(factory=History)
-    """Of this job alone."""
+    """History of this job alone."""
     _messages: Messages = field(factory=Messages)
     _runs: dict[int, ToldRun] = field(factory=dict)
     _top: Span = field(init=False)
-    """What runs are told below: the root, or the present iteration."""
+    """Span below which runs are added: the root, or the present iteration."""
     _completed: Head | None = None
     _waiting: Span | None = None
 
@@ -65,58 +65,64 @@ class Tale(Listener):
         self.history.listen(self)
 
     def concerns(self, line: bytes) -> bool:
-        """Whether a line of the log, not decoded yet, can concern the job."""
+        """Return whether a line of the log, not yet decoded, can concern the job."""
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
         if not self.history.jobs:
             return b'"event":"LogReplayed"' in line
         found = WORKER.search(line)
         worker = int(found[1]) if found else -1
+        # Events of workers name no job: they matter if the worker is a member now or was away when
+        # it was.
         mine = worker in self.history.workers or worker in self._messages.spans
         return mine or (worker >= 0 and bool(self.history.holders(worker)))
 
     @cached_property
     def named(self) -> bytes:
-        """Its name, as in the log's lines."""
+        """The job's name as it appears in the log's lines."""
         return orjson.dumps(self.job)
 
     def __call__(self, record: Record) -> None:
         whole = record.event
         for event in whole.parts() if isinstance(whole, Compound) else (whole,):
-            whose = getattr(event, "job", self.job)
-            if whose == self.job or isinstance(event, RedistributionDecided):
+            subject = getattr(event, "job", self.job)
+            if subject == self.job or isinstance(event, RedistributionDecided):
                 part = Record(record.seq, record.t, record.cause, event)
                 self.history.apply(part)
                 self.hear(event, part)
 
     def stop(self, now: float) -> None:
-        """The log ends here."""
+        """Settle the account at the end of the log."""
         for job in self.history.jobs.values():
             self._settle(job, now)
 
     @property
     def started(self) -> ScenarioStarted:
-        """What the log begins with."""
+        """The first event of the log."""
         assert self.history.header is not None
         return self.history.header
 
     @property
     def clock(self) -> Clock:
-        """How its moments are shown."""
+        """The clock that formats times of this log."""
         return Clock(self.started.unit, self.history.begins)
 
     @singledispatchmethod
     def hear(self, event: Event, record: Record) -> None:
-        """The history knows of the event: what is told of it beside its listeners' spans."""
+        """Describe an event beyond the spans that this listener builds; the history has applied it
+        already."""
         tell = TITLES.get(type(event))
         if tell is None or not self.history.jobs:
             return
-        told = self._runs.get(getattr(event, "run", -1))
-        if told is not None:
-            told.review(record.t)
-        title = tell(event, About(self.job, self.started, self.clock, told.run if told else None))
+        description = self._runs.get(getattr(event, "run", -1))
+        if description is not None:
+            description.review(record.t)
+        title = tell(
+            event,
+            About(self.job, self.started, self.clock, description.run if description else None),
+        )
         if title is not None:
-            (told.place if told else self._top).happened(title, record)
+            (description.place if description else self._top).happened(title, record)
 
     # --- from submission to completion --------------------------------------------------------
 
@@ -132,7 +138,8 @@ class Tale(Listener):
 
     @hear.register
     def _iterate(self, event: IterationStarted, record: Record) -> None:
-        """No state outlives the iteration before."""
+        """Open a span for an iteration, and settle the time before it: no state outlives its
+        iteration."""
         assert self.root is not None
         iteration = self.root.below(f"iteration {event.iteration}", record)
         self._settle(self.history.jobs[self.job], record.t)
@@ -153,8 +160,12 @@ class Tale(Listener):
         self.root.close(record.t)
 
     def _settle(self, job: Job, now: float) -> None:
-        """Enter the time until now into the account. Computation counts where it is in the state
-        that completed the job or iteration; where none did it is unsettled, or lost if killed."""
+        """Enter the time until `now` into the account.
+
+        Computation is useful where the state that completed the job or iteration contains it. If
+        none completed, computation in the furthest state is unsettled, or lost if the job was
+        killed.
+        """
         head, fate = self._completed, Part.USEFUL
         if head is None:
             fate = Part.UNSETTLED
@@ -164,13 +175,14 @@ class Tale(Listener):
         self._stop_waiting(now)
 
     def _furthest(self) -> Head | None:
-        """Where the job is, if the log ends here."""
+        """Return the state that the job would go on from if the log ended here: the run under way
+        that has done the largest part of its work."""
         under_way = [self._runs[it.number] for it in self.history.runs.values() if it.end is None]
         best = max(under_way, key=_progress, default=None)
         return None if best is None else (best.run.number, inf)
 
     def _wait(self, record: Record) -> None:
-        """No run is under way, and no member kept."""
+        """Open a span of waiting if no run is under way and no member is kept."""
         if not self.history.runs and self._waiting is None:
             self._waiting = self._top.below("waits for workers", record)
             self.waits.append(self._waiting)
@@ -185,11 +197,12 @@ class Tale(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         self._stop_waiting(record.t)
         span = self._top.below(self._title(run), record)
-        told = ToldRun(run, self.history, self.started, span)
-        self._runs[run.number] = told
-        self.account.runs.append(told)
+        description = ToldRun(run, self.history, self.started, span)
+        self._runs[run.number] = description
+        self.account.runs.append(description)
 
     def _title(self, run: Run) -> str:
+        """Return the title of a run's span: its workers, work, origin, and the runs beside it."""
         event = run.event
         where = "workers that others have promised"
         if event.processors:
@@ -207,7 +220,7 @@ class Tale(Listener):
 
     @hear.register
     def _deal(self, event: TasksDealt, record: Record) -> None:
-        """Who has how many tasks: that tells an iterative job's run better."""
+        """Rewrite the title of an iterative job's run: how many tasks each worker has says more."""
         members = ", ".join(f"{worker_of(self.started, it)} x{tasks}" for it, tasks in event.tasks)
         reason = f" ({event.reason})" if event.reason else ""
         span = self._runs[event.run].span
@@ -215,23 +228,24 @@ class Tale(Listener):
 
     @hear.register
     def _advance(self, event: StageStarted | RateChanged, record: Record) -> None:
+        """Describe a new stage or rate of a run, with the messages that go on in it."""
         run = self._runs[event.run]
         run.advance(record)
         self._messages.go_on(run, record)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        told = self._runs[run.number]
+        description = self._runs[run.number]
         if run.job.end is not None:
             return
-        told.end(done, record)
+        description.end(done, record)
         if run.outcome is Outcome.CANCELLED:
-            self.cancelled[record.seq] = told.ended
+            self.cancelled[record.seq] = description.ended
             if self.started.decider is DeciderKind.DEADLINE:
-                told.ended.title += ": the policy gives its workers back"
+                description.ended.title += ": the policy gives its workers back"
         if run.outcome is Outcome.COMPLETED:
             self._completed = run.number, inf
         if run.kept:
-            told.keep(self._top, record)
+            description.keep(self._top, record)
 
     def run_released(self, run: Run, record: Record) -> None:
         if run.job.end is not None:
@@ -248,6 +262,7 @@ class Tale(Listener):
 
     @hear.register
     def _notice(self, event: NoticeGiven, record: Record) -> None:
+        """Describe an owner's notice in each run that holds the worker."""
         name = worker_of(self.started, event.worker)
         title = f"notice: {name} will go DOWN at {self.clock(event.time)}"
         for run in self.history.holders(event.worker):

@@ -1,5 +1,5 @@
-"""One time that a job waited, and why: who was ahead, who held the processors, who passed it, what
-made it start; in words and as data."""
+"""Explains one wait of a job, in words and as data: which jobs were ahead, which held the
+processors, which started earlier although they came later, and what made the job start."""
 
 from __future__ import annotations
 
@@ -37,38 +37,39 @@ from sims.trace.ranking import Ranking, wanted
 
 @define
 class Wait:
-    """One time that the job waited."""
+    """One interval for which the job waited, from `since` to `until`."""
 
     me: Job
     since: float
     started: ScenarioStarted
-    """What the log begins with."""
+    """The first event of the log."""
     ranking: Ranking
-    """The queue's order."""
+    """Order of the queue."""
     clock: Clock
     until: float | None = None
-    """None: the log ends first."""
+    """Time at which the job started; None if the log ends first."""
     look: Look = field(init=False)
-    """At its beginning, before anything was decided."""
+    """State of the machine and the queue at `since`, before any decision of that instant."""
     passed: dict[str, Run] = field(factory=dict)
-    """Jobs that came later and started first."""
+    """Maps the names of jobs that came later and started first to their runs."""
     promises: list[Promise] = field(factory=list)
     upset: dict[str, Run] = field(factory=dict)
-    """By job: its run that was lost, or failed, last while this job waited."""
+    """Maps a job's name to its last run that was lost or failed during this wait."""
     preempted: Run | None = None
-    """The wait began as the job made way for it."""
+    """The run for which the scheduler cancelled this job's run, if the wait began so."""
     instants: list[FreeWorkers] = field(factory=list)
     mine: Held | None = None
-    """What it got."""
+    """Processors that the job got."""
     run: Run | None = None
     freed: list[Held] = field(factory=list)
-    """At the instant when it started."""
+    """Holders whose processors were released at the instant when the job started."""
     back: list[int] = field(factory=list)
-    """Workers that came UP then."""
+    """Numbers of the workers that came UP at that instant."""
 
     @property
     def possible(self) -> float | None:
-        """Since when as many were free as it got, without a break."""
+        """Time from which on as many workers as the job got were free without a break; None if it
+        got none."""
         if self.mine is None:
             return None
         since, width = self.until, self.mine.width
@@ -81,22 +82,30 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Instants before that at which as many were free, and went to others; that at which it
-        made way itself is none."""
+        """Earlier instants at which as many workers were free and went to other jobs.
+
+        The instant at which the job itself was preempted does not count.
+        """
         return [it.t for it in self._missed]
 
     @property
     def _missed(self) -> list[FreeWorkers]:
+        """Earlier instants at which as many workers were free as the job got at last."""
         mine, since, found = self.mine, self.possible, self.instants
         if mine is None or since is None:
             return []
         if self.preempted is not None and found and found[0].t == self.since:
+            # The processors were free because this job's own run had just been cancelled.
             found = found[1:]
         return [it for it in found if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
-        """At how many instants in [start, end) as many as it got were free and stayed so, by the
-        job whose reservation held them."""
+        """Count, by job, the instants in [start, end) at which that job's reservation held the
+        workers.
+
+        Only instants at which as many workers as the job got were free, before and after decisions,
+        count.
+        """
         width = self.mine.width if self.mine else inf
         return Counter(
             it.reserved
@@ -105,7 +114,7 @@ class Wait:
         )
 
     def spans(self) -> Iterator[Span]:
-        """In order of time."""
+        """Yield the reasons for the wait in order of time."""
         yield from at_once(self.since, self._found(), self._held())
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
@@ -120,7 +129,7 @@ class Wait:
     # --- as it began ----------------------------------------------------------------------------
 
     def ahead(self) -> tuple[int, int]:
-        """How many jobs were before it in the queue, and how many processors they got once they
+        """Return how many jobs were ahead in the queue, and how many processors they got once they
         started."""
         look, rank = self.look, self.ranking.rank
         me, starts = rank(self.me, self.run), look.starts
@@ -128,12 +137,14 @@ class Wait:
         return len(names), sum(wanted(starts[it]) for it in names if it in starts)
 
     def _free(self, look: Look) -> str:
+        """Say how many workers are free, RECLAIMED and DOWN."""
         counts = [(len(numbers), f" {state.name}") for state, numbers in look.away.items()]
         away = [f", {number:,} {are(number)}{state}" for number, state in counts if number]
         total = counted(self.started.processors, "processor")
         return f"{look.free:,} of {total} {are(look.free)} free{''.join(away)}"
 
     def _found(self) -> str:
+        """Say what the job found as its wait began: jobs ahead of it, and free workers."""
         free, first = self._free(self.look), self.instants[0]
         if self.look.free and first.t == self.since and (names := starters([first])):
             begun = some(names, "other job")
@@ -159,6 +170,7 @@ class Wait:
     # --- while it waited ------------------------------------------------------------------------
 
     def _promised(self, promise: Promise, before: Promise | None) -> str:
+        """Say what the reservation promises from now on, and why it differs from the one before."""
         why = [mishap(self.started, it) for it in promise.upset[:NAMED]]
         if promise.start is None:
             why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
@@ -173,13 +185,14 @@ class Wait:
         return f"{start}, {how}{': ' if why else ''}{joined(why)}"
 
     def _broken(self, promise: Promise, broken: Broken) -> str:
+        """Say that a promised start has not come, and which jobs held the workers."""
         look = broken.look
         about = promise, self.upset, look, self.clock, self.started
         held = largest(look.held, lambda it: outlasts(it, *about))
         return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
 
     def rule(self, passed: Run) -> str:
-        """By what a job that came later started first."""
+        """Say by what rule a job that came later started first."""
         if self.started.decider is not DeciderKind.QUEUE:
             return "by the policy's choice"
         ranking = self.ranking
@@ -190,22 +203,25 @@ class Wait:
         return f"by the order {ranking.name}" if first else "by backfilling"
 
     def _passed(self) -> str:
+        """Say which jobs came later and started first, by each rule."""
         rules: dict[str, list[Run]] = {}
         for it in sorted(self.passed.values(), key=lambda it: -wanted(it)):
             rules.setdefault(self.rule(it), []).append(it)
-        told = (
+        texts = (
             f"{counted(len(them), 'job')} that came later started first {rule}: {self._named(them)}"
             for rule, them in rules.items()
         )
-        return "; ".join(told)
+        return "; ".join(texts)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        told = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
-        return ", ".join([*islice(told, NAMED), *(["..."] if len(passed) > NAMED else [])])
+        texts = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
+        return ", ".join([*islice(texts, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
 
     def _started(self, now: float) -> Iterator[str]:
+        """Yield what made the job start: earlier instants that it missed, and the workers freed at
+        last."""
         mine, possible, missed = self.mine, self.possible, self.missed
         if mine is None or possible is None:
             return
@@ -234,8 +250,8 @@ class Wait:
         yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
-        """Why what was free stayed so: whose reservations held it at the most instants, or the
-        policy's choice."""
+        """Say why free workers stayed free: the reservations that held them at the most instants,
+        or else the policy's choice."""
         jobs = [job for job, _ in reserved.most_common() if job is not None]
         if not jobs:
             waits = self.started.decider is DeciderKind.DEADLINE
@@ -244,26 +260,26 @@ class Wait:
         return f"{one} of {some(jobs, 'other job')} held them"
 
     def _freed(self) -> str:
-        """What changed at the instant of its start."""
+        """Say which runs ended and which workers came UP at the instant of the start."""
         freed, back = self.freed, self.back
-        said = []
+        clauses = []
         if freed:
-            said.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
+            clauses.append(f"{largest(freed, self._end)} {'ends' if len(freed) == 1 else 'end'}")
         if back:
             names = [worker_of(self.started, worker) for worker in back]
-            said.append(f"{some(names, 'other')} {are(len(back))} UP again")
-        return f"{', '.join(said)}; " if said else ""
+            clauses.append(f"{some(names, 'other')} {are(len(back))} UP again")
+        return f"{', '.join(clauses)}; " if clauses else ""
 
     def _end(self, held: Held) -> str:
         assert self.mine is not None
         own = set(numbers_in(held.processors)).intersection(numbers_in(self.mine.processors))
-        whose = f", {len(own):,} of them now its own" if own else ""
-        return f"{held.job} ({counted(held.width, 'processor')}{whose})"
+        shared = f", {len(own):,} of them now its own" if own else ""
+        return f"{held.job} ({counted(held.width, 'processor')}{shared})"
 
     # --- as data --------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
-        """The wait as data."""
+        """Return the wait as plain data for JSON."""
         look, rule = self.look, self.rule
         passed = ("job", "processors", "start", "rule")
         return {

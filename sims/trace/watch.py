@@ -1,4 +1,4 @@
-"""All times that one job waited, gathered while the log is read."""
+"""Collects all waits of one job while the log is read."""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ from sims.trace.ranking import Ranking
 from sims.trace.wait import Wait
 
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
-"""With the first of these events all else of an instant has happened: now is decided."""
+"""Events of the scheduler's decisions: when the first of an instant comes, all else of that instant
+has happened."""
 ROUNDING = 1 + 1e-9
-"""Ends that are believed and ends that come are sums in another order."""
+"""Tolerance between believed and actual ends, which are sums in different orders."""
 
 
 @define
 class Waits(Listener):
-    """All waits of one job, complete once the log has been read: call it with the records of
-    `HOLDING`, which it has its history apply."""
+    """All waits of one job, complete once the log has been read.
+
+    Call it with the records of the event classes in `HOLDING`; it applies them to its history.
+    """
 
     job: str
     history: History = field(factory=History)
@@ -40,21 +43,20 @@ class Waits(Listener):
     _me: Job | None = None
     _open: Wait | None = None
     preempted: dict[int, Run] = field(factory=dict)
-    """By event that ended a run of the job: the run that it made way for."""
+    """Maps the event that cancelled a run of the job to the run that it made way for."""
     _unsettled: list[Look] = field(factory=list)
     _before: int | None = None
-    """How many workers were free before what is decided at this instant; None: nothing is yet."""
+    """Number of free workers before the decisions of this instant; None before the first one."""
     _freed: list[Run] = field(factory=list)
     _back: list[int] = field(factory=list)
     _begun: list[Run] = field(factory=list)
-    """Other jobs' runs that started at this instant."""
+    """Runs of other jobs that started at this instant."""
     _upset: list[Run | int] = field(factory=list)
-    """What went against plans at this instant: runs that were lost, or failed, and workers that
-    went DOWN."""
-    _makes_way: int | None = None
-    """The event that cancelled a run of the job at this instant."""
+    """Runs that were lost or failed, and workers that went DOWN, at this instant."""
+    _cancellation: int | None = None
+    """Sequence number of the event that cancelled a run of the job at this instant."""
     _reserved: dict[str, float] = field(factory=dict)
-    """Starts that are promised to other jobs that wait."""
+    """Maps other waiting jobs to the starts that their reservations promise."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
@@ -63,13 +65,13 @@ class Waits(Listener):
 
     @property
     def over(self) -> bool:
-        """Whether no line can tell more."""
+        """Whether no further line can add to the waits."""
         return self._me is not None and self._me.end is not None and not self._unsettled
 
     @property
     def idle(self) -> bool:
-        """Whether the job does not wait, and all that can be told of its waits is known."""
-        return self._open is None and not self._unsettled and self._makes_way is None
+        """Whether the job does not wait now and its earlier waits are complete."""
+        return self._open is None and not self._unsettled and self._cancellation is None
 
     def __call__(self, record: Record) -> None:
         if record.t > self.history.now:
@@ -85,7 +87,7 @@ class Waits(Listener):
             self._turn(me, record.t)
 
     def close(self) -> None:
-        """The log ends here."""
+        """End the last wait where the log ends."""
         if self._open is not None:
             self._pass()
             self.done.append(self._open)
@@ -94,9 +96,11 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
+        """End the open wait or begin one, as the job has begun or ceased to hold workers."""
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
+                # The wait had no length: what it had begun to observe is dropped with it.
                 if before.instants or self._before is not None:
                     self._unsettled = [it for it in self._unsettled if it is not before.look]
                 return
@@ -111,6 +115,7 @@ class Waits(Listener):
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
+        """Complete a wait that ends as the job's run starts."""
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
@@ -119,15 +124,16 @@ class Waits(Listener):
     # --- while it waits -----------------------------------------------------------------------
 
     def _pass(self) -> None:
-        """An instant is over."""
+        """Note the numbers of free workers at the end of an instant, and forget what happened at
+        it."""
         wait = self._open
         if wait is not None:
             self._decided(wait, self.history.now)
             self._freed, self._back, self._begun, self._upset = [], [], [], []
-        self._before = self._makes_way = None
+        self._before = self._cancellation = None
 
     def _watch(self, now: float) -> None:
-        """A start that was promised before `now` has not come."""
+        """Record what held the workers if a promised start before `now` has passed."""
         wait, history = self._open, self.history
         promise = wait.promises[-1] if wait is not None and wait.promises else None
         if wait is None or promise is None or promise.broken is not None:
@@ -139,19 +145,27 @@ class Waits(Listener):
             self._unsettled.append(look)
 
     def _decides(self, record: Record, wait: Wait) -> bool:
-        """Whether it is decided now, and not that the job does not wait."""
+        """Return whether the event is a decision that the wait has to take into account.
+
+        If the job starts at the very instant at which it began to wait, that is no wait.
+        """
         event = record.event
         mine = isinstance(event, RunStarted) and event.job == self.job
         return isinstance(event, DECISIONS) and not (mine and record.t == wait.since)
 
     def _decided(self, wait: Wait, now: float) -> None:
+        """Note the numbers of free workers before and after the decisions of the instant `now`."""
         before = self._look(wait)
         free, starts = self.history.free, self._reserved
-        whose = min(starts, key=starts.__getitem__) if free and starts else None
-        wait.instants.append(FreeWorkers(now, before, free, whose, tuple(self._begun)))
+        reserving = min(starts, key=starts.__getitem__) if free and starts else None
+        wait.instants.append(FreeWorkers(now, before, free, reserving, tuple(self._begun)))
 
     def _look(self, wait: Wait) -> int:
-        """All but the decisions of this instant is known; how many workers are free."""
+        """Return the number of free workers before the decisions of this instant.
+
+        The first call of an instant counts them, when all but the decisions is known; the first
+        call of a wait also records the state of the queue and the machine.
+        """
         if self._before is not None:
             return self._before
         self._before = self.history.free
@@ -166,8 +180,8 @@ class Waits(Listener):
         wait, job = self._open, run.job
         self._reserved.pop(job.name, None)
         if job.name != self.job:
-            if self._makes_way is not None:
-                self.preempted[self._makes_way], self._makes_way = run, None
+            if self._cancellation is not None:
+                self.preempted[self._cancellation], self._cancellation = run, None
                 if wait is not None:
                     wait.preempted = run
             self._begun.append(run)
@@ -188,11 +202,11 @@ class Waits(Listener):
                 self._upset.append(run)
                 self._open.upset[run.job.name] = run
         elif queue and run.outcome is Outcome.CANCELLED and run.job.name == self.job:
-            self._makes_way = record.seq
+            self._cancellation = record.seq
 
     def job_ended(self, job: Job, record: Record) -> None:
         if job.name == self.job:  # and no other job made its copies end
-            self._makes_way = None
+            self._cancellation = None
 
     def worker_changed(self, worker: Worker, record: Record) -> None:
         if self._open is None:
@@ -203,6 +217,8 @@ class Waits(Listener):
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
+        """Note a reservation made or dropped, with what happened at the same instant as its
+        reason."""
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return

@@ -1,4 +1,4 @@
-"""What a job is, and what else befalls it, in words."""
+"""Puts into words what a job is and what happens to it besides the stages of its runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
 
 def described(event: Described, unit: str) -> str:
-    """What the event adds to the first line of its job's life."""
+    """Return what the event adds to the title of its job's life."""
     match event:
         case JobDescribed(kind=kind, limit=limit):
             killed = None if limit is None else f"; killed after {in_units(limit, unit)}"
@@ -50,15 +50,16 @@ def described(event: Described, unit: str) -> str:
 
 
 def _protection(event: ProtectionDescribed, unit: str) -> str:
-    """`; buddies, a checkpoint every 3 s`; nothing where it is re-executed as a whole."""
-    said = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
-    if event.period is not None and said:
+    """Return a clause such as `; buddies, a checkpoint every 3 s`; empty for re-execution from
+    scratch."""
+    clauses = [event.kind.value] if event.kind is not ProtectionKind.NONE else []
+    if event.period is not None and clauses:
         checked = "a verified" if event.verified else "a"
-        said.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
+        clauses.append(f"{checked} checkpoint every {in_units(event.period, unit)} of work")
     if event.copies > 1:
         cloned = ", cloned from the furthest" if event.cloning else ""
-        said.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
-    return f"; {', '.join(said)}" if said else ""
+        clauses.append(f"up to {counted(event.copies, 'copy', 'copies')}{cloned}")
+    return f"; {', '.join(clauses)}" if clauses else ""
 
 
 # --- remarks --------------------------------------------------------------------------------------
@@ -66,13 +67,13 @@ def _protection(event: ProtectionDescribed, unit: str) -> str:
 
 @frozen
 class About:
-    """Whom a remark is for."""
+    """Context for putting an event of one job into words."""
 
     job: str
     started: ScenarioStarted
     clock: Clock
     run: Run | None
-    """That the event names."""
+    """The run that the event names, if any."""
 
 
 def _saved(event: CheckpointTaken, about: About) -> str:
@@ -129,7 +130,8 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     RedistributionDecided: _decided,
     RedistributionPlanned: _planned,
 }
-"""What is told of events that change nothing else in a life; None: nothing."""
+"""Maps event classes to functions that put the event into words; None as their result means that
+there is nothing to say of it."""
 
 
 # --- stages ---------------------------------------------------------------------------------------
@@ -146,8 +148,11 @@ WORDS = {
 
 
 def stage_words(run: Run, started: ScenarioStarted) -> str:
-    """What a run does in its stage; on other workers a job under a deadline changes over before it
-    recovers, in one stage."""
+    """Return what a run does in its present stage.
+
+    A job under a deadline that moves to other workers changes over before it recovers, in one
+    stage.
+    """
     stage, event = run.stage or Stage.COMPUTING, run.event
     moved = started.decider is DeciderKind.DEADLINE and event.keeps is None
     changes = moved and any(it.startswith("changeover=") for it in started.settings)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sims.errors import imported
 from sims.plots import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
-from sims.plots.boxes import Columns, Raster, image
+from sims.plots.boxes import Columns, Raster, bands
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
 from sims.plots.scene import Scene
@@ -164,8 +164,10 @@ def _draw(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster
 def _draw_image(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster) -> None:
     from bokeh.models import ColumnDataSource
 
-    colours = (image(boxes, paints, raster) * 255).astype(np.uint8)
-    rgba = np.insert(colours, 3, 255, axis=2).view(np.uint32)[:, :, 0]
+    colours = np.full((raster.rows, raster.columns, 4), 255, np.uint8)
+    for columns, band in bands(boxes, paints, raster):
+        colours[:, columns, :3] = band * 255
+    rgba = colours.view(np.uint32)[:, :, 0]
     source = ColumnDataSource({"image": [rgba]})
     for kind in np.unique(boxes.kind).tolist():
         it = paints[kind]

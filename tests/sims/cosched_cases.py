@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from policies.interface.pack import LookAhead
+from sims.durations import YEAR
 from sims.scenario import Scenario
-from sims.scenario.faults import YEAR
 from sims.scenario.loader import read
 from sims.world import run
 from tests.case_files import case_file

@@ -29,6 +29,11 @@ def begun(log: LogWriter, end: Record = LATER) -> None:
         log(record)
 
 
+def older_log(folder: Path, suffix: str = "") -> bytes:
+    """What a log of another run has in it."""
+    return written("redundant-laps", folder, suffix).read_bytes()
+
+
 REFUSAL = InputError("scenario", "", "not to be run")
 
 
@@ -37,8 +42,8 @@ REFUSAL = InputError("scenario", "", "not to be run")
 def test_what_fails_before_time_has_advanced_leaves_an_older_log_as_it_was(
     tmp_path: Path, suffix: str, error: BaseException | type[BaseException]
 ) -> None:
-    path = tmp_path / f"new/run.jsonl{suffix}"
-    for old in (None, b"older"):
+    path, older = tmp_path / f"new/run.jsonl{suffix}", older_log(tmp_path / "older", suffix)
+    for old in (None, older):
         if old is not None:
             path.parent.mkdir()
             path.write_bytes(old)
@@ -47,8 +52,8 @@ def test_what_fails_before_time_has_advanced_leaves_an_older_log_as_it_was(
             raise error
         assert error in (caught.value, caught.type)
         assert path.exists() is (old is not None)
-    assert path.read_bytes() == b"older"
-    assert list(tmp_path.rglob("*")) == [path.parent, path]
+    assert path.read_bytes() == older
+    assert list(path.parent.rglob("*")) == [path]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
@@ -56,8 +61,8 @@ def test_what_fails_before_time_has_advanced_leaves_an_older_log_as_it_was(
 def test_what_fails_after_time_has_advanced_leaves_what_was_logged(
     tmp_path: Path, suffix: str, error: type[BaseException]
 ) -> None:
-    path = tmp_path / f"run.jsonl{suffix}"
-    path.write_bytes(b"older")
+    path, older = tmp_path / f"run.jsonl{suffix}", older_log(tmp_path / "older", suffix)
+    path.write_bytes(older)
     with pytest.raises(error), LogWriter(path) as log:
         begun(log)
         raise error
@@ -65,13 +70,13 @@ def test_what_fails_after_time_has_advanced_leaves_what_was_logged(
 
 
 def test_a_value_that_no_line_can_hold_leaves_an_older_log_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "run.jsonl"
-    path.write_bytes(b"older")
+    path, older = tmp_path / "run.jsonl", older_log(tmp_path / "older")
+    path.write_bytes(older)
     for more in ([], [LATER]):
         with pytest.raises(TypeError), LogWriter(path) as log:
             for record in (Record(10**41, 0, None, START.event), *more):
                 log(record)
-    assert path.read_bytes() == b"older"
+    assert path.read_bytes() == older
 
 
 @pytest.mark.parametrize("count", [1, 40_000])
@@ -107,6 +112,36 @@ def test_a_log_that_cannot_be_opened_is_that_error_whatever_the_run_makes_of_it(
             begun(log)
         except OSError as error:
             raise RuntimeError("an actor failed") from error
+
+
+@pytest.mark.parametrize("name", ["conftest.py", "run.jsonl", "run.jsonl.gz"])
+def test_what_is_no_log_is_neither_moved_nor_written_over(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_text('{"event": "of another program"}')
+    with pytest.raises(InputError, match="is no log: it is not replaced"), LogWriter(path) as log:
+        begun(log)
+    assert [it.name for it in tmp_path.iterdir()] == [name]
+    assert path.read_text() == '{"event": "of another program"}'
+
+
+def test_what_takes_the_logs_place_meanwhile_is_not_moved_either(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    with pytest.raises(InputError, match="is no log"), LogWriter(path) as log:
+        path.write_text("of another program")
+        begun(log)
+    assert path.read_text() == "of another program"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_no_log_is_written_through_a_link(tmp_path: Path, there: bool) -> None:
+    path, target = tmp_path / "run.jsonl", tmp_path / "elsewhere"
+    if there:
+        target.touch()
+    path.symlink_to(target)
+    with pytest.raises(InputError, match="is a link to"), LogWriter(path) as log:
+        begun(log)
+    assert target.exists() is there
+    assert not there or target.read_text() == ""
 
 
 # --- packed logs -------------------------------------------------------------------------------

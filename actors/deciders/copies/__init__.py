@@ -1,6 +1,7 @@
-"""Redundant copies (redundancy17): at each arrival and departure all jobs are given workers afresh.
+"""Decides on redundant copies (redundancy17): at each arrival and departure all jobs are given
+workers afresh.
 
-Two deciders of the same behaviour: `VectorisedCopies`, where only speeds change and cloning is
+Two deciders behave alike: `VectorisedCopies`, for platforms where only speeds change and cloning is
 free, keeps all copies in arrays; `CopyRuns` gives every copy a run of its own, so that all hazards
 and protections apply.
 """

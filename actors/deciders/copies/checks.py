@@ -1,4 +1,5 @@
-"""What a policy of copies sees, and checks of its decision before it is carried out."""
+"""Holds the view of a policy of copies, and checks the policy's decision before it is carried
+out."""
 
 from __future__ import annotations
 
@@ -19,25 +20,27 @@ from policies.interface.copies import (
 from policies.interface.queue import BatchJob
 
 TOLERANCE = 1e-9
-"""Relative: shares given as floats may sum to a hair more than a machine."""
+"""Relative tolerance for sums of shares: those given as floats may exceed a machine by rounding."""
 
 
 @define(eq=False)
 class CheckedCopies:
-    """A policy whose answers can be carried out; the user's with their types checked, too."""
+    """Calls a policy of copies and checks that its answer can be carried out; of a user's policy
+    the types are checked too."""
 
     policy: RedundancyPolicy
     multitasking: bool
     """Whether a worker may run several copies at once."""
     cloning: bool | None = None
-    """Whether the policy must ask for cloning; None: it may choose."""
+    """Whether the policy must ask for cloning; None if it may choose."""
     _ask: RedundancyPolicy = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self._ask = self.policy if ours(self.policy) else self._typed
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
-        """Raises BadDecision, with the policy and what it saw."""
+        """Return the policy's allocation. Raises BadDecision, with the policy and its view, where
+        it cannot be carried out."""
         allocation = self._ask(jobs, rng)
         problem = _problem(allocation, jobs, self.multitasking)
         if self.cloning is not None and allocation.cloning is not self.cloning:
@@ -58,7 +61,7 @@ def _type_problem(allocation: object) -> str | None:
     if not isinstance(allocation, CopyAllocation):
         return "an answer is a CopyAllocation(jobs, copies)"
     for name, given in (("jobs", allocation.jobs), ("copies", allocation.copies)):
-        # An ndarray, as the type says: a list is what a user might give all the same.
+        # An ndarray, as the type says: users might return a list all the same.
         if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype.kind not in "iu":
             return f"`{name}` is an array of whole numbers, of one dimension"
     if not finite(allocation.share):
@@ -96,6 +99,7 @@ def _overload(
 ) -> str | None:
     share = allocation.share
     rotating = allocation.sharing is Sharing.ROTATION
+    # The usual case, tested first because it needs no arithmetic.
     if share is WHOLE and not rotating and copies <= servers and not allocation.stay:
         return None
     if not 0 < share <= 1:
@@ -106,6 +110,8 @@ def _overload(
         return "jobs that stay have one copy each, and a worker of their own"
     if rotating and copies > len(allocation.jobs):
         return "a job that rotates has one copy"
+    # Copies on the fullest worker: M copies go round the workers before any worker gets a second
+    # one.
     together = copies if rotating else -(-copies // servers)
     if together * share > 1 + TOLERANCE:
         few = f"at share {share} a worker has room for {int(1 / share)}"
@@ -119,25 +125,27 @@ CAPACITY = 64
 
 @define(eq=False)
 class ActiveTable:
-    """One column for each job; a job is known by its column, which changes as others leave."""
+    """The active jobs, with one column for each job; a job is identified by its column, which
+    changes as others leave."""
 
     exact: bool = False
     jobs: list[BatchJob] = field(init=False, factory=list)
     names: list[str] = field(init=False, factory=list)
     buffer: Numbers = field(init=False)
-    """Rows arrival, size, remaining work; columns from the last job's on are free."""
+    """Rows of arrival, size and remaining work; the columns after the last job's are free."""
 
     def __attrs_post_init__(self) -> None:
         self.buffer = np.zeros((3, CAPACITY), dtype=object if self.exact else float)
 
     def view(self, workers: int) -> ActiveJobs:
-        """What a policy sees (live)."""
+        """Return the view of a policy (live)."""
         active = self.buffer[:, : len(self.jobs)]
         return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
 
     def add(self, job: BatchJob, now: float) -> None:
-        """The newest job."""
+        """Add a job, the newest one."""
         column = len(self.jobs)
+        # Doubling the buffer keeps the cost of adding a job constant on average.
         if column == self.buffer.shape[1]:
             self.buffer = np.concatenate((self.buffer, np.zeros_like(self.buffer)), axis=1)
         buffer = self.buffer
@@ -147,11 +155,11 @@ class ActiveTable:
         self.names.append(job.name)
 
     def update(self, columns: Counts, remaining: Numbers) -> None:
-        """How much work the jobs in `columns` still lack."""
+        """Set the remaining work of the jobs in `columns`."""
         self.buffer[REMAINING, columns] = remaining
 
     def remove(self, column: int) -> BatchJob:
-        """The job is over; those that are newer move up."""
+        """Remove the job in `column`, which is over, and return it; newer jobs move up."""
         job = self.jobs.pop(column)
         del self.names[column]
         count = len(self.jobs)
@@ -159,5 +167,5 @@ class ActiveTable:
         return job
 
     def names_of(self, columns: Counts) -> list[str]:
-        """Of these jobs."""
+        """Return the names of the jobs in `columns`."""
         return list(map(self.names.__getitem__, columns.tolist()))

@@ -1,20 +1,22 @@
-"""Jobs whose copies have one worker each, for the two deciders of copies."""
+"""Defines the jobs whose copies have one worker each, for the two deciders of copies."""
 
 from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Mapping
+from functools import cache
 from typing import ClassVar
 
-from attrs import define, evolve, field
+from attrs import define, field
 
 from actors.copies import AT_WORK
 from actors.copy import Copy
-from actors.events import Outcome, ProtectionDescribed, ProtectionKind
+from actors.events import Outcome, ProtectionDescribed
 from actors.job import WAITING, Job, Life
 from actors.messages import CancelCopy, JobOver, StateSaved
-from actors.plan import Plan, State, furthest
-from actors.protection.rules import begun
+from actors.protection import Rules
+from actors.protection.plan import Plan, State, furthest
+from actors.protection.protection import begun
 from actors.run import Run
 from actors.runs import FAILED, JobOfRuns
 from actors.runtime import handles, message
@@ -22,12 +24,18 @@ from actors.runtime import handles, message
 
 @message
 class FirstCopyEnded:
-    """Decider to vectorised job: the first of your copies has ended."""
+    """Message from the decider to a vectorised job: the first of the job's copies has ended."""
+
+
+@cache
+def _rules(copies: int, cloning: bool) -> Rules:
+    """Return the rules of vectorised jobs, made once: there may be a million jobs, all alike."""
+    return Rules(copies=copies, cloning=cloning)
 
 
 @define(eq=False)
 class VectorisedJob(Job):
-    """A job whose copies are kept by `VectorisedCopies`: it submits itself and completes."""
+    """A job whose copies are kept by `VectorisedCopies`; it only submits itself and completes."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -36,14 +44,14 @@ class VectorisedJob(Job):
     }
 
     copies: int = field(kw_only=True)
-    """The most at once."""
+    """Largest number of copies at once."""
     cloning: bool = field(kw_only=True, default=True)
 
     def describe(self, cause: int) -> int:
         super().describe(cause)
-        nothing = (ProtectionKind.NONE, None, 0, 0, False)
-        fields = (self.name, *nothing, self.copies, self.cloning, 0)
-        self.record(cause, ProtectionDescribed, *fields)
+        # Only speeds change on these platforms: no state is ever lost, and cloning is free.
+        rules = _rules(self.copies, self.cloning)
+        self.record(cause, ProtectionDescribed, self.name, *rules.described())
         return cause
 
     @handles(FirstCopyEnded, during=(Life.WAITING,))
@@ -57,24 +65,24 @@ class VectorisedJob(Job):
 
 @define(eq=False)
 class PreemptibleJob(JobOfRuns):
-    """A job each of whose copies is a run; the state of a cancelled run is kept for a later one, as
+    """A job each of whose copies is a run; the state of a cancelled run is kept for a later run, as
     in redundancy17."""
 
     kept: list[State] = field(init=False, factory=list)
     """States of cancelled runs, the furthest first; with cloning, only that one."""
     reported: float | None = field(init=False, default=None)
-    """Work done in the state that the scheduler knows of."""
+    """Work done in the state that was last reported to the scheduler."""
 
     def furthest(self) -> State | None:
-        """The furthest state, under way or kept."""
+        """Return the furthest state, under way or kept."""
         return _furthest(super().furthest(), *self.kept[:1])
 
     def plan(self, copy: Copy[Run]) -> Plan:
-        """From the furthest state, or from the furthest that no copy runs."""
+        """Plan a run from the furthest state or, without cloning, from the furthest state that no
+        copy runs."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
-        cloned = evolve(protection.rules, cloning=True)
-        return begun(protection.plan(copy), cloned, protection.saved, begins)
+        return begun(protection.plan(copy), protection.saved, begins)
 
     def _next_kept(self) -> State | None:
         return self.kept.pop(0) if self.kept else None
@@ -84,7 +92,7 @@ class PreemptibleJob(JobOfRuns):
         self._report_state(cause)
 
     def _report_state(self, cause: int) -> None:
-        """Tell the scheduler of the furthest state that no run under way has."""
+        """Report to the scheduler the furthest state that no running copy has."""
         state = _furthest(*self.kept[:1], self.protection.saved)
         done = None if state is None else state.of(self.described.profile.time(1))
         if done != self.reported:
@@ -95,6 +103,7 @@ class PreemptibleJob(JobOfRuns):
     def cancel_copy(self, message: CancelCopy, cause: int) -> None:
         copy = self.copies.get(message.copy)
         if copy is not None and copy.run is not None:
+            # The state has to be taken before the run is cancelled and forgotten.
             self._keep(copy.run.state(self.now))
         super().cancel_copy(message, cause)
         self._report_state(cause)
@@ -108,7 +117,7 @@ class PreemptibleJob(JobOfRuns):
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
         cause = super().over(run, outcome, cause)
         if outcome is FAILED and self.kept:
-            # What was kept may be as corrupt as the run (P4).
+            # Kept states may be as corrupt as the run in which the error was found (P4).
             cause = self._discard(run.copy, self.kept[0].done, cause)
             self.kept.clear()
         self._report_state(cause)
@@ -116,6 +125,6 @@ class PreemptibleJob(JobOfRuns):
 
 
 def _furthest(*states: State | None) -> State | None:
-    """Of equals, the one whose run is the oldest."""
+    """Return the furthest of the states that are known; of equal ones, that of the oldest run."""
     known = [state for state in states if state is not None]
     return furthest(sorted(known, key=lambda state: state.run))

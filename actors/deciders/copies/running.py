@@ -1,7 +1,8 @@
-"""What runs between two checkpoints: copies, rotating shares, or their mean; exact, vectorised.
+"""Computes the progress of copies between two decision epochs, as single copies, rotating shares or
+their mean; exact and vectorised.
 
 Jobs come and go twice per arrival, and each time all M copies are settled and placed afresh: one
-numpy operation on M numbers costs as much as one message, M messages would cost the budget.
+numpy operation on M numbers costs as much as one message, and M messages would cost too much.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ from policies.maths.gains import Gain
 
 NEVER = math.inf
 ROUNDING = 1e-12
-"""Relative: less of a copy's need than this is rounding, and the copy has ended. Else a copy that
-ends as its worker stops would wait for the worker's return to do 1e-17 of its work."""
+"""Relative tolerance: if the rest of a copy's need is smaller, it is rounding and the copy has
+ended. Otherwise a copy that ends as its worker stops would wait for the worker's return to do 1e-17
+of its work."""
 
 
 def numbers(count: int, value: int, exact: bool) -> Numbers:
-    """So many times `value`, as rational numbers where they are to be `exact`."""
+    """Return an array of `count` times `value`, as rational numbers if `exact`."""
     if exact:
         return np.full(count, Fraction(value), dtype=object)
     return np.full(count, float(value))
@@ -32,18 +34,20 @@ def numbers(count: int, value: int, exact: bool) -> Numbers:
 
 @define(eq=False)
 class WorkAccount:
-    """Per worker: service delivered until `since`, and the rate since then."""
+    """Accounts for each worker's service: the amount delivered until `since`, and the rate since
+    then."""
 
     workers: int
     exact: bool = False
-    """Rational numbers in object arrays: to check results, a hundred times slower."""
+    """Whether rational numbers in object arrays are used; they serve to check results and are a
+    hundred times slower."""
     delivered: Numbers = field(init=False)
     rate: Numbers = field(init=False)
     since: Numbers = field(init=False)
     never: Numbers = field(init=False)
-    """NEVER for each worker, to copy: three times as fast as filling a new array."""
+    """The value NEVER for each worker, to be copied: three times as fast as filling a new array."""
     moving: NDArray[np.bool_] = field(init=False)
-    """Where the rate is above 0."""
+    """Whether each worker's rate is above 0."""
 
     def __attrs_post_init__(self) -> None:
         self.delivered = numbers(self.workers, 0, self.exact)
@@ -53,39 +57,41 @@ class WorkAccount:
         self.moving = np.ones(self.workers, dtype=bool)
 
     def at(self, now: float) -> Numbers:
-        """Service of each worker since the checkpoint, work units."""
+        """Return the service of each worker since the decision epoch, in work units."""
         served: Numbers = self.delivered + self.rate * (now - self.since)
         return served
 
     def total(self, now: float) -> float:
-        """Service of all workers together."""
+        """Return the service of all workers together."""
         total: float = self.at(now).sum()
         return total
 
     def total_rate(self) -> float:
-        """Rate of all workers together."""
+        """Return the rate of all workers together."""
         total: float = self.rate.sum()
         return total
 
     def restart(self, now: float) -> None:
-        """A new checkpoint: nothing is delivered before it."""
+        """Begin a new decision epoch, before which no service counts."""
         self.delivered[:] = 0
         self.since[:] = now
 
     def settle(self, worker: int, now: float) -> None:
-        """Move one worker's account to `now`."""
+        """Bring one worker's account up to `now`."""
         elapsed = now - self.since.item(worker)
+        # `item` gives Python's numbers, with which single operations are faster than with numpy's.
         self.delivered[worker] = self.delivered.item(worker) + self.rate.item(worker) * elapsed
         self.since[worker] = now
 
     def change(self, worker: int, now: float, rate: float) -> None:
-        """From `now` on the worker has this rate."""
+        """Change the worker's rate from `now` on."""
         self.settle(worker, now)
         self.rate[worker] = rate
         self.moving[worker] = rate > 0
 
     def end(self, worker: int, need: float) -> float:
-        """When the worker will have delivered `need`, which it has not yet; NEVER: never."""
+        """Return the time at which the worker will have delivered `need`, which it has not yet;
+        NEVER if it will not."""
         rate = self.rate.item(worker)
         if need == NEVER:
             return NEVER
@@ -96,7 +102,9 @@ class WorkAccount:
         return since + left / rate if rate else NEVER
 
     def ends(self, needs: Numbers) -> Numbers:
-        """When each worker will have delivered its part of `needs`, just after `restart`."""
+        """Return the time at which each worker will have delivered its part of `needs`; valid just
+        after `restart`."""
+        # Only moving workers are divided by their rate: the others keep NEVER.
         ends = self.never.copy()
         np.divide(needs, self.rate, out=ends, where=self.moving)
         return ends + self.since
@@ -107,49 +115,50 @@ class RunningPlacement:
     """The copies of one placement; jobs are numbered in the order of the allocation."""
 
     left: Numbers
-    """Work that each job, or copy, lacks at the checkpoint."""
+    """Work that each job, or copy, has left at the decision epoch."""
     factor: float
-    """Share, and what multiplies it: work per unit of a worker's service."""
+    """Work per unit of a worker's service: the share, and what multiplies it."""
     ended: NDArray[np.bool_] = field(init=False)
-    """Per job: whether a copy has ended."""
+    """Whether each job has a copy that has ended."""
     ends: Numbers = field(init=False)
-    """When each worker, or job, will have done what is needed first."""
+    """Time at which each worker, or job, will have done the smallest need."""
 
     def earliest(self) -> float:
-        """When the first copy ends, as things stand; NEVER: never."""
+        """Return the time at which the first copy ends, as things stand; NEVER if none will."""
         end: float = self.ends.item(self.ends.argmin())
         return end
 
     def change(self, worker: int, now: float) -> None:
-        """A worker's account or rate has changed."""
+        """Update for a change in a worker's account or rate."""
 
     @abstractmethod
     def mark_ended(self, due_by: float) -> None:
-        """Note the jobs that have a copy that ends by then."""
+        """Mark the jobs that have a copy that ends by `due_by`."""
 
     @abstractmethod
     def lefts(self, now: float) -> Numbers:
-        """Work that each copy lacks, job after job."""
+        """Return the work that each copy has left, job after job."""
 
 
 @define(eq=False)
 class RunningCopies(RunningPlacement):
-    """Each copy progresses by what its own worker delivers; a job ends with its first copy."""
+    """Each copy progresses by the service of its own worker, and a job ends with its first copy."""
 
     service: WorkAccount
     workers: Counts
-    """Server of each copy, job after job."""
+    """Worker of each copy, job after job."""
     first: Counts
-    """Number of each job's first copy."""
+    """Position of each job's first copy among all copies."""
     need: Numbers = field(init=False)
     """Service that each copy needs of its worker."""
     needs: Numbers = field(init=False)
-    """The smallest such need per worker."""
+    """The smallest need on each worker."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.first), dtype=bool)
         self.need = self.left / self.factor
         self.needs = self.service.never.copy()
+        # Each layer of M copies has at most one copy on each worker, so a plain minimum suffices.
         for start in range(0, len(self.workers), self.service.workers):
             layer = slice(start, start + self.service.workers)
             on, need = self.workers[layer], self.need[layer]
@@ -161,6 +170,7 @@ class RunningCopies(RunningPlacement):
 
     def mark_ended(self, due_by: float) -> None:
         on = self.workers
+        # Of the copies on a worker that has reached its smallest need, those end that need no more.
         ending = (self.ends[on] <= due_by) & (self.need <= self.needs[on])
         self.ended |= np.logical_or.reduceat(ending, self.first)
 
@@ -171,13 +181,14 @@ class RunningCopies(RunningPlacement):
 
 @define(eq=False)
 class Rotation(RunningPlacement):
-    """One copy per job, which gets a share of every worker: their service adds up."""
+    """One copy per job, which gets a share of every worker, so that the workers' service adds
+    up."""
 
     service: WorkAccount
     need: Numbers = field(init=False)
     """Service of all workers together that each job needs."""
     end: float = field(init=False)
-    """When the first of them will have it."""
+    """Time at which the first job will have its need."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.left), dtype=bool)
@@ -201,18 +212,19 @@ class Rotation(RunningPlacement):
     def _end(self, now: float) -> float:
         rate = self.service.total_rate()
         left = self.need.min() - self.service.total(now)
+        # Rounding may leave a little less than nothing.
         return now + max(left, 0) / rate if rate else NEVER
 
 
 @define(eq=False)
 class RunningMean(RunningPlacement):
-    """A job with r copies progresses by x g(r, t) in the time t since its checkpoint (eq. 5): the
-    mean does not depend on any one worker."""
+    """A job with r copies progresses by x g(r, t) in the time t since its decision epoch
+    (redundancy17, eq. 5); the mean does not depend on any one worker."""
 
     gain: Gain
     copies: Counts
     since: float
-    """The checkpoint."""
+    """Time of the decision epoch."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.left), dtype=bool)
@@ -225,7 +237,7 @@ class RunningMean(RunningPlacement):
         self.ended |= self.ends <= due_by
 
     def lefts(self, now: float) -> Numbers:
-        """Work that each copy lacks: all of a job's copies count as equally far."""
+        """Return the work that each copy has left; all copies of a job count as equally far."""
         elapsed = now - self.since
         work = [self.gain.work(copies, elapsed) for copies in self.copies.tolist()]
         left = self.left - self.factor * np.array(work, dtype=self.left.dtype)

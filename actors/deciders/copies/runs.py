@@ -1,4 +1,5 @@
-"""Copies as runs: the general form, for platforms with more hazards than varying speeds (P5)."""
+"""Decides on copies that are runs: the general form, for platforms with more hazards than varying
+speeds (P5)."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ FETCHING = (Stage.STAGING_IN, Stage.RECOVERING)
 
 
 class Pair(NamedTuple):
-    """A copy: of which job, by index, and where."""
+    """A copy, as the index of its job and its worker."""
 
     job: int
     worker: int
@@ -32,10 +33,10 @@ class Pair(NamedTuple):
 
 @define(eq=False)
 class CopyRuns(Decider):
-    """A decider that asks the policy at each arrival, departure and loss, and when workers come UP
-    or leave it.
+    """Calls the policy at each arrival, departure and loss, and when workers come UP or leave that
+    state, and carries out its decisions.
 
-    Jobs are `PreemptibleJob`. A worker holds one run: a policy that multitasks is refused.
+    Jobs are `PreemptibleJob`. A worker holds one run, so a policy that multitasks is refused.
     """
 
     wants_progress = True
@@ -45,30 +46,30 @@ class CopyRuns(Decider):
     afresh: bool = True
     """Whether all copies are placed afresh each time, as in redundancy17. Where that costs
     something (a message, a delay, a part of a checkpoint), copies stay on their workers where their
-    jobs go on, and only those are cloned that are not the furthest and are not fetching a state
-    just now."""
+    jobs continue, and only those copies are cloned that are neither the furthest nor fetching a
+    state at present."""
     cloning: bool = True
-    """Whether its jobs' copies are cloned; the policy says the same."""
+    """Whether the jobs' copies are cloned; the policy must agree."""
     exact: bool = False
-    """Where all times, sizes and speeds are Fractions."""
+    """Whether all times, sizes and speeds are Fractions."""
     scheduler: Scheduler = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
     placer: Placer = field(init=False)
     ask: CheckedCopies = field(init=False)
     rng: Generator = field(init=False)
     held: dict[int, Pair] = field(init=False, factory=dict)
-    """By copy."""
+    """Maps each copy to its job and worker."""
     progress: dict[int, RunProgress] = field(init=False, factory=dict)
-    """What its job said last of each copy."""
+    """Maps each copy to the last progress report of its job."""
     states: dict[int, float | None] = field(init=False, factory=dict)
-    """By job index: work done in its furthest state that no run under way has."""
+    """Maps a job's index to the work done in its furthest state that no running copy has."""
     up: frozenset[int] = field(init=False)
     leaving: set[int] = field(init=False, factory=set)
-    """Copies whose cancellation has been asked for."""
+    """Copies whose cancellation has been requested."""
     starts: list[Pair] = field(init=False, factory=list)
     """Copies to start once those have ended."""
     outdated: bool = field(init=False, default=False)
-    """Whether something has happened since the last placement for which the policy is asked."""
+    """Whether anything has happened since the last placement that calls for the policy."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -82,7 +83,7 @@ class CopyRuns(Decider):
     def _workers(self) -> Counts:
         return np.array(sorted(self.up), dtype=np.intp)
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.table.add(job, self.scheduler.now)
@@ -111,13 +112,14 @@ class CopyRuns(Decider):
             self.placer.workers = self._workers()
         return self.outdated
 
-    # --- what it decides ----------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """Cancels the copies that do not stay, then starts the others."""
+        """Cancel the copies that do not stay, then start the others."""
         if self.outdated:
             self.outdated = False
             self._choose(cause)
+        # New copies start when the last cancelled one has ended, which frees its worker.
         if not self.leaving:
             self._start(cause)
 
@@ -131,14 +133,15 @@ class CopyRuns(Decider):
         chosen = self._chosen() if self.table.jobs and self.up else []
         going_on = set[Pair]() if self.afresh else self._going_on(chosen)
         self.starts = [pair for pair in chosen if pair not in going_on]
-        # The last placed first: of equal states, that of the copy placed first is kept.
+        # The copy placed last is cancelled first: of equal states, that of the copy placed first is
+        # kept.
         for copy, held in reversed(self.held.items()):
             if held not in going_on:
                 self.leaving.add(copy)
                 self.scheduler.cancel_copy(copy, cause)
 
     def _chosen(self) -> list[Pair]:
-        """Each copy that the policy wants, and its worker."""
+        """Return each copy that the policy wants, with its worker."""
         table, best = self.table, self._best()
         sizes = [(job.index, job.profile.time(1)) for job in table.jobs]
         lefts = [remaining(size, best.get(index, 0)) for index, size in sizes]
@@ -154,7 +157,7 @@ class CopyRuns(Decider):
         return list(map(Pair, owners, workers))
 
     def _best(self) -> dict[int, float]:
-        """Work done in the furthest known state of each job that has one, by index."""
+        """Return the work done in the furthest known state of each job that has one, by index."""
         now = self.scheduler.now
         best = {index: done for index, done in self.states.items() if done is not None}
         for copy, progress in self.progress.items():
@@ -164,7 +167,7 @@ class CopyRuns(Decider):
         return best
 
     def _staying(self, jobs: Sequence[int], counts: Sequence[int]) -> list[int]:
-        """Workers by job: those that it has, where its copies are furthest; then others."""
+        """Return workers job by job: first those of the job's furthest copies, then others."""
         own = [self._own(job)[:count] for job, count in zip(jobs, counts, strict=True)]
         taken = {worker for workers in own for worker in workers}
         rest = iter([worker for worker in self.placer.order() if worker not in taken])
@@ -176,8 +179,8 @@ class CopyRuns(Decider):
         ]
 
     def _own(self, job: int) -> list[int]:
-        """Workers of the job's copies that are UP, the furthest copy's first; those last whose
-        copy waits for them."""
+        """Return the workers of the job's copies that are UP, the furthest copy's first, and last
+        those whose copy waits for them."""
         now = self.scheduler.now
         own = [
             (1 if progress.stage is None else -progress.at(now), held.worker)
@@ -188,7 +191,7 @@ class CopyRuns(Decider):
         return [worker for _, worker in sorted(own)]
 
     def _going_on(self, chosen: Sequence[Pair]) -> set[Pair]:
-        """Copies that stay where they are, and go on."""
+        """Return the copies that stay on their workers and continue."""
         wanted = set(chosen)
         own = {held: copy for copy, held in self.held.items()}
         best = self._best()
@@ -199,8 +202,8 @@ class CopyRuns(Decider):
         }
 
     def _goes_on(self, progress: RunProgress, best: float) -> bool:
-        """Whether a copy that stays where it is need not be cloned: it is as far as the furthest,
-        fetches a state just now, or waits for its members."""
+        """Whether a copy that stays on its worker need not be cloned: it is as far as the furthest,
+        fetches a state at present, or waits for its members."""
         if not self.cloning or progress.stage is None or progress.stage in FETCHING:
             return True
         return not remaining(best, progress.at(self.scheduler.now))

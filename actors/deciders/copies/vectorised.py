@@ -1,4 +1,5 @@
-"""Vectorised copies: all copies of all jobs in arrays, where only speeds change (redundancy17)."""
+"""Decides on vectorised copies: all copies of all jobs are in arrays, for platforms where only
+speeds change (redundancy17)."""
 
 from __future__ import annotations
 
@@ -41,11 +42,11 @@ NO_WORKERS = np.zeros(0, dtype=np.intp)
 
 @define(eq=False)
 class VectorisedCopies(Decider):
-    """A decider that asks the policy at each arrival and departure, and keeps the progress of all
-    copies in arrays.
+    """Calls the policy at each arrival and departure, and keeps the progress of all copies in
+    arrays.
 
     Twice per arrival every copy is placed afresh: M runs of their own, and messages to each, would
-    cost more than all the rest (measured: `sims.bench redundancy`). Jobs are `VectorisedJob`.
+    cost more than everything else (measured: `sims.bench redundancy`). Jobs are `VectorisedJob`.
     """
 
     policy: RedundancyPolicy
@@ -53,11 +54,13 @@ class VectorisedCopies(Decider):
     multitasking: bool = True
     """Whether a worker may run several copies at once."""
     gain: Gain | None = None
-    """g(r, t) for mean semantics, in which no worker has a path of its own; None: sample path."""
+    """Function g(r, t) for mean semantics, in which no worker has a path of its own; None for
+    sample paths."""
     augmentation: float = 1
-    """Multiplies g; under sample path it is in the workers' speeds."""
+    """Factor that multiplies g; with sample paths it is part of the workers' speeds."""
     exact: bool = False
-    """Rational arithmetic, where all times, sizes and speeds are Fractions: to check results."""
+    """Whether all times, sizes and speeds are Fractions, computed in rational arithmetic to check
+    results."""
     scheduler: Scheduler = field(init=False, repr=False)
     table: ActiveTable = field(init=False)
     service: WorkAccount = field(init=False)
@@ -73,7 +76,7 @@ class VectorisedCopies(Decider):
     """Columns of the jobs that the last decision serves, in its order."""
     timer: Timer | None = field(init=False, default=None)
     due: float = field(init=False, default=NEVER)
-    """When `timer` comes: the end of the copy that ends first."""
+    """Time of `timer`: the end of the copy that ends first."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -89,7 +92,7 @@ class VectorisedCopies(Decider):
         if self.gain is not None:
             journal.record(system.origin, GainDescribed, float(self.augmentation))
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.arrived.append(job)
@@ -98,12 +101,14 @@ class VectorisedCopies(Decider):
         raise AssertionError("no job carries a copy of its own")
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        raise AssertionError("nothing befalls workers but their speed")
+        raise AssertionError("only the speeds of workers change here")
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
         if worker >= self.scheduler.pool.size:
             return  # a spare, which no copy runs on
         now, placed, due_by = self.scheduler.now, self.placed, self.scheduler.due_by
+        # Ends of this instant are marked before the speed changes: intervals are half-open (phase
+        # WORK_ENDS).
         if placed is not None and due_by >= self.due:
             placed.running.mark_ended(due_by)
         self.service.change(worker, now, speed)
@@ -115,12 +120,12 @@ class VectorisedCopies(Decider):
                     self._aim(end, cause)
 
     def woken(self, cause: int) -> int | None:
-        """Whether a copy ends now."""
+        """Return the cause if a copy ends now, else None."""
         return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:
-        """Set the timer to the end of the copy that ends first. One suffices: at any end all copies
-        are placed afresh."""
+        """Set the timer to the end of the copy that ends first. One timer suffices, because at any
+        end all copies are placed afresh."""
         if end == self.due:
             if self.timer is not None:
                 self.timer[4] = cause
@@ -130,10 +135,10 @@ class VectorisedCopies(Decider):
         at, self.due = self.scheduler.at, end
         self.timer = at(end, DECIDE, cause, Phase.DECISION) if end < NEVER else None
 
-    # --- checkpoints --------------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """Settle every copy, and place all jobs afresh."""
+        """Settle every copy and place all jobs afresh."""
         if self.placed is not None:
             cause = self._settle(self.placed, cause)
         for job in self.arrived:
@@ -164,6 +169,7 @@ class VectorisedCopies(Decider):
         return cause
 
     def _depart(self, columns: Counts, cause: int) -> None:
+        # From the last column down, because removing a job moves the columns behind it.
         for column in sorted(columns.tolist(), reverse=True):
             job = self.table.remove(column)
             self.log.forget(job.name)
@@ -178,7 +184,8 @@ class VectorisedCopies(Decider):
         workers, first = self._workers(allocation, names), copies.cumsum() - copies
         running = self._running(allocation, names, view, workers, first)
         self.placed = placed = Placed(allocation, names, sizes, workers, first, running)
-        # Before the timer is set: the copies' end has their beginning for its cause.
+        # The event comes before the timer is set, because the copies' end has their start for its
+        # cause.
         now, journal = self.scheduler.now, self.scheduler.system.journal
         cause = journal.record_costly(
             cause, CopiesPlaced, lambda: self.log.placement(placed, now, self.states)
@@ -186,7 +193,7 @@ class VectorisedCopies(Decider):
         self._aim(running.earliest(), cause)
 
     def _workers(self, allocation: CopyAllocation, names: list[str]) -> Counts:
-        """Worker of each copy; a rotating job counts as being on the first of its workers."""
+        """Return the worker of each copy; a rotating job counts as being on the first worker."""
         if allocation.sharing is Sharing.ROTATION:
             return np.zeros(len(names), dtype=np.intp)
         return self.placer.place(allocation, names)

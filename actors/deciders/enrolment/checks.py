@@ -1,5 +1,5 @@
-"""What an enrolment policy sees, as its decider was told of one job and of the platform, and checks
-of its decision."""
+"""Holds an enrolment policy's view, built from what its decider knows of one job and of the
+platform, and checks the policy's decision."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ from actors.worker_messages import HoldingsChanged, Needs
 from policies.interface import Configuration, Enrolment, EnrolmentPolicy, EnrolmentView, Reason
 
 FREE = Needs("")
-"""What members fetch where there is no master: nothing."""
+"""The messages of members where there is no master: they fetch nothing."""
 
 
 @define(eq=False)
 class RunningConfiguration:
-    """The job's configuration (satisfies policies.interface.RunningView)."""
+    """The job's running configuration (satisfies policies.interface.RunningView)."""
 
     window: Window = field(repr=False)
     configuration: Configuration
     copy: int
     progress: RunProgress | None = field(default=None, repr=False)
-    """What the job said last of its run; None: it does not report."""
+    """The last progress report of the job's run; None where it does not report."""
 
     @property
     def waits(self) -> bool:
-        """Whether its members are kept for the next run."""
+        """Whether the members are kept for the next run."""
         return self.progress is not None and self.progress.stage is None
 
     @property
     def work_left(self) -> int:
-        progress = self._told()
+        progress = self._last_report()
         return ceil(progress.work - progress.at(self.window.now))
 
     @property
     def part_left(self) -> float:
-        """The part of W that is still to be done."""
-        progress = self._told()
+        """Part of W that is still to be done."""
+        progress = self._last_report()
         return 1 - progress.at(self.window.now) / progress.work
 
     def missing(self) -> Sequence[int]:
         members = self.configuration.members
-        if self._told().stage is not Stage.STAGING_IN:
+        if self._last_report().stage is not Stage.STAGING_IN:
             return (0,) * len(members)
         return [self.window.missing(worker, tasks) for worker, tasks in members]
 
-    def _told(self) -> RunProgress:
+    def _last_report(self) -> RunProgress:
         assert self.progress is not None
         return self.progress
 
 
 @define
 class Window:
-    """One job's policy's view (satisfies policies.interface.EnrolmentView)."""
+    """One job as its policy sees it (satisfies policies.interface.EnrolmentView)."""
 
     name: str
-    """The job's."""
+    """Name of the job."""
     enrolment: Enrolment = field(repr=False)
     needs: Needs = field(repr=False)
     known: Mapping[int, HoldingsChanged] = field(repr=False)
-    """What workers told last of what they hold (the scheduler's own, live)."""
+    """Maps each worker to its last report of what it holds; live, and the scheduler's own."""
     reason: Reason = Reason.START
     elapsed: int = 0
     up: int = field(default=0, repr=bin)
@@ -76,14 +76,16 @@ class Window:
     running: RunningConfiguration | None = field(default=None, repr=False)
     now: float = 0
     due_by: float = field(default=0, repr=False)
-    """The latest time that is still `now`."""
+    """The latest time that is still the instant `now`."""
 
     def missing(self, worker: int, tasks: int) -> int:
         held, programmed = self.known.get(worker), bool(self.programmed >> worker & 1)
-        # A worker may hold another job's data until this instant is decided.
+        # A worker may hold another job's data until this instant is decided, which does not count
+        # here.
         if held is None or held.job not in (None, self.name):
             return int(time_missing(self.needs, tasks, programmed, 0, 0))
         data, passed = held.data, held.passed
+        # A message that ends at this very instant counts as received, before its end is reported.
         if held.until <= self.due_by:
             data, passed = data + held.unit, 0
         elif held.since is not None:
@@ -95,9 +97,10 @@ ACCEPTED = "an answer is None or a Configuration of (worker index, tasks) pairs"
 
 
 def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Configuration | None:
-    """The policy's decision, its numbers plain ints.
+    """Return the policy's decision with plain ints.
 
-    Raises BadDecision, naming the policy, where it raises or answers something else.
+    Raises BadDecision, which names the policy, where it raises an error or answers with another
+    type.
     """
     chosen = decisions.answer(policy, view, rng)
     if chosen is None:
@@ -109,7 +112,8 @@ def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Conf
 
 
 def check(policy: EnrolmentPolicy, chosen: Configuration, view: EnrolmentView) -> None:
-    """Raises BadDecision, naming the policy and what it saw, unless `chosen` can be enrolled."""
+    """Check that `chosen` can be enrolled. Raises BadDecision, with the policy and its view, if it
+    cannot."""
     problem = _problem(chosen.members, view.enrolment, view.up)
     if problem:
         raise _refused(policy, chosen, problem, view)

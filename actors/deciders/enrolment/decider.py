@@ -1,4 +1,5 @@
-"""The enrolment decider: asks an enrolment policy when something is needed or might be better."""
+"""Calls an enrolment policy when a new configuration is needed or might be better, and carries out
+its decisions."""
 
 from __future__ import annotations
 
@@ -25,10 +26,11 @@ REASONS = {
     Outcome.LOST: Reason.FAILURE,
     Outcome.FAILED: Reason.ERROR,
 }
-"""How the last run ended -> why another configuration is needed."""
+"""Maps the outcome of the last run to the reason why another configuration is needed."""
 PATIENCE = 1000
-"""Proactive switches in a row that bring an iteration no nearer to its end than it was: the policy
-diverges (volatile13, section VI.B shows that its twelve cannot)."""
+"""Number of proactive switches in a row that bring an iteration no nearer to its end than it was,
+after which the policy counts as diverging (volatile13, section VI.B, shows that its twelve cannot
+diverge)."""
 
 
 @define(eq=False)
@@ -37,22 +39,23 @@ class KnownJob:
 
     view: Window
     needed: Reason | None = Reason.START
-    """Why a new configuration is needed; None while one is running."""
+    """Reason why a new configuration is needed; None while one is running."""
     since: int = -1
-    """seq of the event since which it has needed workers."""
+    """Number (seq) of the event since which the job has needed workers."""
     began: float = 0
-    """When its iteration did."""
+    """Time at which the job's iteration began."""
     running: RunningConfiguration | None = None
-    """What is configured."""
+    """The running configuration; None if there is none."""
     next: Configuration | None = None
     """The configuration that starts once the present one is cancelled."""
     switches: int = 0
     nearest: float = 1
-    """The least part of W that a configuration had left when it was given up."""
+    """The smallest part of W that a configuration had left when it was cancelled."""
 
     @property
     def state_seq(self) -> int:
-        """seq of the start of its run or, without one, of the event since which it needs one."""
+        """Number (seq) of the event that started the job's run or, without a run, of the event
+        since which it needs one."""
         progress = self.running.progress if self.running else None
         if progress is None or progress.started == NOTHING:
             return self.since
@@ -60,15 +63,16 @@ class KnownJob:
 
     @property
     def taken(self) -> int:
-        """Bit mask of its workers, those of `next` included."""
+        """Bit mask of the job's workers, including those of `next`."""
         given = [self.running.configuration] if self.running else []
         members = [q for it in (*given, self.next) if it is not None for q, _ in it.members]
         return sum(1 << q for q in set(members))
 
     def diverges(self) -> bool:
-        """Count one more switch; whether there were too many."""
+        """Count one more switch and return whether there were too many."""
         assert self.running is not None
         left = self.running.part_left
+        # Only progress beyond the best configuration so far resets the count.
         self.switches = self.switches + 1 if left >= self.nearest else 1
         self.nearest = min(left, self.nearest)
         return self.switches > PATIENCE
@@ -76,38 +80,39 @@ class KnownJob:
 
 @define(eq=False)
 class EnrolmentDecider(Decider):
-    """Enrols workers in iterative jobs as a policy of volatile13 says, after checking its answer.
+    """Enrols workers in iterative jobs as a policy of volatile13 decides, after checking its
+    answer.
 
-    Each job is asked for by itself, the lowest index first, and sees the workers that no other
-    holds.
+    The policy is called for each job separately, the lowest index first, and sees the workers that
+    no other job holds.
     """
 
     wants_holdings = True
 
     policy: EnrolmentPolicy
     enrolments: Mapping[int, Enrolment]
-    """By job index."""
+    """Maps a job's index to its enrolment."""
     needs: Mapping[int, Needs]
-    """By job index, where there is a master."""
+    """Maps a job's index to the messages of its members, where there is a master."""
     wake: Wake = field(init=False)
     proactive: bool = field(init=False)
     rng: Generator = field(init=False)
     scheduler: Scheduler = field(init=False, repr=False)
     applications: dict[int, KnownJob] = field(init=False, factory=dict)
-    """By job index."""
+    """Maps a job's index to its state."""
     up: int = field(init=False, default=0)
     """Bit mask of the workers that are UP."""
     holders: dict[str, int] = field(init=False, factory=dict)
-    """Label of a program -> bit mask of the workers that hold it."""
+    """Maps the label of a program to the bit mask of the workers that hold it."""
     alert: bool = field(init=False)
     """Whether any change of a worker calls for a decision."""
     due: bool = field(init=False, default=False)
-    """Whether the policy is to be asked at this instant."""
+    """Whether the policy is to be called at this instant."""
     tick: float | None = field(init=False, default=None)
-    """When it is to be asked whatever happens."""
+    """Time at which the policy is to be called whatever happens; None for no such time."""
     cause: int | None = field(init=False, default=None)
-    """seq of the last event of this instant that called for a decision; None: only a tick did,
-    which goes back to the decision before."""
+    """Number (seq) of the last event of this instant that called for a decision; None if only the
+    clock did, so that the cause goes back to the decision before."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
@@ -124,7 +129,7 @@ class EnrolmentDecider(Decider):
             rows = grouped([chain.rows for chain in chains])
             self.scheduler.record(system.origin, ChainsBelieved, rows)
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     @property
     def wants_progress(self) -> bool:
@@ -137,6 +142,8 @@ class EnrolmentDecider(Decider):
         scheduler.record(cause, BoundsDescribed, job.name, bounds)
         view = Window(job.name, enrolment, self.needs.get(job.index, FREE), scheduler.holdings)
         self.applications[job.index] = KnownJob(view, since=cause, began=scheduler.now)
+        # Decisions go by index, so that the same jobs are decided in the same order however they
+        # arrive.
         self.applications = dict(sorted(self.applications.items()))
         self.alert = self._call(cause)
 
@@ -164,6 +171,7 @@ class EnrolmentDecider(Decider):
             self.up |= bit
         else:
             self.up &= ~bit
+            # A RECLAIMED worker keeps its program; a crash loses it.
             if state is DOWN:
                 for label in self.holders:
                     self.holders[label] &= ~bit
@@ -198,42 +206,45 @@ class EnrolmentDecider(Decider):
         return any(it.needed is not None for it in self.applications.values())
 
     def _call(self, cause: int) -> bool:
-        """The policy is to be asked, because of this event."""
+        """Request a decision at this instant, because of the event numbered `cause`; return
+        True."""
         self.due, self.cause = True, cause
         return True
 
-    # --- what it decides ----------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
         if self.tick is not None and self.tick <= self.scheduler.due_by:
             self.tick, self.due = None, True
         if not self.due:
             return
-        self.due, heard, self.cause = False, self.cause, None
+        self.due, trigger, self.cause = False, self.cause, None
         for index, application in self.applications.items():
             if self.proactive or application.needed is not None:
-                # Where nothing was heard, it is only time for another look.
+                # Without an event the clock alone called: the cause is the start of the job's
+                # present state.
                 self._consider(
-                    index, application, application.state_seq if heard is None else heard
+                    index, application, application.state_seq if trigger is None else trigger
                 )
         self.alert = self.proactive or self._needy()
 
     def _consider(self, index: int, application: KnownJob, cause: int) -> None:
+        # Nothing can be chosen for a job that already waits for its own members.
         if application.running is not None and application.running.waits:
             return  # its members are kept for the next run
         chosen = self._ask(application)
         if chosen is not None:
             self._configure(index, application, chosen, cause)
         elif application.needed is not None:
-            # Nothing is held any more: what comes next starts from scratch.
+            # The job holds nothing any more: its next configuration starts from scratch.
             application.needed = Reason.START
         if application.needed is None:
             self._wake_up(chosen, cause)
 
     def _wake_up(self, chosen: Configuration | None, cause: int) -> None:
-        """Decide in the next slot whatever happens, where the policy wants that.
+        """Request a decision in the next slot whatever happens, where the policy wants that.
 
-        Also once after each decision, for all proactive policies: after a failure the choice
+        All proactive policies are also called once after each decision: after a failure the choice
         used what workers held, and a candidate from scratch may differ.
         """
         if self.tick is not None or not self.proactive:
@@ -257,7 +268,7 @@ class EnrolmentDecider(Decider):
         return chosen
 
     def _taken(self, application: KnownJob) -> int:
-        """Bit mask of the workers that other jobs hold."""
+        """Return the bit mask of the workers that other jobs hold."""
         taken = 0
         for other in self.applications.values():
             if other is not application:
@@ -278,7 +289,7 @@ class EnrolmentDecider(Decider):
             self.scheduler.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
-        """The former configuration is cancelled: start the one that replaces it."""
+        """Start the configuration that replaces the cancelled one."""
         chosen, application.next = application.next, None
         assert chosen is not None
         self._start(index, application, chosen, Reason.PROACTIVE, cause)

@@ -1,4 +1,4 @@
-"""The pack: malleable applications among which workers are redistributed (malleable17)."""
+"""Decides on a pack: malleable applications among which workers are redistributed (malleable17)."""
 
 from actors.deciders.pack.decider import PackDecider
 

@@ -1,4 +1,4 @@
-"""Checks of a pack policy's decision before it is carried out."""
+"""Checks the decision of a pack's policy before it is carried out."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from actors.decisions import BadDecision, answer, items, ours, refusal
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy, Resize
 
 SHOWN = 10
-"""Candidates of a view that are named."""
+"""Largest number of candidates of a view that an error names."""
 
 
 def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
-    """The first allocation, in plain ints. Raises BadDecision where it cannot be."""
+    """Return the sizes of the first allocation as plain ints. Raises BadDecision where they cannot
+    be carried out."""
     answered = answer(policy, view)
     sizes = _whole(items(policy, answered))
     wrong = _sizes_problem(sizes, view)
@@ -26,9 +27,11 @@ def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
 
 
 def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
-    """The resizes, in order of application. Raises BadDecision where they cannot be."""
+    """Return the policy's resizes in the order of the applications. Raises BadDecision where they
+    cannot be carried out."""
     answered = answer(policy, view)
-    # The papers' answer hundreds of plain numbers: to read each twice shows.
+    # The papers' policies answer with hundreds of plain numbers, so that checking each of them
+    # twice would take noticeable time.
     listed = answered if ours(policy) else _resizes(policy, answered, view)
     resizes = sorted(listed, key=attrgetter("application"))
     problem = _resizes_problem(resizes, view) if resizes else None
@@ -38,7 +41,7 @@ def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
 
 
 def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> list[Resize]:
-    """A user's answer, in plain ints."""
+    """Return a user's answer with plain ints."""
     listed = items(policy, answered)
     if listed is None or not all(isinstance(it, Resize) for it in listed):
         problem = "an answer is a sequence of Resize(application, size), () to change nothing"
@@ -48,7 +51,8 @@ def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> 
 
 
 def _whole(listed: Sequence[object] | None) -> list[int]:
-    """As plain ints, which is what a log can hold; -1 for what is no whole number."""
+    """Return the numbers as plain ints, which is what a log can hold; -1 for an item that is no
+    whole number."""
     if listed is None:
         return []
     return [index(it) if hasattr(it, "__index__") else -1 for it in listed]

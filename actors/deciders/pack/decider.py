@@ -1,4 +1,4 @@
-"""The pack's decider: allocates workers to waiting applications, and asks policies to redistribute
+"""Allocates workers to the waiting applications of a pack, and calls policies that redistribute
 those of the others (malleable17)."""
 
 from __future__ import annotations
@@ -37,54 +37,61 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class PackDecider(Decider):
-    """Decides once an instant, after all ends and faults of it (malleable17, section 5).
+    """Decides once an instant, after all ends and faults of that instant (malleable17, section 5).
 
-    Only free workers that are UP are given, in whole groups of `pair`. In this order:
+    Only free workers that are UP are allocated, in whole groups of `pair`. The steps, in this
+    order:
 
     1. Waiting applications get workers. By index, those that ran before get the size that they had,
-       or as much of it as there is; then the allocation policy shares the rest out among those that
-       never ran, as many of them as can have a group each.
-    2. The redistribution policy is asked: where applications ended; else where one that keeps its
-       workers was struck and it is known when they will be back, for the one of them that ends
-       last; else, as at an end, where workers have come back or were left by a run that is lost,
-       and nobody waits for them.
-    3. What is left goes to further copies, of the size of each application's oldest.
+    or as much of it as is free; then the allocation policy shares the rest out among those that
+    never ran, as many of them as can have a group each.
 
-    Applications that may be resized: those that compute with all their members UP, and the faulty
-    one.
+    2. The redistribution policy is called in one of three cases: where applications ended; else
+    where a worker of an application that keeps its workers failed and the time of its return is
+    known, for the one of these applications that ends last; else, as at an end, where workers have
+    come back or were left by a lost run and no application waits for them.
+
+    3. Workers that are left go to further copies, of the size of each application's oldest copy.
+
+    The applications that may be resized are those that compute with all their members UP, and the
+    faulty one.
     """
 
     allocation: AllocationPolicy
     policy: RedistributionPolicy
     costs: Mapping[int, Costs] = field(repr=False)
-    """By application index."""
+    """Maps an application's index to its costs."""
     pair: int
     fatal: bool = True
-    """Whether every fault counts; False: malleable17's own rule (see PaperFaults)."""
+    """Whether every fault counts; if not, malleable17's own rule applies (see PaperFaults)."""
     early_release: bool = False
     """Whether applications that end before the faulty one computes again release their workers at
-    the fault, under a policy that redistributes there: malleable17's own, where nothing but faults
-    that never meet befalls anybody."""
+    the fault, under a policy that redistributes there. This is malleable17's own rule, used where
+    faults that never coincide are the only hazard."""
     most: dict[int, int] = field(factory=dict)
-    """By application index: the most copies at once, where that is more than one."""
+    """Maps an application's index to the largest number of its copies at once, where that is more
+    than one."""
     scheduler: Scheduler = field(init=False, repr=False)
     state: PackState = field(init=False)
     names: dict[int, str] = field(init=False, factory=dict)
     ended: dict[int, int] = field(init=False, factory=dict)
-    """By application index: seq of that end."""
+    """Maps the index of each application that ended to the number (seq) of that event."""
     failed_copies: dict[int, int] = field(init=False, factory=dict)
-    """Copies that kept their workers when one of them went DOWN -> seq of that."""
+    """Maps each copy that kept its workers when one of them went DOWN to the number (seq) of that
+    event."""
     successions: dict[int, int] = field(init=False, factory=dict)
-    """Applications whose oldest copy ended at this instant -> seq of that end; handled after all
-    messages of the instant, as another copy may have completed them."""
+    """Maps each application whose oldest copy ended at this instant to the number (seq) of that
+    event. They are handled after all messages of the instant, because another copy may have
+    completed them."""
     freed: int | None = field(init=False, default=None)
-    """seq of the last event that may have freed workers since the last decision; None: none has."""
+    """Number (seq) of the last event since the last decision that may have freed workers; None if
+    there was none."""
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         self.state = PackState(scheduler, self.costs, self.pair)
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.names[job.index] = job.name
@@ -118,7 +125,8 @@ class PackDecider(Decider):
             self.successions.pop(progress.index, None)
 
     def _log_successions(self) -> None:
-        """The next copy is the oldest now: its last report counts, and is logged again."""
+        """Log the expected ends of applications whose next copy is the oldest now: its last report
+        counts from now on."""
         state = self.state
         for index, cause in self.successions.items():
             progress = state.all_progress.get(state.first(index)) if index in state.sizes else None
@@ -133,8 +141,9 @@ class PackDecider(Decider):
         return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """In malleable17's own model no fault counts of a worker that is idle, or whose application
-        is still busy with its last fault or redistribution (section 6.1)."""
+        """Log and ignore a fault that malleable17's own model does not count: of a worker that is
+        idle, or whose application is still busy with its last fault or redistribution (section
+        6.1). Return whether it was ignored."""
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:
@@ -144,23 +153,27 @@ class PackDecider(Decider):
             name = self.names[progress.index]
             self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
             return True
-        # Of two faults at one instant, the second finds it busy; the first one's change is told.
+        # Of two faults at one instant, the second finds the application busy, and only the first
+        # changes its worker's state.
         self.failed_copies[copy] = cause
         return False
 
-    # --- what it decides ----------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
         self._log_successions()
         self._admit(cause)
         if self.ended:
+            # An end goes before a fault: the faulty applications are answered by a decision of
+            # their own.
             trigger = min(self.ended)
             if self.state.sizes:
                 cause = self._redistribute(Cause.END, trigger, None, self.ended[trigger], cause)
             self.freed = None
             self.ended.clear()
             if self.failed_copies:
-                # Once those that were just resized have said where they stand.
+                # Faults are answered once the applications that were just resized have reported
+                # their progress.
                 self.scheduler.decide_soon(cause)
         elif self.failed_copies:
             cause = self._answer(cause)
@@ -196,7 +209,8 @@ class PackDecider(Decider):
                 self._start(index, size, cause)
 
     def _answer(self, cause: int) -> int:
-        """Redistribute for the faulty application that ends last; the others carry on."""
+        """Redistribute for the faulty application that ends last; the others continue as they are.
+        Return the cause of what follows."""
         state, failed_copies = self.state, self.failed_copies
         self.freed, self.failed_copies = None, {}
         all_progress = [state.all_progress[copy] for copy in failed_copies if state.leads(copy)]
@@ -222,10 +236,11 @@ class PackDecider(Decider):
     def _redistribute(
         self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
     ) -> int:
-        """Ask the policy, because of `event`, by seq, and do what it says; the cause of what this
-        decision does from then on, before which it was `cause`."""
+        """Call the policy because of the event numbered `event` and carry out its decision. Return
+        the cause of what this decision does from then on; until then it was `cause`."""
         state, now = self.state, self.scheduler.now
         running = state.running()
+        # Only applications whose time to compute is known have an expected end.
         longest = max([it.expected for it in running if it.since < NEVER], default=now)
         view = Occasion(
             *(now, why, faulty, self.pair, state.idle, longest),
@@ -235,8 +250,9 @@ class PackDecider(Decider):
         return self._carry_out(why, trigger, resizes, event) if resizes else cause
 
     def _possible(self, resizes: Sequence[Resize]) -> Sequence[Resize]:
-        """Policies take what one application gives for what others can get. Spares and members
-        that are not UP are nobody else's: those who grow get as many fewer (WORLD.md, P10)."""
+        """Return the resizes that are possible now. Policies count what one application gives as
+        available to others, but spares and members that are not UP become available to none, so
+        applications that grow get as many fewer workers (WORLD.md, P10)."""
         pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
         if not (pool.away or pool.spares):
             return resizes
@@ -262,9 +278,10 @@ class PackDecider(Decider):
         moves = tuple(
             (self.names[it.application], before[it.application], it.size) for it in resizes
         )
-        about = self.names.get(trigger) if trigger is not None else None
-        cause = self.scheduler.record(cause, RedistributionDecided, why, about, moves)
-        # Who shrinks first: the others need what they give.
+        trigger_name = self.names.get(trigger) if trigger is not None else None
+        cause = self.scheduler.record(cause, RedistributionDecided, why, trigger_name, moves)
+        # Applications that shrink come first, because the others need the workers that they
+        # release.
         for resize in sorted(resizes, key=lambda it: it.size >= before[it.application]):
             copy = state.first(resize.application)
             self.scheduler.resize(copy, resize.size, cause)

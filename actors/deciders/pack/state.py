@@ -1,5 +1,5 @@
-"""The state of the pack's decider: sizes, waiting applications and each application's progress, and
-what its policies see of it."""
+"""Holds the state of the pack's decider (sizes, waiting applications and the progress of each
+application) and the views of its policies."""
 
 from __future__ import annotations
 
@@ -18,66 +18,68 @@ from policies.maths.cosched import Costs
 @frozen
 class ApplicationProgress:
     """An application's progress at its last fault or redistribution (malleable17, section 3.3.2);
-    times in s."""
+    times are in s."""
 
     index: int
     copy: int
     size: int
     since: float
-    """t_lastR: when it computes again, or did; inf: not known."""
+    """Time t_lastR at which the application computes again, or did; inf if it is not known."""
     left: float
-    """alpha at that time."""
+    """Part alpha of the work that is left at that time."""
     expected: float
-    """t^U."""
+    """Expected end t^U."""
     end: float
-    """When it ends if no fault comes."""
+    """Time at which the application ends if no fault occurs."""
     moving: bool = False
-    """A fault interrupted a redistribution, which has to be made again: no other meanwhile."""
+    """Whether a fault interrupted a redistribution, which has to be repeated before any other
+    one."""
     speed: float = 1
 
     @property
     def known(self) -> bool:
-        """Whether it is known when it computes."""
+        """Whether the time at which the application computes is known."""
         return self.since < math.inf
 
 
 @define(eq=False)
 class PackState:
-    """The state of a pack. t^U serves decisions only: it is updated when an application reports its
-    progress, not between (malleable17, section 3.3.2).
+    """The state of a pack.
 
-    Of an application with several copies the oldest is the one that is resized; the others stay as
-    they were placed.
+    t^U serves decisions only: it is updated when an application reports its progress, and not in
+    between (malleable17, section 3.3.2). Of an application with several copies the oldest copy is
+    the one that is resized; the others stay as they were placed.
     """
 
     scheduler: Scheduler = field(repr=False)
     costs: Mapping[int, Costs] = field(repr=False)
-    """By application index."""
+    """Maps an application's index to its costs."""
     pair: int
     sizes: dict[int, dict[int, int]] = field(init=False, factory=dict)
-    """Application -> its copies in the order of their placing -> their sizes."""
+    """Maps each application to the sizes of its copies, in the order in which they were placed."""
     waiting: dict[int, int] = field(init=False, factory=dict)
-    """Applications without workers -> the last size; 0: they never had one."""
+    """Maps each application without workers to its last size; 0 if it never had one."""
     all_progress: dict[int, ApplicationProgress] = field(init=False, factory=dict)
-    """By copy: its last report."""
+    """Maps each copy to its last progress report."""
     released: set[int] = field(init=False, factory=set)
-    """Copies that have promised their workers."""
+    """Copies that have promised their workers to others."""
 
     @property
     def idle(self) -> int:
-        """Free workers that are UP, in whole groups."""
+        """Number of free workers that are UP, in whole groups."""
         free = self.scheduler.pool.free
         return free - free % self.pair
 
     # --- copies -------------------------------------------------------------------------------
 
     def place(self, index: int, copy: int, size: int) -> None:
-        """One more copy runs."""
+        """Record that one more copy runs."""
         self.waiting.pop(index, None)
         self.sizes.setdefault(index, {})[copy] = size
 
     def end(self, index: int, copy: int, waits: bool) -> None:
-        """It runs no longer."""
+        """Record that a copy runs no longer; `waits` says whether the application now waits for
+        workers."""
         size = self.sizes[index].pop(copy)
         self.all_progress.pop(copy, None)
         self.released.discard(copy)
@@ -87,28 +89,30 @@ class PackState:
             self.waiting[index] = size
 
     def first(self, index: int) -> int:
-        """The application's oldest copy."""
+        """Return the application's oldest copy."""
         return next(iter(self.sizes[index]))
 
     def size(self, index: int) -> int:
-        """Of its oldest copy."""
+        """Return the size of the application's oldest copy."""
         return self.sizes[index][self.first(index)]
 
     def leads(self, copy: int) -> bool:
-        """Whether it is its application's oldest."""
+        """Whether the copy is the oldest of its application."""
         return self.first(self.scheduler.held[copy][0]) == copy
 
-    # --- where they stand ---------------------------------------------------------------------
+    # --- progress -----------------------------------------------------------------------------
 
     def note(self, message: ProgressReport) -> ApplicationProgress | None:
-        """Record a report; returns the progress that it changes, None where it changes none, the
-        copy has ended, or it is not its application's oldest."""
+        """Record a progress report and return the progress that it changes. Returns None where it
+        changes nothing, where the copy has ended, or where it is not the oldest of its
+        application."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
             return None
         since = self._back(copy) if message.start is None else message.start
         for part in message.parts:
+            # Added one by one, as the run passes them: another order could differ in the last bit.
             since += part
         costs, left, speed = self.costs[index], message.left, message.speed
         known = since < math.inf and speed > 0
@@ -125,14 +129,14 @@ class PackState:
         return progress if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
-        """When all its members are expected to be UP."""
+        """Return the time at which all members of the copy are expected to be UP."""
         away, now = self.scheduler.pool.away, self.scheduler.now
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
     def running(self) -> list[ApplicationProgress]:
-        """Progress of each application's oldest copy, by index, without those that have promised
-        their workers or not reported yet."""
+        """Return the progress of each application's oldest copy, by index, without copies that have
+        promised their workers or not reported yet."""
         all_progress, released = self.all_progress, self.released
         first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
         return [all_progress[it] for it in first if it in all_progress and it not in released]
@@ -140,8 +144,8 @@ class PackState:
     def candidates(
         self, running: Sequence[ApplicationProgress], faulty: int | None
     ) -> list[Candidate]:
-        """Applications that may be resized: those that compute, and the faulty one unless its own
-        redistribution has to be repeated (malleable17, section 3.3.3)."""
+        """Return the applications that may be resized: those that compute, and the faulty one
+        unless its own redistribution has to be repeated (malleable17, section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for progress in running:
             if progress.index == faulty and not progress.moving and progress.known:
@@ -163,7 +167,7 @@ class PackState:
 
 @define(eq=False)
 class NewApplication:
-    """An application before the start, of size 0 (a `CandidateView`)."""
+    """An application before the start, of size 0 (satisfies policies.interface.CandidateView)."""
 
     index: int
     size: int
@@ -183,14 +187,14 @@ class NewApplication:
 
 @define(eq=False)
 class Candidate(NewApplication):
-    """A running application that may be redistributed (a `CandidateView`)."""
+    """A running application that may be resized (satisfies policies.interface.CandidateView)."""
 
     start: float
-    """When a redistribution could begin: now, or after the recovery from this fault."""
+    """Time at which a redistribution could begin: now, or after the recovery from this fault."""
     left: float
-    """alpha at that time."""
+    """Part alpha of the work that is left at that time."""
     expected: float
-    """t^U with the present size."""
+    """Expected end t^U with the present size."""
 
     def finish(self, size: int) -> float:
         if size == self.size:
@@ -200,13 +204,13 @@ class Candidate(NewApplication):
 
 @define(eq=False)
 class CandidateAtSpeed(Candidate):
-    """A candidate whose members are not of speed 1; its expectations assume its present speed for
+    """A candidate whose members are not of speed 1; its expectations assume the present speed for
     every size."""
 
     speed: float = 1
 
     def finish(self, size: int) -> float:
-        """All but the start takes longer, or less."""
+        """Return the expected end, with all durations divided by the speed."""
         if size == self.size:
             return self.expected
         return self.start + (super().finish(size) - self.start) / self.speed
@@ -214,7 +218,7 @@ class CandidateAtSpeed(Candidate):
 
 @frozen
 class Pack:
-    """All applications before the start (an `AllocationView`)."""
+    """All applications before the start (satisfies policies.interface.AllocationView)."""
 
     pair: int
     processors: int
@@ -223,7 +227,8 @@ class Pack:
 
 @define
 class Occasion:
-    """One end or fault (a `RedistributionView`); the candidates are worked out when asked for."""
+    """One end or fault (satisfies policies.interface.RedistributionView); the candidates are
+    computed when first needed."""
 
     now: float
     cause: Cause

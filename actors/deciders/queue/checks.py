@@ -1,6 +1,7 @@
-"""Checks of a user's order, strategy and allocation before their answers are used.
+"""Checks the answers of a user's order, strategy and allocation before they are used.
 
-The papers' own are asked directly: a check of every answer takes longer than many an answer.
+The papers' own policies are called directly, because checking an answer often takes longer than
+computing it.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ from policies.maths.speedup import usable
 from policies.queue.preemption import Preemptive
 
 SHOWN = 10
-"""Jobs of a view that are named."""
+"""Largest number of jobs of a view that an error names."""
 
 
 def checked(policy: BatchPolicy) -> BatchPolicy:
-    """The same, the user's part in it checked at every answer: they raise BadDecision."""
+    """Return the policy with the user's parts wrapped so that every answer is checked; a bad answer
+    raises BadDecision."""
     order, strategy, rule = policy.order, policy.strategy, policy.allocation
     if not ours(order):
         safe: Order | TimedOrder = CheckedOrder(cast(Order, order))
@@ -57,7 +59,7 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
 
 @frozen
 class CheckedOrder:
-    """An order of the user's."""
+    """Checks the priorities of a user's order."""
 
     order: Order
 
@@ -73,7 +75,7 @@ class CheckedOrder:
 
 @frozen
 class CheckedTimed:
-    """An order of the user's that changes with time."""
+    """Checks the priorities of a user's order that changes with time."""
 
     order: TimedOrder
 
@@ -87,7 +89,7 @@ class CheckedTimed:
 
 @frozen
 class CheckedStrategy:
-    """A strategy of the user's."""
+    """Checks the decisions of a user's strategy."""
 
     strategy: Strategy
 
@@ -108,7 +110,8 @@ class CheckedStrategy:
         )
         if problem:
             raise refusal(self.strategy, _summary(decision, starts, promises), problem, _seen(view))
-        # Lists of their own: the queue itself, as an answer, would change while it is read.
+        # The decision gets lists of its own: if the answer were the queue itself, it would change
+        # while it is read.
         return Decision(
             cast(list[Queued], starts),
             decision.shelf_end,
@@ -165,7 +168,7 @@ def _times_problem(decision: Decision, view: BatchView) -> str | None:
 def _summary(
     decision: Decision, starts: Sequence[object] | None, promises: Sequence[object] | None
 ) -> str:
-    """Short: a job's own repr takes lines."""
+    """Return a short description of a decision, because a job's own repr takes several lines."""
     parts = [f"starts={_jobs(starts)}", f"shelf_end={decision.shelf_end!r}"]
     parts += [f"reservations={_jobs(promises)}", f"wake={decision.wake!r}"]
     given = [part for part in parts if not part.endswith(("=None", "=[]"))]
@@ -177,7 +180,7 @@ def _jobs(them: Sequence[object] | None) -> str:
 
 
 def _job(it: object) -> str:
-    """By name, where it is or has a job."""
+    """Return the name of the job that `it` is or has, else its repr."""
     waiting = getattr(it, "waiting", it)
     job = getattr(waiting, "job", waiting)
     return job.name if isinstance(job, BatchJob) else repr(it)
@@ -191,12 +194,13 @@ def _seen(view: BatchView) -> str:
 
 
 Refusal = Callable[[str], BadDecision]
-"""What to raise, by what is wrong with a rule's answer."""
+"""Function that makes the error to raise from a text that says what is wrong with a rule's
+answer."""
 
 
 @frozen
 class CheckedAllocation:
-    """A local rule of the user's."""
+    """Checks the processor counts of a user's local rule."""
 
     rule: Allocation
 
@@ -212,7 +216,7 @@ class CheckedAllocation:
 
 @frozen
 class CheckedBatches:
-    """A rule of the user's that allots the attempts of a batch together."""
+    """Checks the allotments of a user's rule that allots the attempts of a batch together."""
 
     rule: BatchAllocation
 
@@ -242,7 +246,8 @@ def _allotment(
 
 
 def _count(job: BatchJob, given: object, processors: int, refused: Refusal) -> int:
-    """One job's processors, as a plain int."""
+    """Return one job's number of processors as a plain int. Raises BadDecision where it is out of
+    range."""
     try:
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -261,6 +266,6 @@ def _refused(
 
 
 def _some(shown: list[str], them: Sequence[object]) -> str:
-    """The first of them, and how many more there are."""
+    """Return the items shown, followed by the number of those left out."""
     more = [f"{len(them) - SHOWN} more"] if len(them) > SHOWN else []
     return ", ".join(shown + more)

@@ -1,4 +1,4 @@
-"""The queue's decider: which jobs start now, and which get one more copy."""
+"""Decides which jobs of a queue start now, and which running jobs get one more copy."""
 
 from __future__ import annotations
 
@@ -39,14 +39,15 @@ DECISION, FAILED = Phase.DECISION, Outcome.FAILED
 
 @define
 class Draws:
-    """One uniform number per job, drawn when first asked for."""
+    """Draws one uniform number for each job, when it is first needed."""
 
     system: Home
     _drawn: dict[int, float] = field(factory=dict)
 
     @cached_property
     def rng(self) -> Generator:
-        """Made when needed: deriving a stream takes as long as three attempts."""
+        """Generator of the draws, made when first needed because deriving a stream takes as long as
+        three attempts."""
         return self.system.stream("order")
 
     def __call__(self, job: BatchJob) -> float:
@@ -55,33 +56,37 @@ class Draws:
 
 @define(eq=False)
 class QueueDecider(Decider):
-    """Carries out what a queue's policy decides, after checking it."""
+    """Calls a queue's policy, checks its decision and carries it out."""
 
     policy: BatchPolicy
     most: dict[int, int] = field(factory=dict)
-    """By job index: the most copies at once, where that is more than one."""
+    """Maps a job's index to the largest number of its copies at once, where that is more than
+    one."""
     scheduler: Scheduler = field(init=False, repr=False)
     state: QueueState = field(init=False)
     intake: Intake = field(init=False)
     arrived: list[BatchJob] = field(init=False, factory=list)
     wake: float | None = field(init=False, default=None)
-    """When the strategy wants to be asked even if nothing happens."""
+    """Time at which the strategy wants to be called even if nothing happens; None for no such
+    time."""
     estimates: Estimates | None = None
-    """Source of expected times; None: users' estimates."""
+    """Source of expected times; None for the users' estimates."""
     resumable: Collection[int] = ()
-    """Indices of jobs protected by images: checkpoints on shared storage, from which a cancelled
+    """Indices of jobs protected by images (checkpoints on shared storage), from which a cancelled
     run continues."""
     memory: QueueMemory | None = field(init=False, default=None)
-    """Users' usage and past run times, for orders that change with time and estimates that
-    learn."""
+    """Users' usage and past run times, for orders that change with time and estimates that learn;
+    None where neither is used."""
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
-    """Jobs under way that may have several copies -> what was started, how many there are."""
+    """Maps the index of a running job that may have several copies to its queue entry and the
+    number of its copies."""
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
         self.scheduler = scheduler
         system, pool = scheduler.system, scheduler.pool
         self.state = QueueState(system.loop, pool, resumable=self.resumable)
+        # Only preemption, copies and users' strategies compare running jobs with waiting ones.
         self.state.compared = bool(self.resumable or self.most) or not ours(self.policy.strategy)
         self.promises = Promises(scheduler)
         self.policy = checked(self.policy)
@@ -93,7 +98,7 @@ class QueueDecider(Decider):
         if timed is not None or self.estimates is not None:
             self.memory = QueueMemory(self.state, entries, timed, self.estimates)
 
-    # --- what it hears of ---------------------------------------------------------------------
+    # --- messages from the scheduler ----------------------------------------------------------
 
     def submitted(self, job: BatchJob, cause: int) -> None:
         self.arrived.append(job)
@@ -105,6 +110,7 @@ class QueueDecider(Decider):
         assert waiting is not None
         if self.memory is not None:
             self.memory.ended(run, message.outcome)
+        # An end earlier than expected leaves room in the plans of strategies that keep one.
         if end > state.loop.now:
             state.early.append(run)
         if numbers:
@@ -118,7 +124,8 @@ class QueueDecider(Decider):
             if again is not None:
                 state.requeue(again)
         else:
-            # Nobody learnt anything: it is the same attempt once more, in a batch too.
+            # A loss or a cancellation says nothing about the job: it repeats the same attempt, in a
+            # batch too.
             state.requeue(waiting)
 
     def _count_copy_out(self, message: CopyOver) -> None:
@@ -138,14 +145,14 @@ class QueueDecider(Decider):
         end, index, processors, waiting, _, _ = self.state.runs[copy]
         self.state.replace((end, index, processors, waiting, numbers, copy))
 
-    # --- what it decides ----------------------------------------------------------------------
+    # --- decisions ----------------------------------------------------------------------------
 
     def woken(self, cause: int) -> int | None:
         due_by = self.scheduler.due_by
         if self.wake is None or due_by < self.wake:
             return None
         self.wake = None
-        # By a promise whose time has come, else by nothing but time.
+        # The cause is a reservation whose time has come, or else only the passing of time.
         due = (seq for start, seq in self.promises.logged.values() if start <= due_by)
         return next(due, self.scheduler.system.origin)
 
@@ -154,11 +161,12 @@ class QueueDecider(Decider):
         self.promises.decide(cause)
         if self.memory is not None:
             self.memory.refresh()
+        # Without an arrival too: an empty queue may let the next batch open.
         if self.arrived or not state.queue:
             self._admit()
         decision = self.policy.strategy(state)
         if decision.cancels:
-            # Their ends are heard of at this very instant, and call for a decision.
+            # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
                 self.scheduler.cancel_copy(run[5], cause)
             return
@@ -168,7 +176,7 @@ class QueueDecider(Decider):
         state = self.state
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
-        # Promises first: what starts may do so because they have moved.
+        # Reservations first: jobs that start may do so because reservations have moved.
         if decision.reservations or state.reservations or decision.wake != self.wake:
             self._keep(decision, cause)
         for promise in decision.promised:
@@ -188,7 +196,7 @@ class QueueDecider(Decider):
             self.arrived.clear()
 
     def _open_shelf(self, end: float, starts: Sequence[Queued]) -> None:
-        # One after the other may have the same end, where jobs take less than was believed.
+        # Two shelves in a row can have the same end, where jobs take less time than was expected.
         if end != self.state.shelf_end or (starts and not self.state.busy):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
@@ -212,7 +220,8 @@ class QueueDecider(Decider):
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:
-        """One more copy of each job under way, in the queue's order, as long as workers last."""
+        """Start one more copy of each running job, in the queue's order, as long as workers are
+        left."""
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
@@ -234,7 +243,7 @@ class QueueDecider(Decider):
         for promise in new:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
-            # Not in this instant, which has been decided on.
+            # Not in this instant, which has already been decided on.
             time = after_instant(scheduler.now, decision.wake)
             scheduler.at(time, DECIDE, cause, DECISION)
         self.wake = decision.wake

@@ -1,5 +1,5 @@
-"""Admission of jobs to the queue, each on arrival or batch by batch, and what changes their places
-there: users' usage and past run times."""
+"""Admits jobs to the queue, on arrival or batch by batch, and updates their order there by users'
+usage and past run times."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from policies.queue.orders import Usage
 
 @define
 class Entries:
-    """Makes queue entries: allotment checked, priority computed."""
+    """Makes queue entries: checks the allotment and computes the priority."""
 
     order: Order
     platform: int
     draw: Draw
     estimates: Estimates | None = None
-    """None: the users', which BatchJob tells."""
+    """Source of expected times; None for the users' estimates in BatchJob."""
 
     def __call__(self, job: BatchJob, processors: int) -> Queued:
-        """Raises ValueError where the allotment does not lie in 1..P."""
+        """Return the queue entry of `job`. Raises ValueError where the allotment is not in 1..P."""
         if not 1 <= processors <= self.platform:
             raise ValueError(f"{job.name} was allotted {processors} processors of {self.platform}")
         if self.estimates is not None:
@@ -54,26 +54,28 @@ class Intake(Protocol):
     """Decides when a pending job enters the queue, and with which allotment."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """`waiting`'s attempt failed: its next entry, or None where it must wait for a batch."""
+        """Return the next queue entry of a job whose attempt failed, or None where it must wait for
+        a batch."""
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Entries of the jobs that `arrived` or have waited outside; `idle`: the queue is empty
-        and nothing runs."""
+        """Return entries of the jobs that `arrived` or have waited outside the queue. `idle` says
+        that the queue is empty and nothing runs."""
 
 
 @define
 class LocalIntake:
-    """A local rule: allotted on arrival, for good."""
+    """Admits each job on arrival, with the allotment of a local rule that holds for all its
+    attempts."""
 
     rule: Allocation
     entries: Entries
 
     def again(self, waiting: Queued) -> Queued | None:
-        """The same entry: a failed job keeps its priority."""
+        """Return the same entry, because a failed job keeps its priority."""
         return waiting
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """All that arrived."""
+        """Return entries of all jobs that arrived."""
         entries = self.entries
         counts = self.rule(arrived, entries.platform)
         return [entries(job, count) for job, count in zip(arrived, counts, strict=True)]
@@ -81,21 +83,23 @@ class LocalIntake:
 
 @define
 class BatchIntake:
-    """Batches with a barrier between them; a job's b-th batch lets it make 2^(b-1) attempts."""
+    """Admits jobs in batches with a barrier between them; a job's b-th batch lets it make 2^(b-1)
+    attempts."""
 
     rule: BatchAllocation
     entries: Entries
     opened: Callable[[int, int, int], None]
-    """Called with (batch, jobs, attempts) when one opens."""
+    """Function that is called with (batch, jobs, attempts) when a batch opens."""
     _outside: list[BatchJob] = Factory(list)
     _batches: int = 0
     _joined: dict[int, int] = Factory(dict)
-    """Batches that each job has been in."""
+    """Number of batches that each job has been in, by job index."""
     _left: dict[int, list[int]] = Factory(dict)
-    """Processors of each job's further attempts in this batch, the last first."""
+    """Processors of each job's further attempts in this batch, the last attempt first."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """The next attempt of the batch where there is one."""
+        """Return the entry of the job's next attempt in this batch; None where no attempt is
+        left."""
         left = self._left[waiting.job.index]
         if not left:
             self._outside.append(waiting.job)
@@ -105,10 +109,12 @@ class BatchIntake:
         return waiting if same else self.entries(waiting.job, processors)
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Nothing, or a new batch of all pending jobs once the one before has ended."""
+        """Return no entries, or those of a new batch of all pending jobs once the batch before has
+        ended."""
         self._outside.extend(arrived)
         if not idle or not self._outside:
             return ()
+        # The allotment must not depend on the order in which attempts failed.
         jobs = sorted(self._outside, key=lambda job: job.index)
         self._outside.clear()
         return self._open(jobs)
@@ -128,6 +134,7 @@ class BatchIntake:
             self._left[index] = []  # the first batch, where nearly all jobs are
             return self.entries(job, allotment[0][1])
         counts = [count for times, count in allotment for _ in range(times)]
+        # All attempts but the first, reversed, so that `pop` takes the next one.
         self._left[index] = counts[:0:-1]
         return self.entries(job, counts[0])
 
@@ -135,7 +142,8 @@ class BatchIntake:
 def intake(
     rule: Allocation | BatchAllocation, entries: Entries, opened: Callable[[int, int, int], None]
 ) -> Intake:
-    """The intake that `rule` needs. `isinstance` of a protocol takes as long as two attempts."""
+    """Return the intake that `rule` needs. The test uses `hasattr` because `isinstance` of a
+    protocol takes as long as two attempts."""
     if hasattr(rule, "allot"):
         return BatchIntake(cast(BatchAllocation, rule), entries, opened)
     return LocalIntake(rule, entries)
@@ -143,7 +151,8 @@ def intake(
 
 @define(eq=False)
 class QueueMemory:
-    """Keeps the queue sorted by an order that changes with time, and predictions in step."""
+    """Keeps the queue sorted by an order that changes with time, and updates predictions of run
+    times."""
 
     state: QueueState
     entries: Entries
@@ -151,16 +160,17 @@ class QueueMemory:
     estimates: Estimates | None
     usage: Usage | None = field(init=False, default=None)
     begun: dict[int, float] = field(init=False, factory=dict)
-    """By copy."""
+    """Maps each copy to the time at which it began."""
     _due: list[tuple[float, int, float]] = field(init=False, factory=list)
-    """(expected end, copy, time believed), where experience predicts; the next one first."""
+    """Entries (expected end, copy, expected run time) of the running copies, the next end first;
+    used where past jobs predict run times."""
 
     def __attrs_post_init__(self) -> None:
         if self.order is not None and self.order.half_life is not None:
             self.usage = Usage(self.order.half_life)
 
     def started(self, run: Run) -> None:
-        """A run has begun."""
+        """Record that a run has begun."""
         end, _, processors, waiting, _, copy = run
         assert waiting is not None
         self.begun[copy] = now = self.state.now
@@ -170,7 +180,7 @@ class QueueMemory:
             insort(self._due, (end, copy, waiting.held - waiting.job.verification))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
-        """A run is over."""
+        """Record that a run has ended."""
         _, _, processors, waiting, _, copy = run
         assert waiting is not None
         now, begun = self.state.now, self.begun.pop(copy)
@@ -180,18 +190,19 @@ class QueueMemory:
             self.estimates.completed(waiting.job, now - begun - waiting.job.verification)
 
     def refresh(self) -> None:
-        """A decision is near."""
+        """Bring predictions and the queue's order up to date before a decision."""
         if self.estimates is not None:
             self._lengthen(self.estimates)
         if self.order is not None:
             self._sort(self.order)
 
     def _lengthen(self, estimates: Estimates) -> None:
-        """Extend the expected end of runs that have outlived their estimates."""
+        """Extend the expected ends of runs that have outlived their estimates."""
         due, runs, due_by = self._due, self.state.runs, self.state.loop.due_by
         while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)
             run = runs.get(copy)
+            # The copy has ended since its end was expected.
             if run is None or run[3] is None:
                 continue
             longer = estimates.longer(run[3].job, believed)

@@ -1,4 +1,4 @@
-"""Choice of the free workers that a run gets, where workers differ (WORLD.md, D2)."""
+"""Chooses the free workers that a run gets, where workers differ (WORLD.md, D2)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ NO_WORKERS: frozenset[int] = frozenset()
 
 @define(eq=False)
 class Programmed:
-    """Those that hold the job's program first, then the lowest."""
+    """Chooses workers that hold the job's program first, then those with the lowest numbers."""
 
     scheduler: Scheduler
     labels: Mapping[int, str]
-    """Job index -> what its program is known by."""
+    """Maps a job's index to the label of its program."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         held = self.scheduler.programmed.get(self.labels[index], NO_WORKERS)
@@ -33,19 +33,20 @@ class Programmed:
 
 @frozen
 class ByNode:
-    """Whole nodes, as far as the job fills them; the rest on the node where it leaves the fewest
-    workers free (WORLD.md, N2)."""
+    """Chooses whole nodes as far as the job fills them; the rest is placed on the node where it
+    leaves the fewest workers free (WORLD.md, N2)."""
 
     node: int
-    """Workers of a node."""
+    """Number of workers of a node."""
     size: int
-    """P, without spares."""
+    """Number of workers without spares, P."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         taken: list[int] = []
         parts: list[list[int]] = []
         for node, workers in groupby(members(numbers.intervals()), lambda n: n // self.node):
             free = list(workers)
+            # The last node may be smaller than the others.
             whole = min(self.node, self.size - node * self.node)
             if len(free) == whole <= count - len(taken):
                 taken += free
@@ -59,38 +60,40 @@ class ByNode:
 
 @frozen
 class PlacementView:
-    """What a criterion of volatile13 sees of one job (satisfies
+    """Shows a criterion of volatile13 one job as an iteration (satisfies
     policies.interface.EnrolmentView)."""
 
     enrolment: Enrolment
     elapsed: int
-    """Since the job was submitted."""
+    """Time since the job was submitted."""
     up: int
     programmed: int
-    """Bit mask."""
+    """Bit mask of the workers that hold the job's program."""
     reason: Reason = Reason.START
     running: RunningView | None = None
 
     def missing(self, worker: int, tasks: int) -> int:
-        """A member has one share of the job, however many tasks that is."""
+        """Return the channel time to send the program, unless the worker has it, and the data of
+        the worker's share of the job."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
 
 @define(eq=False)
 class ByCriterion:
-    """The members that make a criterion of volatile13 best, found one by one (volatile13,
-    section VI.A): as if each had one task, that takes it the run's time."""
+    """Chooses the members one by one so that a criterion of volatile13 is best (volatile13, section
+    VI.A), as if each member had one task that takes as long as the run."""
 
     scheduler: Scheduler
     policy: EnrolmentPolicy
     labels: Mapping[int, str]
     size: Callable[[int, int], Enrolment]
-    """Job index, members -> the enrolment, one task for each."""
+    """Function that returns, for a job's index and a number of members, the enrolment with one task
+    for each member."""
     known: dict[tuple[int, int], Enrolment] = field(init=False, factory=dict)
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-        # Never drawn from: a passive criterion decides by what it sees.
+        # The generator is never used: a passive criterion decides by what it sees.
         rng = self.scheduler.system.stream("placement")
         chosen = self.policy(self._view(numbers, count, index), rng)
         assert chosen is not None, "the scheduler knows that enough workers are free"

@@ -1,4 +1,4 @@
-"""A queue's log: reservations, shelves and batches, and the cause of each start."""
+"""Logs a queue's reservations, shelves and batches, and finds the cause of each start."""
 
 from __future__ import annotations
 
@@ -26,35 +26,36 @@ class Promises:
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that called for this decision."""
     logged: dict[int, tuple[float, int]] = field(init=False, factory=dict)
-    """By job index: when it is promised to start, seq of that promise."""
+    """Maps a job's index to its promised start and the number of the event that logged it."""
     lead: int = field(init=False, default=NOTHING)
-    """seq of the first start of this decision, of a job that had waited."""
+    """Number of the first start, in this decision, of a job that had waited."""
     moved: list[tuple[tuple[float, int], int]] = field(init=False, factory=list)
-    """Reservations logged at this decision: the job's place in the queue, seq."""
+    """Reservations logged at this decision: the sort key of the job in the queue, and the event's
+    number."""
 
     def decide(self, cause: int) -> None:
-        """A decision begins."""
+        """Begin a decision, called for by the event numbered `cause`."""
         self.trigger, self.lead = cause, NOTHING
         self.moved.clear()
 
     def open(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """A shelf or batch: by what ended last, or else arrived."""
+        """Log that a shelf or a batch opens."""
         opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
         if self.scheduler.tracker is not None:
             self.scheduler.tracker.opened = opened
 
     def make(self, promise: Reservation) -> None:
-        """A job will start at that time or before, or so it seems now."""
+        """Log a reservation: as things stand, the job will start at its time or earlier."""
         waiting = promise.waiting
-        about = waiting.job.name, promise.start, waiting.processors
-        seq = self.scheduler.record(self._called(), ReservationMade, *about)
+        fields = waiting.job.name, promise.start, waiting.processors
+        seq = self.scheduler.record(self._called(), ReservationMade, *fields)
         self.logged[waiting.key[1]] = promise.start, seq
         self.moved.append((waiting.key, seq))
 
     def started(self, index: int, first: bool) -> None:
-        """A job of the queue starts now. The first start of a decision, of a job that had waited,
-        can cause later ones: it is the next event, as nothing else is logged until this decision is
-        carried out."""
+        """Record that a job of the queue starts now. The first start of a decision, of a job that
+        had waited, can be the cause of later ones: it is the next event of the log, because nothing
+        else is logged until this start is carried out."""
         self.logged.pop(index, None)
         tracker = self.scheduler.tracker
         if first and tracker is not None and index not in tracker.wants:
@@ -66,14 +67,15 @@ class Promises:
         self.logged.pop(promise.waiting.key[1], None)
 
     def _called(self) -> int:
-        """The event that opened a shelf or freed workers at this instant, else the one that called
-        for the decision."""
+        """Return the event that opened a shelf or freed workers at this instant, else the one that
+        called for the decision."""
         tracker = self.scheduler.tracker
         return self.trigger if tracker is None else tracker.called(self.scheduler.now, self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
-        """The cause of the start of a job that had waited, none of whose workers was freed now: its
-        reservation has come due, or a job ahead of it was promised other workers or has started."""
+        """Return the cause of the start of a job that had waited and of whose workers none was
+        freed now: its reservation has come due, or a job ahead of it was promised other workers or
+        has started."""
         start, seq = self.logged.get(waiting.key[1], (inf, NOTHING))
         if start <= self.scheduler.due_by:
             return seq
@@ -82,15 +84,15 @@ class Promises:
         return self._log_again(decision, waiting) if cause == NOTHING else cause
 
     def left_over(self) -> int:
-        """The cause of one more copy of a job under way, of whose workers none was freed: this
-        decision's first promise or start, after which these were to spare."""
+        """Return the cause of one more copy of a running job, of whose workers none was freed: this
+        decision's first reservation or start, which left these workers over."""
         if self.moved:
             return self.moved[0][1]
         return self.trigger if self.lead == NOTHING else self.lead
 
     def _log_again(self, decision: Decision, waiting: Queued) -> int:
         """Log again a reservation ahead of this job whose start has not changed but whose workers
-        may have."""
+        may have; return the event's number, or the decision's trigger if there is none."""
         for promise in decision.reservations:
             if promise.start < inf and promise.waiting.key < waiting.key:
                 self.make(promise)

@@ -1,4 +1,5 @@
-"""The state of the queue's decider: waiting jobs and running copies; also a strategy's view."""
+"""Holds the state of the queue's decider (waiting jobs and running copies), which is also a
+strategy's view."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from policies.interface.queue import BatchView, Decision, Queued, Reservation, R
 
 @define(eq=False)
 class QueueState:
-    """The queue and what runs; satisfies policies.interface.queue.BatchView."""
+    """The queue and the running copies (satisfies policies.interface.queue.BatchView)."""
 
     loop: VirtualTimeLoop
     pool: Pool
@@ -36,16 +37,17 @@ class QueueState:
     the policy."""
     _keys: list[tuple[float, int]] = Factory(list)
     _widths: list[int] = Factory(list)
-    """Allotments, in the queue's order."""
+    """Allotments of the waiting jobs, in the queue's order."""
     _least: int = 0
-    """0: to be looked up."""
+    """The smallest allotment in the queue; 0 if it has to be computed again."""
     runs: dict[int, Run] = Factory(dict)
-    """By copy."""
+    """Maps each copy to its run."""
     _by_end: list[Run] = Factory(list)
     _sorted: tuple[int, int] = (0, -1)
-    """How many runs these are, and the latest copy: a copy's number is not used again."""
+    """Number of runs in `_by_end` and the latest copy, by which a change is recognised: a copy's
+    number is not used again."""
     former: dict[int, Intervals] = Factory(dict)
-    """By job index: the workers of the copies that ended at this instant."""
+    """Maps a job's index to the workers of its copies that ended at this instant."""
 
     @property
     def processors(self) -> int:
@@ -71,8 +73,8 @@ class QueueState:
 
     @property
     def running(self) -> Sequence[Run]:
-        """By expected end. Sorted only on access, and nearly sorted then: the new runs are the
-        dictionary's last."""
+        """Runs by expected end, then by job index. They are sorted only on access, and nearly
+        sorted then: the new runs are the dictionary's last."""
         alive = self.runs
         latest = len(alive), next(reversed(alive), -1)
         if latest == self._sorted:
@@ -82,13 +84,14 @@ class QueueState:
             self._by_end = runs = self._in_order(alive)
         if not self.pool.away:
             return runs
-        # As runs of nobody's: strategies count on its worker when it will be back.
-        absent = [_nobodys(n, until) for n, until in self.pool.absent()]
+        # Absent workers are listed as runs without a job: strategies count on the worker from its
+        # return on.
+        absent = [_absent_run(n, until) for n, until in self.pool.absent()]
         return sorted([*runs, *absent], key=_end)
 
     def absent(self, run: Run) -> Sequence[Run]:
         away = self.pool.away
-        return [_nobodys(n, away[n]) for n in members(run[4]) if n in away] if away else ()
+        return [_absent_run(n, away[n]) for n in members(run[4]) if n in away] if away else ()
 
     def without(self, gone: Sequence[Run]) -> BatchView:
         return view_without(self, gone)
@@ -105,7 +108,9 @@ class QueueState:
         return not self.queue and not self.runs
 
     def enqueue(self, waiting: Queued) -> None:
-        """Insert by priority."""
+        """Insert a job by priority."""
+        # Keys and widths are lists beside the queue, so that a search needs no look-up of
+        # attributes.
         place = bisect_left(self._keys, waiting.key)
         self._keys.insert(place, waiting.key)
         self.queue.insert(place, waiting)
@@ -119,7 +124,7 @@ class QueueState:
         self.failed.append(waiting)
 
     def enqueue_all(self, many: Sequence[Queued]) -> None:
-        """Insert many at once."""
+        """Insert many jobs at once."""
         if self.queue or len(many) == 1:
             for waiting in many:
                 self.enqueue(waiting)
@@ -130,7 +135,7 @@ class QueueState:
         self._least = 0
 
     def leave(self, waiting: Queued) -> None:
-        """Take `waiting` out of the queue: it starts.
+        """Remove `waiting` from the queue, because it starts.
 
         Raises ValueError where it is not in the queue, or too few workers are free.
         """
@@ -141,7 +146,8 @@ class QueueState:
         if processors > self.pool.free:
             raise ValueError(f"{waiting.job.name} needs {processors}, more than are free")
         del keys[place], queue[place], self._widths[place]
-        # To look for a twin first saves thousands of one-processor jobs a third of their time.
+        # Looking for another job of the same size first saves thousands of one-processor jobs a
+        # third of their time.
         if processors == self._least and processors not in self._widths:
             self._least = 0
 
@@ -158,22 +164,25 @@ class QueueState:
         self._widths = [waiting.processors for waiting in self.queue]
 
     def replace(self, run: Run) -> None:
-        """This run is expected to end at another time than before."""
+        """Replace a run by one with another expected end or other workers."""
         del self.runs[run[5]]
         self.runs[run[5]] = run
+        # Invalidates `_by_end`, of which number and latest copy alone would not show the change.
         self._sorted = (0, -1)
 
     def forget_instant(self) -> None:
-        """Clear what concerned only the instant that has been decided on."""
+        """Clear the state that concerns only the instant that has been decided."""
         self.early.clear()
         self.moved = False
         self.failed.clear()
         self.former.clear()
 
     def keep(self, decision: Decision) -> tuple[list[Reservation], list[Reservation]]:
-        """Store a decision's reservations. Returns those that say something new, and those before
-        that have no successor though their jobs go on waiting. One at infinity promises nothing: it
-        is not known when workers come back."""
+        """Store a decision's reservations. Return the reservations that are new or changed, and the
+        earlier ones that have no successor although their jobs continue to wait.
+
+        A reservation at infinity promises nothing, because the return of workers is not known.
+        """
         known, now = self.reservations, {it.waiting.key[1]: it for it in decision.reservations}
         self.reservations = now
         new = [
@@ -191,14 +200,14 @@ class QueueState:
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
-        """Whether the promised start has changed. An overdue start, of a job behind one that
-        outlives its estimate, has not."""
+        """Whether the promised start has changed. The overdue start of a job behind one that
+        outlives its estimate has not."""
         if before is None:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
 
 
-def _nobodys(worker: int, until: float) -> Run:
+def _absent_run(worker: int, until: float) -> Run:
     return until, ~worker, 1, None, ((worker, worker),), ~worker
 
 
@@ -209,7 +218,8 @@ _key = attrgetter("key")
 
 @frozen(eq=False)
 class ViewWithout:
-    """What a strategy would see (satisfies policies.interface.queue.BatchView)."""
+    """Shows a strategy the state after cancellations (satisfies
+    policies.interface.queue.BatchView)."""
 
     view: BatchView
     queue: Sequence[Queued]
@@ -238,11 +248,11 @@ class ViewWithout:
 
 
 def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
-    """What `view` will be once these runs are cancelled."""
+    """Return `view` as it will be once the runs in `gone` are cancelled."""
     over = {run[5] for run in gone}
     left = [run for run in view.running if run[5] not in over]
     absent = [one for run in gone for one in view.absent(run)]
-    # A job with another copy that goes on does not wait.
+    # A job that has another running copy does not wait.
     on = {run[1] for run in left}
     back = {run[1]: run[3] for run in gone if run[3] is not None and run[1] not in on}
     queue = list(view.queue)
@@ -253,7 +263,8 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
         *(view, queue, free, min(waiting.processors for waiting in queue)),
         [*view.failed, *back.values()],
         sorted([*left, *absent], key=itemgetter(0, 1)),
-        # A strategy may change its own; who waits is the same in both.
+        # A strategy may change its memory in place, so it gets a copy; entries of the queue stay
+        # the same objects.
         deepcopy(view.memory, {id(waiting): waiting for waiting in queue}),
         [*view.early, *(run for run in gone if run[0] > view.now)],
         *_same(view),

@@ -1,4 +1,5 @@
-"""malleable17: malleable applications under faults: section 4's examples, figures 7 to 16."""
+"""Regenerate malleable17, malleable applications under faults: section 4's examples and figures 7
+to 16."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ from sims.scenario.loader import read
 from sims.world import run
 
 FAULT_FREE = "fault-free EndLocal"
-"""The optimistic bound of the figures: no fault, no checkpoint, redistribution at ends."""
+"""Name of the optimistic bound in the figures: no faults, no checkpoints, redistribution at
+ends."""
 
 
 def pack(
@@ -38,10 +40,11 @@ def pack(
     faults: bool = True,
     look: str = LookAhead.NEXT_PAIR.value,
 ) -> dict[str, Any]:
-    """Section 6.1's setting: the defaults are the paper's; `unit` is c in s per data unit.
+    """Return the scenario of a pack in the setting of section 6.1, with the paper's parameters by
+    default; `unit` is c in s per data unit.
 
-    Points of a curve get packs and faults of their own: with the same ones, scaled, a mean over the
-    points would hardly be surer than a single point. Policies of a point share them.
+    Each point of a curve has packs and faults of its own: with the same ones, scaled, a mean over
+    the points would hardly be surer than a single point. All policies of a point share them.
     """
     place = (smallest, applications, processors, mtbf_years, unit, sequential, faults)
     first = int.from_bytes(blake2b(repr(place).encode(), digest_size=4).digest())
@@ -63,7 +66,7 @@ def pack(
 
 
 def example(which: str) -> dict[str, Any]:
-    """One of section 4's."""
+    """Return the scenario of an example of section 4."""
     return base(f"malleable17/example-{which}")
 
 
@@ -71,21 +74,22 @@ def example(which: str) -> dict[str, Any]:
 
 
 def figure(results: Results) -> list[Value]:
-    """Makespans over those without redistribution, and each part's mean gain over its points."""
+    """Return the makespans over those without redistribution, and each part's mean gain over its
+    points."""
     found = ratios(results)
     parts = dict.fromkeys((it.place[:1], it.who) for it in found)
     return found + [_gain(found, *part) for part in parts]
 
 
 def figure10(results: Results) -> list[Value]:
-    """The same, with the mean gains that the paper states over all parts."""
+    """Return the values of `figure` with the mean gains that the paper states over all parts."""
     found = figure(results)
     stated = ("IteratedGreedy", "ShortestApplicationsFirst-EndLocal")
     return found + [_gain(found, (), who) for who in stated]
 
 
 def _gain(found: list[Value], part: Place, who: str) -> Value:
-    """Over the points of a part and the policies whose names begin so."""
+    """Return the mean gain over the points of a part, for policies whose names begin with `who`."""
     own = (it for it in found if it.what == "ratio" and it.place[: len(part)] == part)
     gains = [100 * (1 - it.ours.mean) for it in own if it.who.startswith(who)]
     return Value(part, who, "mean gain, %", estimated(gains))
@@ -96,28 +100,33 @@ def _gain(found: list[Value], part: Place, who: str) -> Value:
 
 @frozen
 class CoursePoint:
-    """The platform after the decision on one fault (malleable17, figure 11)."""
+    """State of the platform after the decision on one fault (malleable17, figure 11)."""
 
     time: float
+    """Time of the fault, in s."""
     makespan: float
-    """The latest expected end, in s."""
+    """Latest expected end, in s."""
     spread: float
     """Standard deviation of the running applications' sizes, in processors."""
 
 
 @define
 class Course:
-    """Expected makespan and spread of sizes after each fault that counted (malleable17,
+    """Records expected makespan and spread of sizes after each fault that ended a run (malleable17,
     figure 11)."""
 
     wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
     moments: list[CoursePoint] = field(factory=list)
+    """Points so far, in order of time."""
     _running: dict[str, tuple[int, float]] = field(factory=dict)
-    """Application -> its size and expected end."""
+    """Maps each application to its size and expected end."""
     _ended: float = 0.0
+    """Time of the last completion."""
     _fault: float | None = None
+    """Time of a fault whose decisions are not complete, or None."""
 
     def __call__(self, record: Record) -> None:
+        # Decisions on a fault are logged at its instant; the state is complete once time passes.
         if self._fault is not None and record.t > self._fault:
             sizes, ends = zip(*self._running.values(), strict=True)
             point = CoursePoint(self._fault, max(self._ended, *ends), pstdev(sizes))
@@ -127,6 +136,7 @@ class Course:
             case RunEnded(outcome=Outcome.LOST):
                 self._fault = record.t
             case EndExpected(job=job, processors=size, expected=expected):
+                # An event without an expected end changes the size only.
                 _, before = self._running.get(job, (0, 0.0))
                 self._running[job] = size, before if expected is None else expected
             case JobCompleted(job=job):
@@ -140,14 +150,16 @@ PICTURES = {
     "makespan": "expected makespan, s",
     "spread": "standard deviation of sizes, processors",
 }
-"""What is drawn of each moment."""
+"""Maps each fact of a moment that is drawn to the title of its axis."""
 
 Courses = dict[str, list[CoursePoint]]
 
 
 def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
-    """Each policy's moments, on the same pack and faults; the paper's setting is n = 100, p = 1000,
-    an MTBF of 50 years."""
+    """Return each policy's moments on the same pack and faults.
+
+    The paper's setting is n = 100, p = 1000 and an MTBF of 50 years.
+    """
     found = {}
     for name in POLICIES:
         fold = Course()
@@ -157,7 +169,8 @@ def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
 
 
 def figure11() -> Iterator[Value]:
-    """The last moment of each policy."""
+    """Yield the number of faults that counted, and the state at the last of them, for each
+    policy."""
     for name, moments in courses().items():
         last = moments[-1]
         yield Value((), name, "faults that counted", exactly(len(moments)))
@@ -166,9 +179,9 @@ def figure11() -> Iterator[Value]:
 
 
 def pictures(folder: Path, found: Courses | None = None) -> Iterator[Path]:
-    """The paper's two, over time, in `folder`."""
+    """Draw the paper's two pictures over time in `folder`, and yield their paths."""
     found = found or courses()
-    for what, told in PICTURES.items():
+    for what, label in PICTURES.items():
         figure = blank_figure(9, 5.6)
         axes = figure.add_subplot()
         for (name, moments), color in zip(found.items(), CYCLE, strict=False):
@@ -176,7 +189,7 @@ def pictures(folder: Path, found: Courses | None = None) -> Iterator[Path]:
             axes.plot(times, values, label=name, color=color, marker=".")
         axes.xaxis.set_major_formatter(PLAIN)
         axes.yaxis.set_major_formatter(PLAIN)
-        axes.set(title=TITLE, xlabel="time of the fault, s", ylabel=told)
+        axes.set(title=TITLE, xlabel="time of the fault, s", ylabel=label)
         axes.grid(alpha=0.3)
         legend_below(figure, "redistribution at faults and ends")
         yield save(figure, folder / f"figure11-{what}.png")

@@ -1,8 +1,7 @@
-"""Published measurements and formulas of checkpointing, each as a scenario, beside what comes out
-here.
+"""Compare published measurements and formulas of checkpointing with simulations of each.
 
 The published values stand in the catalogue, their sources in each campaign file. A constant that
-the source does not give is one that was chosen here: it has a comment there.
+the source does not give was chosen here, and has a comment.
 """
 
 from __future__ import annotations
@@ -22,19 +21,26 @@ from sims.papers.values import Columns, Seen, Value, observed, same
 from sims.report import Report
 
 EXACT = "exact expectation"
+"""Column of values computed by a formula for the exact expectation."""
 
 
 def time_per_work(mtbf: float, restart: float, write: float, period: float) -> float:
-    """Expected time per unit of work under exponential failures, `mtbf` of all nodes together, with
-    `period` of work between two checkpoints of `write` each (Daly 2006, eq. 20)."""
+    """Return the expected time per unit of work under exponential failures (Daly 2006, eq. 20).
+
+    `mtbf` is that of all nodes together, and `period` the work between two checkpoints, each of
+    which takes `write`.
+    """
     return mtbf * exp(restart / mtbf) * expm1((period + write) / mtbf) / period
 
 
 def loss_per_failure(
     mtbf: float, restart: float, write: float, period: float, work: float
 ) -> float:
-    """Expected time that failures add, over the expected number of failures, for checkpoints that
-    stop the job (Daly 2006, eq. 20; failures come at rate 1 / `mtbf` until the job ends)."""
+    """Return the expected time that failures add, over the expected number of failures, for
+    checkpoints that stop the job (Daly 2006, eq. 20).
+
+    Failures come at rate 1 / `mtbf` until the job ends.
+    """
     segments = ceil(work / period)
     rest = work - (segments - 1) * period
     # A restart before the first checkpoint is from scratch, and loads nothing.
@@ -48,11 +54,12 @@ def loss_per_failure(
 
 
 def best_period(mtbf: float, write: float) -> float:
-    """The period with the least `time_per_work`."""
+    """Return the period with the least `time_per_work`."""
     return float(mtbf * (1 + lambertw(-exp(-write / mtbf - 1)).real))
 
 
 FORMULAS = {"Young": young_work, "Daly": daly_work, "exact": best_period}
+"""Maps each name of a period to its formula."""
 
 
 def job(
@@ -64,8 +71,11 @@ def job(
     period: float | str,
     work: float,
 ) -> dict[str, Any]:
-    """One job on all nodes; times in minutes, `mtbf` of all nodes together. `period`: work between
-    two checkpoints, or one of `FORMULAS`."""
+    """Return the scenario of one job on all nodes; times are in minutes, and `mtbf` is that of all
+    nodes together.
+
+    `period` is the work between two checkpoints, or one of `FORMULAS`.
+    """
     if isinstance(period, str):
         period = FORMULAS[period](mtbf, write)
     own = {
@@ -84,7 +94,7 @@ def job(
 
 
 def periods(results: Results) -> list[Value]:
-    """View: the period of each formula, and the time per unit of work with it."""
+    """Return the period of each formula, and the time per unit of work with it."""
 
     def row(run: Seen) -> Columns:
         at = run.at
@@ -99,8 +109,8 @@ def periods(results: Results) -> list[Value]:
 
 
 def ettr(results: Results) -> list[Value]:
-    """View: effective training time ratio (work over the time from start to completion), and its
-    exact expectation."""
+    """Return the effective training time ratio (work over the time from start to completion), and
+    its exact expectation."""
 
     def row(run: Seen) -> Columns:
         at = run.at
@@ -111,17 +121,17 @@ def ettr(results: Results) -> list[Value]:
 
 
 def losses(report: Report) -> float:
-    """Measure: runs that failures ended."""
+    """Return the number of runs that failures ended, as a measure."""
     return float(report.summary.outcomes[Outcome.LOST])
 
 
 def terms(results: Results) -> list[Value]:
-    """View: what a failure costs (time beyond that without failures, over failures) in minutes, and
-    what it should cost.
+    """Return the cost of a failure (time beyond that without failures, over failures) in minutes,
+    and its expectation.
 
-    To first order that is the time to load, half of the time from the beginning of one checkpoint
-    to that of the next and, where work goes on meanwhile, the time to save. Where a checkpoint
-    stops the job, its exact expectation is known too.
+    To first order the expectation is the time to load, half of the time from the beginning of one
+    checkpoint to that of the next and, where work goes on meanwhile, the time to save. Where a
+    checkpoint stops the job, the exact expectation is known too.
     """
 
     def row(run: Seen) -> Columns:
@@ -130,11 +140,11 @@ def terms(results: Results) -> list[Value]:
         taken = ceil(at["work"] / period) - 1  # none at the end, where no work is left
         free = at["work"] + stops * save * taken
         first = (period + save) / 2 if stops else save + period / 2
-        told = {"loss per failure, min": (end / 60 - free) / lost}
-        told["first order"] = first + at["restart"]
+        columns = {"loss per failure, min": (end / 60 - free) / lost}
+        columns["first order"] = first + at["restart"]
         if stops:
-            told[EXACT] = loss_per_failure(at["mtbf"], at["restart"], save, period, at["work"])
-        return told
+            columns[EXACT] = loss_per_failure(at["mtbf"], at["restart"], save, period, at["work"])
+        return columns
 
     return observed(results, row, {"first order": same, EXACT: same})
 
@@ -145,8 +155,11 @@ SILENT, DAY = "silent data corruption", 86400
 
 
 def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
-    """The job under all causes of interruptions at once: each is a law of faults; silent errors are
-    found by the next checkpoint. Times in seconds."""
+    """Return the scenario of the job under all causes of interruptions at once, with times in
+    seconds.
+
+    Each cause is a law of faults; silent errors are found by the next checkpoint.
+    """
     seen = base("published/llama-interruptions")
     counts = dict(seen["causes"])
     silent, time = counts.pop(SILENT), seen["nodes"] * seen["days"] * DAY
@@ -163,7 +176,8 @@ def training(period: float, cost: float, recovery: float) -> dict[str, Any]:
 
 
 def left(results: Results) -> list[Value]:
-    """View: effective training time ratio, and its exact expectation under exponential failures."""
+    """Return the effective training time ratio, and its exact expectation under exponential
+    failures."""
     seen = base("published/llama-interruptions")
     mtbf = seen["days"] * DAY / sum(seen["causes"].values())
 
@@ -181,16 +195,18 @@ def left(results: Results) -> list[Value]:
 def benchmark(
     seed: int, step: float, saved: Sequence[int], wasted: float, restart: float, notice: bool
 ) -> dict[str, Any]:
-    """One arm of a job of eight workers and 1,600 steps that loses a worker four times; a start is
-    what a worker that has lost its memory fetches. It goes on from a checkpoint each 400 steps, or,
-    with a notice, from one taken just in time.
+    """Return the scenario of one arm: a job of eight workers and 1,600 steps that loses a worker
+    four times.
 
-    `step`: seconds; `saved`: steps that were saved at each preemption; `wasted`: steps from there
-    to the preemption; `restart`: seconds of a start, for the first of which a worker is DOWN.
+    A start takes `restart` seconds: for the first of them the worker is DOWN, then it fetches the
+    program that it has lost. The job goes on from a checkpoint each 400 steps, or, with a notice,
+    from one taken just in time. `step`: seconds of a step; `saved`: steps that were saved at each
+    preemption; `wasted`: steps from there to the preemption.
     """
     states, now = "d", 0.0
     for before, after in pairwise((0, *saved)):
         now += restart + (after + wasted - before) * step
+        # A slot is a second: UP until the preemption, then DOWN for one.
         states += "u" * (round(now) - len(states)) + "d"
     own = {
         "workers.0.availability.states": states,
@@ -204,5 +220,6 @@ def benchmark(
 
 
 def preemptions(results: Results) -> list[Value]:
-    """View: wall time. The steps executed are inputs of both arms, so they are not shown."""
+    """Return the wall time of each arm. The steps executed are inputs of both arms, so they are not
+    shown."""
     return observed(results, lambda run: {"wall time, s": run.measured[0]}, {"wall time, s": same})

@@ -1,4 +1,5 @@
-"""Spot or on-demand, with a deadline: the policies of Can't Be Late (Wu et al., NSDI 2024).
+"""Evaluate policies for spot or on-demand instances with a deadline: Can't Be Late (Wu et al., NSDI
+2024).
 
 --input is a folder or tar archive of spot-instance JSON; each folder in it is a zone. Start n of a
 zone of k traces begins in trace n mod k, n div k days after its beginning; a trace that has ended
@@ -19,11 +20,12 @@ from sims.readers.spot import turned_to
 from sims.report import Report
 
 PRICES = {"spot": 0.9731, ON_DEMAND: 3.06}
-"""Of an hour (p3.2xlarge)."""
+"""Price of an hour of each kind of instance (p3.2xlarge)."""
 
 
 def given(traces: str) -> dict[str, Any]:
-    """The traces' zones, for the campaign. Raises InputError."""
+    """Return the changes that traces make to the campaign: its zones. Raises InputError where they
+    cannot be read."""
     return {"axes": {"zone": list(platforms(traces))}}
 
 
@@ -36,24 +38,25 @@ def start(
     changeover: float,
     traces: str = "",
 ) -> dict[str, Any]:
-    """One start in a zone, whose tick is the unit of time; times in hours.
+    """Return the scenario of one start in a zone, whose tick is the unit of time; arguments are in
+    hours.
 
     The period divides a tick and a changeover, so that a checkpoint, which costs nothing, is taken
-    whenever an instance can be lost: nothing is lost but the changeover.
+    whenever an instance can be lost: a loss costs the changeover only.
     """
     spots = platforms(traces)[zone]
     hour = 60 / spots.tick
     if spots.traces:
         day, which = divmod(seed, len(spots.traces))
         states = turned_to(spots.traces[which], round(day * 24 * hour))
-        life: Any = {"kind": "letters", "states": states, "after": "repeat"}
+        availability: Any = {"kind": "letters", "states": states, "after": "repeat"}
     else:
-        life = spots.lives(seed, 0, 0)[seed % spots.size]
+        availability = spots.lives(seed, 0, 0)[seed % spots.size]
     workers = [{"name": kind, "price": price} for kind, price in PRICES.items()]
     own = {
         "seed": seed,
         "workers": workers,
-        "workers.0.availability": life,
+        "workers.0.availability": availability,
         "job.jobs": [{"processors": 1, "time": work * hour, "deadline": deadline * hour}],
         "policy.name": policy,
         "policy.changeover": changeover * hour,
@@ -64,15 +67,15 @@ def start(
 
 
 def spot_hours(report: Report) -> float:
-    """Measure: hours of work done on the spot worker."""
+    """Return the hours of work done on the spot worker, as a measure."""
     assert report.measures is not None and report.measures.hour
     # rounded: its sum differs from the whole work by what decimals do
     return round(float(report.ledger.by_worker[0][Use.USEFUL]) / report.measures.hour, 9)
 
 
 def view(results: Results) -> list[Value]:
-    """View: means over all starts in all zones: costs, that of the work itself on demand being 1;
-    hours of work on demand and on spot; starts that are late."""
+    """Return means over all starts in all zones: costs relative to the work on demand alone, hours
+    of work on demand and on spot, and the number of late starts."""
 
     def row(run: Seen) -> Columns:
         cost, spot, late = run.measured

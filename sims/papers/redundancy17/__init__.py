@@ -1,6 +1,7 @@
-"""redundancy17: redundant copies on servers whose speed varies: the study, and Theorem 1's bounds.
+"""Evaluate redundancy17, redundant copies on servers whose speed varies: the study, and Theorem 1's
+bounds.
 
-The paper prints no experiment; what is beside our figures was reproduced before.
+The paper prints no experiment; the values beside ours are from earlier reproductions.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ from sims.scenario.workload import workload
 from sims.world import run
 
 WARM_UP = 0.1
-"""Part of the jobs that is left out of steady-state numbers: they met an empty cluster."""
+"""Share of the jobs that steady-state numbers leave out, since those jobs met an empty cluster."""
 STUDIED = "two-point, Delta 4"
 
 
 def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
-    """One point of the study."""
+    """Return the scenario of one point of the study."""
     own = {
         "platform.speed": base("redundancy17/speeds")[speeds],
         "job.stream.sizes": {"kind": sizes.lower().replace(" ", "-")},
@@ -51,8 +52,11 @@ def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
 
 
 def augmented(semantics: str, speed: float) -> dict[str, Any]:
-    """The same, shorter, at another speed: progress is what workers deliver (`sample-path`), or
-    x g(r, t), the mean of the furthest of r copies (`mean`: Assumption 2)."""
+    """Return a shorter scenario of the study at another speed.
+
+    Progress is the work that workers deliver (`sample-path`), or x g(r, t), the mean of the
+    furthest of r copies (`mean`: Assumption 2).
+    """
     table = stream()
     table["platform"]["augmentation"] = speed
     if semantics == "mean":
@@ -66,9 +70,11 @@ def augmented(semantics: str, speed: float) -> dict[str, Any]:
 Statistic = Callable[[NDArray[np.float64]], Any]
 
 
-def _measured(of: str, statistic: Statistic) -> Callable[[Flowtimes], float]:
+def _measured(name: str, statistic: Statistic) -> Callable[[Flowtimes], float]:
+    """Return the measure that applies a statistic to an array of `Flowtimes`, after the warm-up."""
+
     def measured(found: Flowtimes) -> float:
-        return float(statistic(getattr(found.after(WARM_UP), of)))
+        return float(statistic(getattr(found.after(WARM_UP), name)))
 
     return measured
 
@@ -83,12 +89,13 @@ flowtime99, stretch99 = (_measured(of, P99) for of in ("flowtimes", "stretches")
 
 
 def study(results: Results) -> list[Value]:
-    """Mean flowtimes over SRPT's, and all measures."""
+    """Return the mean flowtimes over SRPT's, and the means of all measures."""
     return ratios(results) + means(results)
 
 
 def bounds(results: Results) -> list[Value]:
-    """Overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it holds."""
+    """Return the overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it
+    holds."""
 
     def row(run: Seen) -> Columns:
         flow, end = run.measured
@@ -103,15 +110,20 @@ def bounds(results: Results) -> list[Value]:
 
 
 def guarantee(policy: str, speed: float) -> float | None:
-    """Theorem 1's constant where it holds: SRPT+R (or better) with more than unit speed."""
+    """Return Theorem 1's constant, or None where the theorem does not hold: it needs SRPT+R (or
+    better) and more than unit speed."""
     if policy != "SRPT+R" or speed <= 1:
         return None
     return proof_constant(stream()["platform"]["speed"]["peak"], speed - 1)
 
 
 def bound(scenario: Scenario, end: float) -> float:
-    """A lower bound on the mean flowtime of any schedule at unit speed, on the very jobs that a run
-    meets and, of the sample path, these speeds; `end`: makespan at the scenario's own speed."""
+    """Return a lower bound on the mean flowtime of any schedule at unit speed, on the very jobs
+    that a run meets.
+
+    For the sample path, it also uses the speeds that the run meets. `end` is the makespan at the
+    scenario's own speed.
+    """
     found = [it.job for it in workload(scenario, System(scenario.seed, [])).submissions]
     arrivals = np.array([it.submitted for it in found])
     sizes = np.array([it.profile.work for it in found])
@@ -128,6 +140,7 @@ def bound(scenario: Scenario, end: float) -> float:
         rngs = (random_stream(scenario.seed, f"speed/{platform.name(k)}") for k in count())
         paths = [it.speeds(rng, Path()) for it, rng in zip(platform, rngs, strict=False)]
         served = Capacity.of(paths, horizon)
+        # Enough capacity for any schedule of the jobs; else look twice as far.
         if served.work[-1] >= 2 * sizes.sum():
             return sample_path_bound(arrivals, sizes, served) / len(found)
         horizon *= 2
@@ -136,7 +149,7 @@ def bound(scenario: Scenario, end: float) -> float:
 # --- lemmas 1, 2 and 5, checked numerically ----------------------------------------------------
 
 ERRORS = 4.0
-"""A difference counts as a violation beyond so many of its standard errors."""
+"""Number of standard errors beyond which a difference counts as a violation."""
 SPEEDS = (
     "constant",
     "two-point, Delta 4",
@@ -146,12 +159,15 @@ SPEEDS = (
 )
 TIMES = (0.03, 0.3, 1.0, 3.0)
 COPIES, SAMPLE, INSTANCES = 10, 400, 20
-"""Most copies; servers that are simulated for each time; instances of Lemma 5."""
+"""Largest number of copies; number of servers simulated for each time; number of instances of Lemma
+5."""
 
 
 def lemmas() -> Iterator[Value]:
-    """How far all three are kept; 1: the lemma holds there. Of Lemma 5, the largest relative
-    difference between eq. 13 and simulation."""
+    """Yield how well all three lemmas hold; 1 means that the lemma holds there.
+
+    For Lemma 5, the value is the largest relative difference between eq. 13 and simulation.
+    """
     rng = default_rng(1)
     for speeds, time in product(SPEEDS, TIMES):
         process = process_of(read(stream(speeds), "lemmas").full_platform[0].speed, Path())
@@ -171,7 +187,7 @@ def lemmas() -> Iterator[Value]:
 
 
 def concave(gains: Sequence[GainEstimate]) -> bool:
-    """Lemma 1: g(r, t) - g(r - 1, t) never rises with r."""
+    """Return whether Lemma 1 holds: g(r, t) - g(r - 1, t) never rises with r."""
     steps = [
         (b.value - a.value, a.error + b.error) for a, b in pairwise((GainEstimate(0, 0), *gains))
     ]
@@ -179,7 +195,7 @@ def concave(gains: Sequence[GainEstimate]) -> bool:
 
 
 def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
-    """Lemma 2: g(r, t) <= min(Delta t, r t)."""
+    """Return whether Lemma 2 holds: g(r, t) <= min(Delta t, r t)."""
     return all(
         gain.value <= min(peak, copies) * time * (1 + 1e-12) + ERRORS * gain.error
         for copies, gain in enumerate(gains, 1)
@@ -187,8 +203,8 @@ def bounded(gains: Sequence[GainEstimate], peak: float, time: float) -> bool:
 
 
 def drain(jobs: int, servers: int, epsilon: float, rng: Generator) -> tuple[float, float]:
-    """Overall flowtime of SRPT at speed 1 + epsilon, all jobs there at 0: as simulated, and by
-    eq. 13, time units."""
+    """Return the overall flowtime of SRPT at speed 1 + epsilon with all jobs submitted at 0, as
+    simulated and by eq. 13, in time units."""
     sizes = sorted(rng.exponential(1, jobs).tolist())
     own = {
         "platform.workers": servers,

@@ -1,7 +1,7 @@
-"""Studies of several mechanisms at once, which no paper prints: campaigns and their views.
+"""Study several mechanisms at once, in comparisons that no paper prints: campaigns and their views.
 
 Variants are compared on the same realisations of platform and work, one for each seed. Where a run
-may be cut off, what it left undone counts as done then.
+may be cut off, jobs that it leaves undone count as completed at that time.
 """
 
 from __future__ import annotations
@@ -17,16 +17,23 @@ from sims.summary import Summary
 
 
 def flowtime(summary: Summary) -> float:
-    """Mean over the jobs that were submitted, completion minus submission, in the scenario's unit;
-    where the run was cut off, jobs that it left count as completed then."""
+    """Return the mean flowtime of the submitted jobs, completion minus submission, in the
+    scenario's unit.
+
+    Where the run was cut off, jobs that it left undone count as completed at that time.
+    """
     ends, starts = summary.completed, summary.submitted
     total = sum(ends.get(job, summary.time) - start for job, start in starts.items())
     return total / len(starts)
 
 
 def against(results: Results, reference: str, unprotected: str) -> Iterator[Value]:
-    """Means over the reference's, paired by seed, and how many runs were cut off; those of
-    `unprotected`, which the size of an image does not matter to, are told once."""
+    """Yield the mean flowtimes over the reference's, paired by seed, and the number of runs that
+    were cut off.
+
+    The variant `unprotected` does not depend on the size of an image, so it has one value for all
+    sizes.
+    """
     finished, told = results.finished(), set()
     ends = Counter((case.point, case.variant, it.end) for (case, _), it in finished)
     for place, made in runs(results, cut_off=True).items():
@@ -43,12 +50,13 @@ def against(results: Results, reference: str, unprotected: str) -> Iterator[Valu
 # --- enrolment ----------------------------------------------------------------------------------
 
 WITHIN = 1.05
-"""A number of workers is worth it up to so many times the least mean."""
+"""Ratio to the least mean makespan up to which a number of workers is worth enrolling."""
 ENROLLED = "policy.parameters.workers"
+"""Key of the number of workers to enrol."""
 
 
 def enrolment(results: Results) -> list[Value]:
-    """View: mean makespans, slots; and how many workers are worth enrolling."""
+    """Return the mean makespans in slots, and the number of workers that is worth enrolling."""
     found = [it for it in means(results) if it.ours.size == results.campaign.replications]
     curves: dict[Place, dict[int, float]] = {}
     for it in found:
@@ -61,5 +69,5 @@ def enrolment(results: Results) -> list[Value]:
 
 
 def worth(means: Mapping[int, float]) -> int:
-    """The fewest workers whose mean is within 5 % of the least over all k."""
+    """Return the fewest workers whose mean is within 5 % of the least over all k."""
     return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))

@@ -1,16 +1,16 @@
-"""Orders with and without EASY on sequences of a log, beside the field's published means.
+"""Compare orders with and without EASY on sequences of a log with the field's published means.
 
 Sequences of 1,024 consecutive jobs from random starts of a log (SWF, --input; lublin-256 is the
-published one), each sent to an empty machine; the mean bounded slowdown of each order over the
-sequences: once as we schedule, and once as RLScheduler's simulator does, as we understand its
-published environment (Zhang, Dai, Bao, Yang and Zhang, SC 2020, Table V: means of 10 sequences of
-lublin-256, their draws unknown). As we understand it, it commits itself: the job that the order
-puts first when nobody is chosen stays first until it starts, whoever comes meanwhile. Its
-backfilling goes in the order of arrival, and starts what ends before the chosen job's start; it
-never counts processors that are spare beside it. And it seems to take a waiting job's wait from a
-start that is not yet known, -1: w = -1 - s, s the submission in the log's time. WFP3 and UNICEP
-then put long jobs first instead of those that have waited long, which would make them worse than
-FCFS, as they are in its table.
+published one) are each sent to an empty machine. The mean bounded slowdown of each order over the
+sequences is computed twice: for our scheduling, and for that of RLScheduler's simulator, as we
+understand its published environment (Zhang, Dai, Bao, Yang and Zhang, SC 2020, Table V: means of 10
+sequences of lublin-256, their draws unknown). As we understand this environment, it commits itself:
+the job that the order puts first when no job is chosen stays first until it starts, whichever jobs
+arrive meanwhile. Its backfilling goes in the order of arrival, and starts jobs that end before the
+chosen job's start; it never counts processors that are spare beside the chosen job. And it seems to
+compute a waiting job's wait from a start that is not yet known, -1: w = -1 - s, s the submission in
+the log's time. WFP3 and UNICEP then put long jobs first instead of those that have waited long,
+which would make them worse than FCFS, as they are in its table.
 
 60 sequences of lublin-256 (published, ours, as RLScheduler; ± 95 %). No backfilling: FCFS 7274,
 7030 ± 516, 7030 ± 516; WFP3 19754, 106 ± 5, 17414 ± 797; UNICEP 22275, 39 ± 3, 19827 ± 1037; SJF
@@ -40,11 +40,12 @@ from sims.papers.values import Value, drawn, estimated, gathered
 from sims.readers import LoggedJob
 
 SEQUENCES = 10
-"""Behind each mean that was published."""
+"""Number of sequences behind each published mean."""
 THEIRS = "as RLScheduler"
+"""Name of the variants that schedule as RLScheduler does."""
 
 Score = Callable[[LoggedJob], float]
-"""Larger is first."""
+"""A function that returns a job's score; the job with the largest score is first."""
 
 
 def sequence(
@@ -57,15 +58,17 @@ def sequence(
     log: str = "",
     draws: int = 1,
 ) -> dict[str, Any]:
-    """Sequence `seed` of so many jobs, from a start that `draws` draws, under one order. Raises
-    InputError where the log is too short."""
+    """Return the scenario of sequence `seed` of `length` jobs under one order.
+
+    `draws` is the seed of the starts. Raises InputError where the log is too short.
+    """
     jobs = [it for it in log_of(log).jobs if it.processors <= processors]
     if len(jobs) < length:
         raise InputError(log or SMALL.name, "", f"{len(jobs)} jobs", f"{length}, or --set length=N")
     starts = stream(draws, "sequences").integers(0, len(jobs) - length, seed + 1, endpoint=True)
     chosen = jobs[starts[-1] : starts[-1] + length]
     score = UNSTARTED.get(order) if whose == THEIRS else None
-    own = {
+    settings = {
         "seed": seed,
         "platform.workers": processors,
         "job.jobs": [_listed(it, jobs[0].submitted, score) for it in chosen],
@@ -73,12 +76,14 @@ def sequence(
         "policy.order": "PRIORITY" if score else order,
     }
     if whose == THEIRS:
-        own["policy.name"] = f"{__name__}:Committed"
-        own["policy.parameters.backfilling"] = easy
-    return base("study/backfilling-base", own)
+        settings["policy.name"] = f"{__name__}:Committed"
+        settings["policy.parameters.backfilling"] = easy
+    return base("study/backfilling-base", settings)
 
 
 def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]:
+    """Return a job as an entry of a scenario, submitted `began` seconds earlier, with its score as
+    priority."""
     estimate = {"estimate": job.estimate} if job.estimate else {}
     return {
         "name": job.name,
@@ -91,22 +96,24 @@ def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]
 
 
 def asked(job: LoggedJob) -> float:
-    """The time that is believed of it, s."""
+    """Return the time, in seconds, that a scheduler believes a job takes."""
     return job.estimate or job.run
 
 
 def unstarted_wfp3(job: LoggedJob) -> float:
-    """WFP3 of a wait of -1 - s."""
+    """Return the score of WFP3 for a wait of -1 - s."""
     return wfp3(-1 - job.submitted, asked(job), job.processors)
 
 
 def unstarted_unicep(job: LoggedJob) -> float:
-    """UNICEP of a wait of -1 - s; RLScheduler's log2 of one processor is 1e-15, not 1."""
+    """Return the score of UNICEP for a wait of -1 - s; RLScheduler's log2 of one processor is
+    1e-15, not 1."""
     return (-1 - job.submitted) / (asked(job) * log2(job.processors + 1e-15))
 
 
 UNSTARTED: Mapping[str, Score] = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_unicep}
-"""Orders that are not as theirs; F1 counts submissions from the log's first."""
+"""Maps each order that differs in RLScheduler to its score; F1 is not among them, since it counts
+submissions from the log's first."""
 
 
 # --- their policy -----------------------------------------------------------------------------
@@ -114,12 +121,14 @@ UNSTARTED: Mapping[str, Score] = {"WFP3": unstarted_wfp3, "UNICEP": unstarted_un
 
 @frozen
 class Committed:
-    """RLScheduler's: the chosen job stays chosen until it starts."""
+    """RLScheduler's policy: the chosen job stays chosen until it starts."""
 
     backfilling: bool = True
 
     def __call__(self, view: BatchView) -> Decision:
+        """Return the jobs that start now, and remember the chosen one."""
         queue, free, starts = list(view.queue), view.free, list[Queued]()
+        # A stable sort: the chosen job comes first, the others keep the order.
         queue.sort(key=lambda it: it.job.index != view.memory)
         while queue and queue[0].processors <= free:
             free -= queue[0].processors
@@ -134,7 +143,7 @@ class Committed:
 def _backfilled(
     view: BatchView, started: Sequence[Queued], queue: Sequence[Queued], free: int
 ) -> Iterator[Queued]:
-    """By arrival, what ends before the start of the queue's first."""
+    """Yield, by arrival, the jobs that end before the start of the queue's first one."""
     profile = FreeProfile.of(view.now, view.free, view.running)
     for it in started:
         profile.take(0, it.processors, it.held)
@@ -149,8 +158,8 @@ def _backfilled(
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Means and medians of the mean bounded slowdown, over sequences; and half of what the interval
-    of ten of its own would be."""
+    """Yield the mean and the median over sequences of the mean bounded slowdown, and half of the
+    interval that a mean of ten sequences would have."""
     sequences = gathered(results, lambda run: {"slowdown": run.measured[0]})
     for at, own in sequences.items():
         values = own["slowdown"]
@@ -161,7 +170,7 @@ def view(results: Results) -> Iterator[Value]:
 
 
 def half_of_ten(values: Sequence[float]) -> float:
-    """Half of the 95 % interval of a mean of SEQUENCES such values, by Student's law."""
+    """Return half of the 95 % interval of a mean of SEQUENCES such values, by Student's law."""
     from scipy.special import stdtrit
 
     return float(stdtrit(SEQUENCES - 1, 0.975)) * stdev(values) / sqrt(SEQUENCES)

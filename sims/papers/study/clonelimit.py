@@ -1,13 +1,14 @@
-"""How far does a master's bandwidth let cloning and checkpointing pay?
+"""Study how far a master's bandwidth lets cloning and checkpointing pay.
 
 Rigid jobs are sent to volatile workers behind a master with n_com channels. A job is protected by
-images kept at the master, by copies on workers that nobody else waits for, which may be cloned from
-the furthest one, or by both. Images and clones pass the same channels: what protects one job delays
-another. For every n_com and size of image the mean flowtime is set against that without protection,
-on the same arrivals and availability.
+images kept at the master, by copies on idle workers, which may be cloned from the furthest one, or
+by both. Images and clones pass the same channels: the protection of one job delays another. For
+every n_com and size of image the mean flowtime is compared with that without protection, on the
+same arrivals and availability.
 
-Young's formula knows what a checkpoint costs its own job, not that others wait for the channel;
-`link-aware` has it reckon with the time that the images of all busy workers take together.
+Young's formula takes the cost of a checkpoint to its own job into account, but not that others wait
+for the channel; `link-aware` lets it use the time that the images of all busy workers take
+together.
 """
 
 from __future__ import annotations
@@ -27,18 +28,19 @@ from sims.papers.values import Place, Value, exactly, without
 
 REFERENCE, COPIES = "none", "2 copies, not cloned"
 WORKERS, JOBS, PROCESSORS = 40, 60, 4
+"""Number of workers, of jobs, and of processors that each job needs."""
 TIMES = (20.0, 180.0)
-"""Seconds: t_j is uniform between these."""
+"""Range in seconds from which each t_j is drawn uniformly."""
 LOAD = 0.5
-"""Of all workers, were they always UP and nothing lost."""
+"""Offered load as a share of all workers, if they were always UP and no work were lost."""
 STAY, BACK = 0.996, 0.05
-"""Probability to stay UP from one second to the next (half of the rest goes DOWN), and that DOWN or
-RECLAIMED ends in a second."""
+"""Probability to stay UP from one second to the next (half of the rest goes DOWN), and probability
+that DOWN or RECLAIMED ends in a second."""
 
 
 def period(channels: int, image: float, aware: bool) -> float:
-    """Young's work between two images, s; `aware`: of a cost that reckons with all busy workers'
-    images on the link."""
+    """Return Young's work between two images, in seconds; `aware` takes the images of all busy
+    workers on the link as the cost."""
     mtbf = 2 / (1 - STAY)  # from one time DOWN to the next, while UP
     busy = max(1, LOAD * WORKERS / channels) if aware else 1
     return young_work(mtbf / PROCESSORS, image * busy)
@@ -52,10 +54,12 @@ def volatile(
     copies: int = 1,
     cloning: bool = False,
 ) -> dict[str, Any]:
-    """One realisation; `images`: none, young or aware. An image's size matters only to a job that
-    is protected by more than idle copies."""
+    """Return the scenario of one realisation; `images` is none, young or aware.
+
+    An image's size matters only to a job that is protected by more than idle copies.
+    """
     leave, rest = (1 - STAY) / 2, 1 - BACK
-    own = {
+    settings = {
         "seed": seed,
         "platform.workers": WORKERS,
         "platform.availability.rows": [[STAY, leave, leave], [BACK, rest, 0.0], [BACK, 0.0, rest]],
@@ -66,12 +70,13 @@ def volatile(
         "protection.cloning": cloning,
     }
     if images != "none":
-        own["protection.kind"] = "images"
-        own["protection.period"] = period(channels, image, images == "aware")
-    return base("study/clonelimit-base", own)
+        settings["protection.kind"] = "images"
+        settings["protection.period"] = period(channels, image, images == "aware")
+    return base("study/clonelimit-base", settings)
 
 
 def _jobs(seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the jobs of a realisation, which arrive at random at a rate that offers `LOAD`."""
     rng, gap = stream(seed, "clonelimit"), PROCESSORS * sum(TIMES) / 2 / (LOAD * WORKERS)
     times = rng.uniform(*TIMES, size=JOBS).tolist()
     releases = rng.exponential(gap, size=JOBS).cumsum().tolist()
@@ -83,8 +88,8 @@ def _jobs(seed: int) -> Iterator[dict[str, Any]]:
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Ratios to no protection; and up to which size of image a protection surely pays, from where
-    on it surely costs."""
+    """Yield the ratios to no protection, the size of image up to which a protection surely pays,
+    and the size from which it surely costs."""
     curves = defaultdict[tuple[Place, str], dict[float, Estimate]](dict)
     for it in against(results, REFERENCE, COPIES):
         yield it
@@ -99,7 +104,8 @@ def view(results: Results) -> Iterator[Value]:
 
 
 def limits(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:
-    """The last place up to which all is surely below 1, and the first that is surely above."""
+    """Return the last place up to which all ratios are surely below 1, and the first at which one
+    is surely above."""
     places = sorted(curve)
     bad = min((at for at in places if curve[at].high >= 1), default=inf)
     good = [at for at in places if at < bad]

@@ -1,14 +1,14 @@
-"""What are reservations worth when jobs and processors fail?
+"""Study what reservations are worth when jobs and processors fail.
 
 Blocks of a log (SWF, --input; without one, synthetic jobs) are replayed under greedy list
 scheduling, EASY and conservative backfilling (R-LIST-0, -1, -Q), while silent errors spoil runs,
-found when they end, or faults end runs at once and keep a processor DOWN for an hour. Both strike
-at the same rates. Reservations are promises made on estimates: a run that has to be repeated breaks
+found when they end, or faults end runs at once and keep a processor DOWN for an hour. Both occur at
+the same rates. Reservations are promises made on estimates: a run that has to be repeated breaks
 them.
 
 A block is a seed: consecutive jobs, their arrivals stretched so that each block offers the same
-load; blocks are spread evenly over the log. All three strategies meet the same errors and faults.
-A wait is all the time that a job does not run: before its first run, and between its runs.
+load; blocks are spread evenly over the log. All three strategies meet the same errors and faults. A
+wait is all the time that a job does not run: before its first run, and between its runs.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from sims.report import Report
 from sims.telling import counted
 
 MILLION_HOURS = 3.6e9
-"""Seconds."""
+"""Seconds in a million hours."""
 PROCESSORS = 256
-"""Of the synthetic jobs' platform."""
+"""Number of processors of the synthetic jobs' platform."""
 
 Rows = NDArray[np.float64]
-"""Submission, processors, time and requested time of each job."""
+"""An array with submission, processors, time and requested time of each job."""
 
 
 def block(
@@ -50,25 +50,31 @@ def block(
     jobs: int = 500,
     load: float = 0.9,
 ) -> dict[str, Any]:
-    """Block `seed` of so many, each of so many jobs; `rate` of `errors` or `faults` per million
-    processor-hours. Raises InputError where there are too few jobs."""
+    """Return the scenario of block `seed` of `blocks`, each of `jobs` jobs.
+
+    `rate` is the rate of `errors` or `faults` per million processor-hours. Raises InputError where
+    there are too few jobs.
+    """
     if log:
         width, rows = cut(log, processors, seed, blocks, jobs)
     else:
         width, rows = PROCESSORS, synthetic(seed, jobs)
-    own = {"seed": seed, "platform.workers": width, "policy.name": strategy}
-    own["job.jobs"] = offered(rows, width, load)
+    settings = {"seed": seed, "platform.workers": width, "policy.name": strategy}
+    settings["job.jobs"] = offered(rows, width, load)
     if spoilt == "errors":
-        own["errors.rate"] = rate / MILLION_HOURS
+        settings["errors.rate"] = rate / MILLION_HOURS
     elif rate:
         mtbf = MILLION_HOURS / rate
-        own["faults"] = {"kind": "exponential", "mtbf": mtbf, "downtime": 3600}
-    return base("study/reservations-base", own)
+        settings["faults"] = {"kind": "exponential", "mtbf": mtbf, "downtime": 3600}
+    return base("study/reservations-base", settings)
 
 
 @cache
 def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]]:
-    """How many processors (None: the log's own), and the log's jobs that fit them."""
+    """Return the number of processors (by default the log's own), and the log's jobs that fit them.
+
+    Raises InputError where the log does not state its processors.
+    """
     found = log_of(log)
     width = processors or found.machine
     if not width:
@@ -77,8 +83,11 @@ def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]
 
 
 def cut(log: str, processors: int | None, number: int, count: int, size: int) -> tuple[int, Rows]:
-    """How many processors, and block `number` of `count` of `size` jobs, spread evenly over those
-    jobs of a log that fit. Raises InputError where there are too few."""
+    """Return the number of processors, and block `number` of `count` of `size` jobs, spread evenly
+    over the log's jobs that fit.
+
+    Raises InputError where there are too few jobs.
+    """
     width, fit = _fitting(log, processors)
     if len(fit) < size * count:
         problem = f"{counted(len(fit), 'job')} for {counted(count, 'block')} of {size:,}"
@@ -92,8 +101,8 @@ def cut(log: str, processors: int | None, number: int, count: int, size: int) ->
 
 
 def synthetic(number: int, size: int) -> Rows:
-    """Jobs of 1, 2, 4 ... 128 processors and 1 min to 20 h (log-uniform), arriving at random, which
-    ask for 1 to 10 times what they take."""
+    """Return random jobs of 1, 2, 4 ... 128 processors and 1 min to 20 h (log-uniform), which ask
+    for 1 to 10 times the time that they take."""
     rng = stream(number, "reservations")
     times = np.exp(rng.uniform(np.log(60), np.log(72_000), size))
     arrivals, widths = rng.exponential(1, size).cumsum(), 2.0 ** rng.integers(0, 8, size)
@@ -101,7 +110,8 @@ def synthetic(number: int, size: int) -> Rows:
 
 
 def offered(rows: Rows, processors: int, load: float) -> list[dict[str, Any]]:
-    """The jobs, from time 0 on, their arrivals stretched to offer the platform this load."""
+    """Return the jobs as entries of a scenario, from time 0 on, their arrivals stretched to offer
+    the platform this load."""
     since, widths, times, asked = rows[:, 0] - rows[0, 0], *rows[:, 1:].T
     scale = (widths @ times) / (load * processors * (since[-1] or 1))
     columns = since * scale, widths.astype(int), times, np.maximum(times, asked)
@@ -113,15 +123,15 @@ def offered(rows: Rows, processors: int, load: float) -> list[dict[str, Any]]:
 
 
 def hours_waited(report: Report) -> float:
-    """Measure: mean over the jobs of the hours from submission to completion in which they did not
-    run."""
+    """Return the mean over the jobs of the hours from submission to completion in which they did
+    not run, as a measure."""
     jobs, accounts = report.jobs, report.ledger.by_job
     held = np.array([float(sum(accounts[name].values())) for name in jobs.names])
     return float((jobs.flowtime - held / jobs.processors).mean()) / 3600
 
 
 def view(results: Results) -> list[Value]:
-    """The others' means over EASY's, and its own."""
+    """Return the others' means over EASY's, and EASY's own means."""
     over = [
         evolve(it, what=f"{gauge.name.rpartition(':')[2]}, over EASY's")
         for gauge in results.campaign.gauges

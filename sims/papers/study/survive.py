@@ -1,15 +1,14 @@
-"""Checkpoint, replicate or restart, on machines that their owners take away?
+"""Compare checkpoints, replicas and restarts on machines that their owners reclaim.
 
 Rigid and iterative jobs are sent to spot instances behind a master with n_com channels, and survive
 in six ways: by re-execution, by images at the master (Young's period, or a fixed one), by buddy
 checkpoints among themselves (each takes as long as one image on a channel, and passes no master),
-and by copies, cloned or not, on workers that nobody else waits for. The mean flowtime of each is
-set against re-execution's on the same availability, by the size of an image and the length of a
-job.
+and by copies, cloned or not, on idle workers. The mean flowtime of each is compared with that of
+re-execution on the same availability, by the size of an image and the length of a job.
 
---input is a folder or tar archive of spot-instance JSON: each folder in it is a platform, each
-seed a random start in its traces. Without it workers follow Markov chains, fitted to three zones of
-real instances, each by itself: what a zone loses at once is missing there.
+--input is a folder or tar archive of spot-instance JSON: each folder in it is a platform, each seed
+a random start in its traces. Without it workers follow Markov chains, fitted to three zones of real
+instances, each by itself: the simultaneous losses of a zone are missing there.
 """
 
 from __future__ import annotations
@@ -24,17 +23,21 @@ from sims.papers.values import Place, Value, estimated, known, runs, without
 
 REFERENCE, COPIES = "re-execution", "2 copies"
 MEMBERS = 2
-"""Workers of a job."""
+"""Number of workers of a job."""
 WORKERS_PER_JOB = 6
+"""Number of workers on the platform for each job."""
 ITERATION, PROGRAM, DATA, FIXED = 15.0, 1.0, 0.25, 30.0
-"""Minutes: of an iteration, of a program and of a unit of data on a channel, of work between two
-images where that is fixed."""
+"""Minutes: of an iteration, of a program and of a unit of data on a channel, and of work between
+two images where it is fixed."""
 CAP = 10 * 24 * 60.0
 """Minutes after which a run is cut off."""
 
 
 def given(traces: str) -> dict[str, Any]:
-    """The traces' platforms, for the campaign. Raises InputError, also where their ticks differ."""
+    """Return the changes that traces make to the campaign: its platforms and its end.
+
+    Raises InputError where the traces cannot be read, or their ticks differ.
+    """
     found = platforms(traces)
     ticks = {it.tick for it in found.values()}
     if len(ticks) > 1:
@@ -43,7 +46,7 @@ def given(traces: str) -> dict[str, Any]:
 
 
 def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
-    """A way to survive; `mtbf` and `image` in ticks."""
+    """Return the settings of one way to survive; `mtbf` and `image` are in ticks."""
     young = {"period": "young", "mtbf": mtbf}
     ways: dict[str, dict[str, Any]] = {
         REFERENCE: {},
@@ -66,17 +69,22 @@ def spot(
     traces: str = "",
     channels: int = 4,
 ) -> dict[str, Any]:
-    """One start on a platform, whose tick is the unit of time; `hours` of work in a job, `image`
-    minutes on a channel, to those ways that it matters to."""
+    """Return the scenario of one start on a platform, whose tick is the unit of time.
+
+    `hours` is the work of a job, `image` the minutes of an image on a channel, for those ways that
+    send images.
+    """
     spots = platforms(traces)[platform]
     tick, cost = spots.tick, 0.0 if way in (REFERENCE, COPIES) else image
     count, jobs = jobs_on(spots), {"rigid": {"processors": MEMBERS, "time": 60 * hours / tick}}
     iterations = max(1, round(60 * hours / ITERATION))
     jobs["iterative"] = {"tasks": MEMBERS, "iterations": iterations, "processors": MEMBERS}
-    lives = spots.lives(seed, MEMBERS * count, int(CAP / tick) + 1)
-    own = {
+    availabilities = spots.lives(seed, MEMBERS * count, int(CAP / tick) + 1)
+    settings = {
         "seed": seed,
-        "workers": [{"task_time": ITERATION / tick, "availability": life} for life in lives],
+        "workers": [
+            {"task_time": ITERATION / tick, "availability": life} for life in availabilities
+        ],
         "master.channels": channels,
         "master.program": PROGRAM / tick,
         "master.data": DATA / tick,
@@ -85,11 +93,11 @@ def spot(
         "job.jobs": [jobs[kind]] * count,
         "protection": protection(way, spots.mtbf, cost / tick, tick),
     }
-    return base("study/survive-base", own)
+    return base("study/survive-base", settings)
 
 
 def jobs_on(platform: SpotPlatform) -> int:
-    """How many jobs are sent to it at once."""
+    """Return the number of jobs that are sent to a platform at once."""
     few = min(2, platform.size // (2 * MEMBERS))
     return max(1, few, platform.size // WORKERS_PER_JOB)
 
@@ -98,10 +106,10 @@ def jobs_on(platform: SpotPlatform) -> int:
 
 
 def view(results: Results) -> list[Value]:
-    """Ratios to re-execution; and its own mean flowtime."""
+    """Return the ratios to re-execution, and its own mean flowtime in hours."""
     found, hours = platforms(str(results.campaign.set.get("traces", ""))), dict[Place, Value]()
     for place, made in runs(results, cut_off=True).items():
         tick, at = found[dict(place)["platform"]].tick, without(place, "image")
-        own = estimated([it * tick / 60 for it in known(made[REFERENCE])])
-        hours[at] = Value(at, REFERENCE, "mean flowtime, h", own)
+        estimate = estimated([it * tick / 60 for it in known(made[REFERENCE])])
+        hours[at] = Value(at, REFERENCE, "mean flowtime, h", estimate)
     return [*against(results, REFERENCE, COPIES), *hours.values()]

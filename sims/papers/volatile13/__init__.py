@@ -1,5 +1,8 @@
-"""volatile13: iterative applications on volatile workers: Tables I and II, figure 2, and what
-section VIII left for later: how wrong are Markov heuristics on real availability?"""
+"""Regenerate volatile13, iterative applications on volatile workers: Tables I and II, and figure 2.
+
+The study on real traces answers a question that section VIII left for later: how wrong are Markov
+heuristics on real availability?
+"""
 
 from __future__ import annotations
 
@@ -21,11 +24,11 @@ from sims.readers.fits import MarkovFit, fit_markov
 from sims.readers.spot import turned_to
 
 REFERENCE = "IE"
-"""The heuristic that the others are compared with (VII.A)."""
+"""Heuristic with which the others are compared (VII.A)."""
 
 
 def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, Any]:
-    """Scenario `number` of VII.A's space; its seeds are its trials."""
+    """Return scenario `number` of the space in VII.A; its seeds are its trials."""
     place = 1000 * (100 * channels + fastest) + number
     own = {
         "seed": 1000 * place,
@@ -42,18 +45,18 @@ def instance(tasks: int, channels: int, fastest: int, number: int) -> dict[str, 
 # --- scores -----------------------------------------------------------------------------------
 
 Makespans = Mapping[str, Sequence[float | None]]
-"""By heuristic, a value for each trial; None where it reached the cap."""
+"""Maps each heuristic to a makespan for each trial, or None where the trial reached the cap."""
 Both = list[tuple[float, float]]
-"""A heuristic's and the reference's makespans of the trials in which both succeed."""
+"""Makespans of a heuristic and of the reference in the trials in which both succeed."""
 
 
 def table(results: Results) -> list[Value]:
-    """View: all scores."""
+    """Return all scores over all scenarios."""
     return scores(list(runs(results).values()))
 
 
 def figure2(results: Results) -> Iterator[Value]:
-    """View: %diff by wmin."""
+    """Yield the score %diff by wmin."""
     places = defaultdict[Place, list[Makespans]](list)
     for place, made in runs(results).items():
         places[without(place, "number", "channels")].append(made)
@@ -64,15 +67,19 @@ def figure2(results: Results) -> Iterator[Value]:
 
 
 def scores(scenarios: Sequence[Makespans]) -> list[Value]:
-    """VII.A's scores, best first: #fails; %diff, (M_H - M_ref) / min(M_H, M_ref), makespans taken
-    per scenario over the trials in which both succeed, then over scenarios (below 0: better);
-    %wins and %wins30, per cent of trials with M_H <= M_ref and 1.3 M_ref; stdv, of the difference
-    over scenarios (1 is 100 %)."""
+    """Return the scores of VII.A for each heuristic, best first.
+
+    #fails; %diff, (M_H - M_ref) / min(M_H, M_ref), of makespans averaged per scenario over the
+    trials in which both succeed, then averaged over scenarios (below 0: better); %wins and %wins30,
+    per cent of trials with M_H <= M_ref and M_H <= 1.3 M_ref; stdv, of the difference over
+    scenarios (1 is 100 %).
+    """
     rows = [list(_scores(scenarios, name)) for name in scenarios[0]]
     return [it for row in sorted(rows, key=lambda row: row[1].ours.mean) for it in row]
 
 
 def _scores(scenarios: Sequence[Makespans], name: str) -> Iterator[Value]:
+    """Yield the scores of a heuristic."""
     pairs = [found for it in scenarios if (found := both(it[name], it[REFERENCE]))]
     means = ([fmean(column) for column in zip(*found, strict=True)] for found in pairs)
     diffs = [difference(mine, its) for mine, its in means]
@@ -86,13 +93,13 @@ def _scores(scenarios: Sequence[Makespans], name: str) -> Iterator[Value]:
 
 
 def both(mine: Sequence[float | None], its: Sequence[float | None]) -> Both:
-    """Trials in which both succeed."""
+    """Return the makespans of the trials in which both heuristics succeed."""
     made = zip(mine, its, strict=True)
     return [(a, b) for a, b in made if a is not None and b is not None]
 
 
 def difference(mine: float, its: float) -> float:
-    """Below 0: better."""
+    """Return the relative difference of a makespan to the reference's; below 0 it is better."""
     return (mine - its) / min(mine, its)
 
 
@@ -113,20 +120,28 @@ class RealWorker:
 
     name: str
     letters: str
-    """u or d in each slot."""
+    """State in each slot, u or d."""
     fit: MarkovFit
+    """Markov chain fitted to the letters."""
 
     def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
-        """As a scenario has it, from slot `first` of the trace."""
-        turned = turned_to(self.letters, first)
+        """Return the worker as a scenario has it, from slot `first` of the trace, on the trace or
+        on its chain."""
+        rotated = turned_to(self.letters, first)
         chain = {"kind": "markov", "rows": self.fit.rows}
-        trace = {"kind": "letters", "states": turned, "after": "repeat"}
-        life = trace if on == TRACE else chain | {"first": turned[0]}
-        return {"name": self.name, "task_time": task_time, "availability": life, "belief": chain}
+        trace = {"kind": "letters", "states": rotated, "after": "repeat"}
+        availability = trace if on == TRACE else chain | {"first": rotated[0]}
+        return {
+            "name": self.name,
+            "task_time": task_time,
+            "availability": availability,
+            "belief": chain,
+        }
 
 
 @cache
 def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
+    """Return the workers of each platform in the traces. Raises InputError without traces."""
     if not traces:
         problem = "volatile13/realtraces runs on spot-instance traces of yours"
         accepted = "a folder (or tar archive) of JSON files"
@@ -140,21 +155,24 @@ def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
 
 
 def given(traces: str) -> dict[str, Any]:
-    """The traces' platforms, for the campaign. Raises InputError."""
+    """Return the changes that traces make to the campaign: its platforms. Raises InputError where
+    they cannot be read."""
     return {"axes": {"platform": list(_platforms(traces))}}
 
 
 def evidence(traces: str) -> Iterator[str]:
-    """Each zone's fitted chain, with its standard errors and tests; further instances of one zone
-    look much the same."""
+    """Yield the fitted chain of each zone, with its standard errors and tests, in lines for people.
+
+    Only the first instance of a zone is shown, since the others look much the same.
+    """
     for worker in (it for platform in _platforms(traces).values() for it in platform):
         if worker.name.endswith(".0"):
             share, stays = worker.letters.count("u") / len(worker.letters), []
             up, _, down = worker.fit.holding
             for name, times in (("UP", up), ("not UP", down)):
                 test = times.geometric
-                said = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
-                stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {said}")
+                verdict = "too few to test" if test is None else f"geometric: p={test.p_value:.0e}"
+                stays.append(f"mean stay {name} {times.mean_slots:.0f} slots, {verdict}")
             yield f"{worker.name}: UP {share:.0%}; {', '.join(stays)}"
             yield worker.fit.report()
 
@@ -169,7 +187,7 @@ def start(
     fastest: int = 2,
     cap: int = 100_000,
 ) -> dict[str, Any]:
-    """One start in the traces, with speeds drawn for it."""
+    """Return the scenario of one start in the traces, with speeds drawn for it."""
     workers = _platforms(traces)[platform]
     rng = stream(number, f"realtraces/{platform}")
     speeds = rng.integers(fastest, 10 * fastest, size=len(workers), endpoint=True).tolist()
@@ -186,8 +204,8 @@ def start(
 
 
 def realtraces(results: Results) -> Iterator[Value]:
-    """View: %diff to IE on both, makespans on the trace over those on the chain that policies
-    believe in, and runs that failed."""
+    """Yield each heuristic's %diff to IE on traces and on chains, its makespans on the trace over
+    those on the chain that policies believe in, and its failed runs."""
     made = runs(results).items()
     ways = {
         on: {without(place, "on"): row for place, row in made if dict(place)["on"] == on}

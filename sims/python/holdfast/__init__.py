@@ -1,7 +1,7 @@
 """Holdfast from Python: `import holdfast; holdfast.run("volatile20.toml").jobs`.
 
-The names that a user needs, out of the packages that hold them; each is imported when it is first
-asked for, so that `import holdfast` itself costs nothing.
+This package has the names that a user needs, from the packages that define them. Each is imported
+at its first use, so that `import holdfast` itself costs nothing.
 """
 
 # ruff: noqa: F405
@@ -117,13 +117,13 @@ HOMES = {
     "schema": "sims.scenario.keys",
     "weibull_faults": "actors.hazards",
 }
-"""Name -> the module that has it, where that is not INTERFACE."""
+"""Maps a name to the module that defines it, where that is not INTERFACE."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import_module("sims")  # which finds ours, whatever lies beside the notebook
+    import_module("sims")  # makes Holdfast's packages found, whatever lies beside the notebook
     if name == "sections":
         return import_module("sims.scenario")
     return getattr(import_module(HOMES.get(name, INTERFACE)), name)
@@ -134,16 +134,21 @@ def __dir__() -> list[str]:
 
 
 def open_log(path: str) -> Result:
-    """The run that a log tells. Raises InputError where it is none."""
+    """Return the run of a log.
+
+    Raises InputError where the file is no log.
+    """
     return __getattr__("Result").of_log(path)  # type: ignore[no-any-return]
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`; a path in place
-    of these is where the Gantt chart goes."""
+    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`.
+
+    A path in place of one of these is where the Gantt chart is written.
+    """
     return (open_log(run) if isinstance(run, str) else run).plot(what, path)
 
 
 def trace(run: Result | str, job: str) -> Any:
-    """One job's life in a result, or in a log."""
+    """Return one job's life in a result, or in a log."""
     return (open_log(run) if isinstance(run, str) else run).trace(job)

@@ -1,7 +1,8 @@
-"""From a scenario to the actors that live it: its scheduler, its master, its workers, and what
-befalls them.
+"""Builders that turn a scenario into the actors of its simulation: scheduler, master, workers,
+hazards and jobs.
 
-Deciders are imported where they are asked for: no run waits for what others need.
+Deciders are imported where they are used, so that no simulation pays for the imports of another
+kind.
 """
 
 from __future__ import annotations
@@ -50,19 +51,20 @@ if TYPE_CHECKING:
 
 @frozen
 class Populated:
-    """The jobs of a world whose actors have been made."""
+    """The jobs of a simulation whose actors have been made."""
 
     jobs: int
-    """How many will come."""
+    """Number of jobs that will be submitted."""
     workload: Workload | None
-    """None: they are a stream, of which each is made as it arrives."""
+    """The jobs of the simulation; None: they are a stream, and each is made when it arrives."""
 
 
 def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> Populated:
-    """Spawn the scenario's actors in `system`; files are looked for from `folder`. `lives`: whether
-    a run follows; else jobs that nothing can refuse get no actor.
+    """Spawn the scenario's actors in `system`.
 
-    Raises InputError for what cannot be run.
+    Files are looked for from `folder`. `lives` tells whether the simulation follows; if not, jobs
+    that need no further check get no actor. Raises InputError for a scenario that cannot be
+    simulated.
     """
     with rare_collections():
         return _populated(scenario, system, folder, lives)
@@ -124,7 +126,7 @@ def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
 
 
 def _warn_of_copies(jobs: Workload, workers: int) -> None:
-    """One line for jobs of which no two copies fit."""
+    """Warn, in one line, of jobs so wide that no two of their copies fit on the workers."""
     asked = [(it.job.name, asked_of(it.job)) for it in jobs.submissions if it.protection.copies > 1]
     wide = [(name, width) for name, width in asked if 2 * width > workers]
     if wide:
@@ -137,7 +139,8 @@ def _warn_of_copies(jobs: Workload, workers: int) -> None:
 
 
 def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
-    """Numbers are looked up only where they matter: to a hazard, a placement, a log."""
+    """Return the pool of workers; it tracks workers' numbers only where a hazard, a placement or
+    the log needs them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
     able, spares = platform.able, platform.size - platform.able
     if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
@@ -150,20 +153,23 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
 
 
 def _describe_platform(scenario: Scenario, system: System) -> None:
-    """What the log says of nodes, spares and detection, where there are any."""
+    """Describe nodes, spares and detection in the log, where the platform has any."""
     platform = scenario.full_platform
     spares = platform.size - platform.able
     detections = tuple(law.detection for law in scenario.faults.laws)
     if platform.node > 1 or spares or any(detections):
-        told = detections if any(detections) else ()
-        system.describe(PlatformDescribed, platform.node, spares, told)
+        delays = detections if any(detections) else ()
+        system.describe(PlatformDescribed, platform.node, spares, delays)
 
 
 def _spawn_platform(
     scenario: Scenario, system: System, pool: Pool, decider: Decider, jobs: int
 ) -> Scheduler:
-    """Spawn the scheduler, the master, the workers that have a life of their own, and what befalls
-    them; `jobs`: how many will come. Raises InputError where one of them cannot be."""
+    """Spawn the scheduler, the master, the workers whose state changes, and the hazards; `jobs` is
+    the number of jobs to come.
+
+    Raises InputError where one of them cannot be made.
+    """
     platform = scenario.full_platform
     scheduler = system.spawn(Scheduler(SCHEDULER, pool, decider, jobs))
     master = _master(scenario, system)
@@ -171,7 +177,7 @@ def _spawn_platform(
     registry = WorkerRegistry(system, make)
     scheduler.workers, scheduler.linked = registry, master is not None
     if platform.varies:
-        pool.change_speed(0, 1.0)  # that they differ from 1 is known before the first job is made
+        pool.change_speed(0, 1.0)  # marks speeds as different from 1 before the first job is made
     _rent(scenario, system)
     if master or not platform.plain:
         for worker in range(platform.size):
@@ -186,7 +192,8 @@ def _spawn_platform(
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:
-    """Describe the laws that were fitted, and, where that is asked for, what each lets expect."""
+    """Describe in the log the laws that were fitted, and, where `expect` asks for them, expected
+    values."""
     for number, law in enumerate(scenario.faults.laws):
         if law.fit is not None:
             system.describe(FaultsFitted, number, *astuple(law.fit))
@@ -202,7 +209,10 @@ def _hazard(
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
-    """The first one's stream is called as if it were the only one."""
+    """Make the actor of one law of faults.
+
+    The first law's random stream has no number, so that adding a law does not change its draws.
+    """
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.nodes if law.of is Struck.NODES else None
     units = len(nodes) if nodes else platform.size
@@ -237,7 +247,7 @@ def _master(scenario: Scenario, system: System) -> Master | None:
 def _maker(
     scenario: Scenario, system: System, scheduler: Scheduler, master: Master | None
 ) -> Callable[[int], Worker]:
-    """Makes a worker's actor."""
+    """Return the function that makes the actor of a worker from its index."""
     platform, reports = scenario.full_platform, scheduler.decider.wants_holdings
 
     def make(index: int) -> Worker:

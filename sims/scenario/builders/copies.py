@@ -1,4 +1,5 @@
-"""The copies' decider: which policy, which jobs, and who carries their copies (redundancy17)."""
+"""Builder of the decider of redundant copies: its policy, its jobs, and whether arrays or runs
+carry the copies (redundancy17)."""
 
 from __future__ import annotations
 
@@ -35,42 +36,42 @@ from sims.scenario.workload import Workload, workload
 
 ACCEPTED = "platform.gain left out"
 SHARING = (Laps, LapsR, ProcessorSharing)
-"""redundancy17's policies that give a worker to several copies at once, where there are many
-jobs."""
+"""Policies of redundancy17 that give a worker to several copies at once when there are many jobs.
+"""
 
 
 Coming = Callable[[Scheduler], Iterator[tuple[float, Job]]]
-"""The jobs by time of submission, once there is a scheduler."""
+"""Function that yields the jobs in order of submission, once the scheduler exists."""
 
 
 def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
-    """The decider, how many jobs will come, and these.
+    """Return the decider, the number of jobs to come, and the function that yields them.
 
-    Raises InputError for what cannot be run.
+    Raises InputError for a scenario that cannot be simulated.
     """
     prepare = _columns if _in_columns(scenario) else _runs
     return prepare(scenario, system)
 
 
 def _in_columns(scenario: Scenario) -> bool:
-    """Whether nothing befalls workers but their speed, and nothing but work takes time: then
-    arrays can carry all copies."""
+    """Return whether arrays can carry all copies: workers change only their speed, and only work
+    takes time."""
     job, own = scenario.job, scenario.protection
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
     bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
-    listed = all(map(_bare, job.jobs))
-    return bare and listed and not any(_happenings(scenario).values())
+    listed = all(map(_only_work, job.jobs))
+    return bare and listed and not any(_disturbances(scenario).values())
 
 
-def _bare(job: AnyJob) -> bool:
-    """A listed job of one worker that is nothing but work."""
-    said = job.protection or job.verdicts or job.verification or job.estimate
-    return isinstance(job, RigidJob) and job.processors == 1 and not said
+def _only_work(job: AnyJob) -> bool:
+    """Return whether a listed job has one worker and nothing but work."""
+    more = job.protection or job.verdicts or job.verification or job.estimate
+    return isinstance(job, RigidJob) and job.processors == 1 and not more
 
 
-def _happenings(scenario: Scenario) -> dict[str, bool]:
-    """What there may be beside speeds, by section."""
+def _disturbances(scenario: Scenario) -> dict[str, bool]:
+    """Map each section to whether it makes something happen other than changes of speed."""
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(scenario.errors.given.values()),
@@ -81,8 +82,10 @@ def _happenings(scenario: Scenario) -> dict[str, bool]:
 
 
 def _policy(scenario: Scenario) -> tuple[RedundancyPolicy, bool]:
-    """It, and whether its copies go on from the furthest one's state. Raises InputError where there
-    is none of that name."""
+    """Return the policy, and whether its new copies start from the furthest copy's state.
+
+    Raises InputError for an unknown policy.
+    """
     found: RedundancyPolicy = scenario.policy.load("name", named, scenario.folder, RedundancyPolicy)
     return found, bool(getattr(found, "cloning", True))
 
@@ -118,7 +121,8 @@ def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int]:
-    """By time of submission; those of a stream are drawn as they come."""
+    """Return the jobs in order of submission, and their number; the jobs of a stream are drawn as
+    they arrive."""
     job = cast(RigidSection, scenario.job)
     if job.stream is None or job.jobs:
         listed = [it.job for it in workload(scenario, system).submissions]
@@ -127,7 +131,8 @@ def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int
 
 
 def _gain(scenario: Scenario, system: System, cloning: bool) -> Gain | None:
-    """g(r, t) under mean semantics; None: every copy progresses as its worker does."""
+    """Return g(r, t), the gain of r copies under mean semantics; None: each copy progresses as its
+    worker does."""
     pool = scenario.full_platform.pool
     if pool.gain is None:
         return None
@@ -157,8 +162,8 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
-    afresh = scenario.master is None and all(map(_free, rules.values()))
-    decider = CopyRuns(decides, _rule(scenario), afresh=afresh, cloning=cloning)
+    free = scenario.master is None and all(map(_moves_freely, rules.values()))
+    decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 
     def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
         maker = JobMaker(scenario, system, jobs, scheduler)
@@ -168,15 +173,15 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
     return decider, len(rules), coming
 
 
-def _free(rules: Rules) -> bool:
-    """Whether ending a run at any time, and going on elsewhere, costs nothing."""
+def _moves_freely(rules: Rules) -> bool:
+    """Return whether ending a run at any time and continuing it elsewhere costs nothing."""
     return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
 
 
 def _refuse_mean(scenario: Scenario) -> None:
     if scenario.full_platform.pool.gain is None:
         return
-    own = [key for key, there in _happenings(scenario).items() if there]
+    own = [key for key, there in _disturbances(scenario).items() if there]
     raise unfit(
         next(iter(own), "protection"),
         "under a mean gain no worker and no copy has a life of its own",

@@ -1,4 +1,5 @@
-"""The actors of jobs: whole attempts where nothing but a fault can touch a run, else runs."""
+"""Builders of the jobs' actors: one attempt after another where only faults can end a run early,
+otherwise full runs."""
 
 from __future__ import annotations
 
@@ -31,37 +32,43 @@ if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
 
 LONGEST = 100
-"""Times between faults that a run may take: none of e^100 would end."""
+"""Largest mean number of faults during a run; of e^100 runs that long, on average one would end
+without a fault."""
 
 Make = Callable[..., JobOfRuns]
 
 
 @frozen
 class JobMaker:
-    """Makes the actors of jobs."""
+    """Makes the actors of all jobs of a scenario."""
 
     scenario: Scenario
     system: System
     jobs: Workload
     scheduler: Scheduler
     lives: bool = True
-    """Whether a run follows; else whole attempts, which nothing more can refuse, get no actor."""
+    """Whether the simulation follows; if not, jobs of whole attempts get no actor, because all
+    their checks are done."""
 
     def spawn(self) -> None:
-        """All of them. Raises InputError for what would never end."""
+        """Make the actors of all jobs.
+
+        Raises InputError for a job that would never end.
+        """
         whole, mtbf = plain(self.scenario), self.scenario.faults.mtbf
         for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
             if whole(submission):
                 _refuse_hopeless(mtbf, submission.job)
                 if self.lives:
-                    self.system.spawn(JobOfAttempts(*self._about(submission.job), failures=count))
+                    self.system.spawn(JobOfAttempts(*self._common(submission.job), failures=count))
                 continue
             _warn_of_single(submission)
             listed = (1,) * count if _whole(self.scenario, submission) else None
-            self.system.spawn(self.of_runs(submission, *self._of_kind(submission), listed))
+            self.system.spawn(self.of_runs(submission, *self._maker_and_rules(submission), listed))
 
-    def _about(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
-        """What every job's actor is made of; last, how long a run may last before it is killed."""
+    def _common(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
+        """Return a job's name, description and scheduler, and the time after which its run is
+        killed (None: never)."""
         asked = job.estimate if self.scenario.job.overrun is Overrun.KILL else None
         killed = None if asked is None else asked + job.verification
         return job.name, job, self.scheduler, killed
@@ -69,12 +76,13 @@ class JobMaker:
     def of_runs(
         self, submission: Submission, make: Make, rules: Rules, listed: Sequence[int] | None = None
     ) -> JobOfRuns:
-        """What `make` makes of it; `listed`: what its verifications find, where that is known."""
+        """Make the actor of a job with `make`; `listed` gives the outcomes of verifications where
+        they are known."""
         scenario = self.scenario
         if submission.job.kind in ("rigid", "moldable"):
             refuse_tiny_period(rules, submission.job)
         return make(
-            *self._about(submission.job),
+            *self._common(submission.job),
             protection=protection(rules),
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
@@ -82,19 +90,19 @@ class JobMaker:
             reuse=scenario.decider is DeciderKind.ENROLMENT and scenario.policy.reuse,
         )
 
-    def _of_kind(self, submission: Submission) -> tuple[Make, Rules]:
-        """What makes a job of its kind, and how it survives."""
+    def _maker_and_rules(self, submission: Submission) -> tuple[Make, Rules]:
+        """Return the function that makes a job of this kind, and the rules of its protection."""
         scenario, job = self.scenario, submission.job
         if scenario.decider is DeciderKind.PACK:
             from actors.malleable_job import MalleableJob
             from sims.scenario.builders.pack import application
 
             pack = cast("PackDecider", self.scheduler.decider)
-            costs, told = pack.costs[job.index], application(scenario, submission)
+            costs, described = pack.costs[job.index], application(scenario, submission)
             about = job.verification, submission.image, costs, pack.fatal
             rules = submission.protection.rules_by_size(*about)
             rules = evolve(rules, node=scenario.full_platform.node)
-            return partial(MalleableJob, costs=costs, application=told), rules
+            return partial(MalleableJob, costs=costs, application=described), rules
         rules = submission.rules(scenario)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
@@ -115,11 +123,12 @@ class JobMaker:
 
     @cached_property
     def _density(self) -> float:
-        """Errors per unit of work, where that is what is given."""
+        """Silent errors per unit of work, where the scenario gives the rate of errors that way."""
         return self.scenario.errors.per_unit(self._works)
 
     def _errors(self, submission: Submission) -> SilentErrors:
-        """Listed, or drawn as they come from a stream of the job's own."""
+        """Return the job's silent errors: listed, or drawn from a random stream of the job's
+        own."""
         listed = submission.own.verdicts if submission.own else None
         if listed is not None:
             return SilentErrors(iter(listed))
@@ -127,7 +136,11 @@ class JobMaker:
         return SilentErrors(rate=self.scenario.errors.rate or 0, per_work=self._density, stream=own)
 
     def _failures(self) -> list[int]:
-        """Drawn for every job, so that a job's own count does not shift the others'."""
+        """Return the number of failed runs of each job.
+
+        Numbers are drawn for every job, also for those with a number of their own, so that setting
+        one does not change the others'.
+        """
         described, errors = [it.job for it in self.jobs.submissions], self.scenario.errors
         _refuse_endless(described, [0] * len(described))
         probabilities = errors.probabilities(self._works)
@@ -145,24 +158,30 @@ class JobMaker:
 
 
 def plain(scenario: Scenario) -> Callable[[Submission], bool]:
-    """Return what tells of a submission whether nothing can change its runs' rate or end but
-    faults. It is worked out once for each kind of job under each table of protection: a log has a
-    million jobs under one."""
+    """Return a predicate on submissions: whether only faults can change the rate or the end of a
+    job's runs.
+
+    The answer is computed once for each kind of job and table of protection, because a log may have
+    a million jobs under one.
+    """
     known = dict[tuple[str, int], bool]()
 
-    def told(submission: Submission) -> bool:
+    def is_plain(submission: Submission) -> bool:
         key = submission.job.kind, id(submission.protection)
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, submission)
         return found
 
-    return told
+    return is_plain
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
-    """Whether all its runs compute alike, so that how many fail before one does not can be drawn
-    beforehand: one more hazard then shifts nobody's failures."""
+    """Return whether all runs of a job compute alike.
+
+    The number of failed runs can then be drawn beforehand, so that adding a hazard changes no job's
+    failures.
+    """
     kind, errors = submission.job.kind, scenario.errors
     if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
@@ -172,8 +191,11 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
 
 
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
-    """The period that `young` or `daly` gives the first job on its least workers, whatever the
-    scenario says. Raises InputError where it gives none."""
+    """Return the period that `young` or `daly` gives the first job on its least workers, whatever
+    period the scenario sets.
+
+    Raises InputError where the formula gives none.
+    """
     asked = scenario.protection.model_copy(update={"period": formula})
     scenario = with_mtbf(scenario.within(folder).model_copy(update={"protection": asked}))
     first = workload(scenario, System(scenario.seed)).submissions[0]
@@ -182,7 +204,8 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
 
 
 def with_mtbf(scenario: Scenario) -> Scenario:
-    """Where Young's or Daly's period has no MTBF but that of the workers' traces, with that one."""
+    """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
+    where no other MTBF is set."""
     job, own = scenario.job, [it.protection for it in scenario.job.jobs]
     asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
     if not asking or scenario.faults.mtbf < inf:
@@ -192,11 +215,11 @@ def with_mtbf(scenario: Scenario) -> Scenario:
         it.model_copy(update={"protection": it.protection and it.protection.failing(mtbf)})
         for it in job.jobs
     )
-    told = {
+    update = {
         "protection": scenario.protection.failing(mtbf),
         "job": job.model_copy(update={"jobs": tuple(jobs)}),
     }
-    return scenario.model_copy(update=told)
+    return scenario.model_copy(update=update)
 
 
 def _warn_of_single(submission: Submission) -> None:
@@ -208,7 +231,7 @@ def _warn_of_single(submission: Submission) -> None:
 
 
 def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
-    """Raises InputError where the work does not sum to a finite time."""
+    """Raise InputError where the jobs' work does not sum to a finite time."""
     total = 0.0
     for job, count in zip(jobs, failures, strict=True):
         total += (job.profile.work + job.verification) * (count + 1) + job.submitted

@@ -1,5 +1,5 @@
-"""Scenarios that would never end, and times that double precision cannot tell apart: both are
-refused before a run, and stop one that gets there."""
+"""Limits that stop simulations without progress, and simulations whose times double precision
+cannot tell apart; hopeless ones are refused before they start."""
 
 from __future__ import annotations
 
@@ -22,19 +22,24 @@ from sims.scenario.trace_files import TraceFile
 from sims.scenario.workload import Workload, asked_of
 
 RESOLUTION = 1e-12
-"""Share of a time below which a difference to it is nothing (WORLD.md, "One instant")."""
+"""Share of a time below which a difference to that time is nothing (WORLD.md, "One instant")."""
 MOST_CHECKPOINTS = 10**9
-"""Checkpoints of one job: at 10 microseconds each they take three hours."""
+"""Largest number of checkpoints of one job; at 10 microseconds each, so many take three hours to
+simulate."""
 EVENTS, EVENTS_A_WORKER = 1_000_000, 1_000
-"""Events without progress that end a run, if the scenario does not say `stalled_after`."""
+"""Events without progress after which a run ends, in all and for each worker, unless the scenario
+sets `stalled_after`."""
 
 Timed = tuple[float, str]
-"""A time above 0, in the scenario's unit, and the key that says it."""
+"""A time above 0, in the scenario's unit, and the key that sets it."""
 
 
 def limit_events(scenario: Scenario, system: System) -> None:
-    """End the run with an error if no work is saved or completed in too many events, unless
-    something else ends it: a cap, or a trace at whose end a run is refused."""
+    """End the simulation with an error if no work is saved or completed in too many events.
+
+    No limit is set where the simulation ends otherwise: by a cap, or by a trace whose end is an
+    error.
+    """
     if isinf(scenario.cap) and not any(map(_ends, scenario.full_platform.sections)):
         scheduler = system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
@@ -53,11 +58,13 @@ def _ends(section: object) -> bool:
 
 
 def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) -> None:
-    """Let the run end with an error once its shortest time no longer makes a later instant.
+    """End the simulation with an error when its shortest time is too short to change the current
+    time.
 
-    Raises InputError, naming both keys, where that is so at the latest time that the scenario says.
+    Raises InputError, naming both keys, where that happens by the latest time that the scenario
+    names.
     """
-    lengths = [it for it in _lengths(scenario, jobs) if 0 < it[0] < inf]
+    lengths = [it for it in _durations(scenario, jobs) if 0 < it[0] < inf]
     if not lengths:
         return
     shortest, key = min(lengths, key=itemgetter(0))
@@ -69,14 +76,15 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
             "apart when such parts begin and end",
             f"times of at least {RESOLUTION * latest:.6g}, or an earlier start",
         )
+    # A later instant t needs shortest >= RESOLUTION t, so the loop stops at shortest / RESOLUTION.
     system.loop.latest, system.loop.shortest = shortest / RESOLUTION, f"{key} = {shortest!r}"
 
 
-def _lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """How long the parts of runs take, and how long workers are away."""
+def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
+    """Yield the lengths of the parts of runs, and of workers' absences."""
     section = scenario.job
     yield section.verification, "job.verification"
-    yield from _of_protection(scenario.protection, "protection")
+    yield from _protection_lengths(scenario.protection, "protection")
     if scenario.master is not None:
         for name in ("program", "data", "image"):
             yield getattr(scenario.master, name), f"master.{name}"
@@ -84,24 +92,24 @@ def _lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
         yield law.downtime, "faults.downtime"
         yield law.detection, "faults.detection"
     for number, own in enumerate(section.listed):
-        yield from _of_job(own, f"job.jobs.{number}")
+        yield from _job_lengths(own, f"job.jobs.{number}")
     if jobs is not None:
         where = "job" if section.listed else _source(scenario)
         for it in jobs.submissions:
             profile = it.job.profile
-            if isinstance(profile, Rigid):  # of others, how long they take depends on the workers
+            if isinstance(profile, Rigid):  # the times of other kinds depend on their workers
                 listed = f"job.jobs.{it.job.index}.time"
                 yield profile.length, listed if section.listed else f"{where} ({it.job.name})"
 
 
-def _of_job(own: AnyJob, key: str) -> Iterator[Timed]:
+def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
     for name in ("verification", "program", "data", "image"):
         yield getattr(own, name) or 0, f"{key}.{name}"
     if own.protection is not None:
-        yield from _of_protection(own.protection, f"{key}.protection")
+        yield from _protection_lengths(own.protection, f"{key}.protection")
 
 
-def _of_protection(section: ProtectionSection, key: str) -> Iterator[Timed]:
+def _protection_lengths(section: ProtectionSection, key: str) -> Iterator[Timed]:
     if section.kind is not ProtectionKind.NONE:
         for name in ("cost", "recovery", "image_cost"):
             yield getattr(section, name) or 0, f"{key}.{name}"
@@ -111,7 +119,7 @@ def _of_protection(section: ProtectionSection, key: str) -> Iterator[Timed]:
 
 
 def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """When something happens for certain."""
+    """Yield the times at which the scenario makes something happen for certain."""
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
     listed = scenario.job.listed
@@ -123,12 +131,15 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _source(scenario: Scenario) -> str:
-    """The key that says where the jobs come from."""
+    """Return the key that gives the jobs of the scenario."""
     return next((f"job.{key}" for key, it in scenario.job.sources.items() if it), "job")
 
 
 def refuse_tiny_period(rules: Rules, job: BatchJob) -> None:
-    """Raises InputError where a job would take more checkpoints than a run can hold."""
+    """Refuse a job that would take more checkpoints than a run can hold.
+
+    Raises InputError that names the least accepted period.
+    """
     members = asked_of(job)
     period, length = rules.period(members), job.profile.time(members)
     if period * MOST_CHECKPOINTS < length:

@@ -1,5 +1,5 @@
-"""Deciders that choose the members of each run themselves: enrolment's, for iterative jobs
-(volatile13), and that of deadlines, by kind of worker."""
+"""Builders of the deciders that choose the members of each run themselves: enrolment for iterative
+jobs (volatile13), and deadlines, which choose a kind of worker."""
 
 from __future__ import annotations
 
@@ -27,16 +27,19 @@ from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
 
 FREE = MasterSection(channels=1)
-"""Where there is no master, nothing has to be sent."""
+"""The master's settings where the scenario has none: nothing has to be sent."""
 
 
 def enrolment(scenario: Scenario, jobs: Workload) -> EnrolmentDecider:
-    """Raises InputError for a policy that there is not, and for what no enrolment can serve."""
+    """Return the decider that enrols workers for iterative jobs.
+
+    Raises InputError for an unknown policy, and for jobs or platforms that no enrolment can serve.
+    """
     accepted = "iterative jobs, or a queue's policy with policy.placement = IE, say"
     jobs.refuse_others("iterative", ": it has no tasks to deal", accepted)
     policy = _policy(scenario, iterative(jobs.submissions[0]).tasks)
-    believed = scenario.full_platform.belief(scenario.policy.expectation)
-    enrolments = {it.job.index: _enrolment(scenario, it, believed) for it in jobs.submissions}
+    belief = scenario.full_platform.belief(scenario.policy.expectation)
+    enrolments = {it.job.index: _enrolment(scenario, it, belief) for it in jobs.submissions}
     fetched = {it.job.index: it.needs for it in jobs.submissions if it.needs is not None}
     return EnrolmentDecider(policy, enrolments, fetched)
 
@@ -54,7 +57,7 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
     times = own.times(submission.job.index, platform)
     if scenario.times is Unit.SLOT:
         _refuse_fractions({"task_time": times, "program": (program,), "data": (data,)})
-    master.service(platform, scenario.cap)  # whatever is wrong with it comes first
+    master.service(platform, scenario.cap)  # for its errors, which come before the timetable's
     _refuse_short(master, program + own.tasks * data)
     return Enrolment(
         *(times, bounds, own.tasks),  # type: ignore[arg-type]  # policies count in slots
@@ -64,7 +67,7 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
 
 
 def _refuse_short(master: MasterSection, needed: float) -> None:
-    """A timetable in which not even one worker gets what an iteration takes."""
+    """Refuse a timetable in which not even one worker receives what an iteration needs."""
     served = sum(map(len, master.timetable))
     if master.timetable and served < needed:
         raise unfit(
@@ -86,8 +89,10 @@ def _refuse_fractions(times: Mapping[str, Sequence[float]]) -> None:
 
 
 def _policy(scenario: Scenario, tasks: int) -> EnrolmentPolicy:
-    """Raises InputError where there is none of that name, or it is none; `tasks`: of an iteration
-    of the first job."""
+    """Return the enrolment policy; `tasks` is the number of tasks in an iteration of the first job.
+
+    Raises InputError where the policy is unknown or is of another type.
+    """
     section = scenario.policy
     if section.name == FIXED:
         return _fixed(section, scenario.full_platform, tasks)
@@ -111,7 +116,7 @@ def _enrolment_named(name: str) -> EnrolmentPolicy:
 
 
 def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfiguration:
-    """What `members`, a table of worker names and their tasks, says."""
+    """Return the configuration in `members`, a table of worker names and their numbers of tasks."""
     members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
         raise unfit(
@@ -135,13 +140,16 @@ def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfi
 # --- deadlines ------------------------------------------------------------------------------------
 
 POOL = "pool"
-"""What the workers of `[platform]` are called as a kind."""
+"""Name, as a kind of worker, of the workers that `[platform]` describes."""
 
 
 def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
-    """Raises InputError for a policy that there is not, and for jobs that it cannot decide for."""
+    """Return the decider for jobs with deadlines.
+
+    Raises InputError for an unknown policy, and for jobs that it cannot decide for.
+    """
     section = scenario.policy
-    policy = section.load("name", _due_named, scenario.folder)
+    policy = section.load("name", _kind_policy_named, scenario.folder)
     jobs.refuse_others("rigid", "", "rigid jobs, where they have deadlines")
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000
@@ -153,13 +161,16 @@ def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
 
 @frozen
 class KindAmong:
-    """A policy whose answers are checked."""
+    """Checks the answers of a policy that chooses kinds of workers."""
 
     policy: KindPolicy
     kinds: Collection[str]
 
     def __call__(self, job: DueJob) -> str:
-        """Raises BadDecision, naming the policy, where it answers none of the kinds."""
+        """Return the kind that the policy chooses.
+
+        Raises BadDecision, naming the policy, where the answer is none of the kinds.
+        """
         kind = answer(self.policy, job)
         if kind == "" or kind in self.kinds:
             return kind
@@ -168,11 +179,13 @@ class KindAmong:
 
 
 def _moved(scenario: Scenario, submission: Submission, deadline: float, every: float) -> MovedJob:
-    job, said, image = submission.job, submission.protection, submission.image
+    job, asked, image = submission.job, submission.protection, submission.image
     width = cast(Asking, job.profile).processors
-    cost, recovery = (said.cost or 0, said.recovery or 0) if image is None else (image, image)
-    if said.verified:
+    cost, recovery = (asked.cost or 0, asked.recovery or 0) if image is None else (image, image)
+    if asked.verified:
         cost += job.verification
+    # Checkpoints slow work down by their cost in every period; verification adds to each
+    # checkpoint.
     pace = 1 + cost / submission.rules(scenario).period(width)
     work = job.profile.time(width) * pace + job.verification
     changeover = scenario.policy.changeover + recovery
@@ -180,14 +193,17 @@ def _moved(scenario: Scenario, submission: Submission, deadline: float, every: f
     return MovedJob(due, job.submitted, width, pace)
 
 
-def _due_named(name: str) -> KindPolicy:
+def _kind_policy_named(name: str) -> KindPolicy:
     if name not in NAMED:
         raise ValueError(f"{name!r} is no policy of deadlines; accepted: {', '.join(NAMED)}")
     return NAMED[name]
 
 
 def _deadline(submission: Submission) -> float:
-    """Raises InputError for a job that this decider cannot move."""
+    """Return the job's deadline, as time after its release.
+
+    Raises InputError where the decider cannot move the job: it has several copies or no deadline.
+    """
     job, own = submission.job, submission.own
     if submission.protection.copies > 1:
         raise unfit(
@@ -199,7 +215,8 @@ def _deadline(submission: Submission) -> float:
 
 
 def _kinds(platform: Platform) -> dict[str, tuple[Offer, tuple[int, ...]]]:
-    """Workers by the name of their table, the cheapest first."""
+    """Map each kind of worker, which is the name of its table, to its offer and its workers, the
+    cheapest first."""
     found: dict[str, tuple[Offer, tuple[int, ...]]] = {}
     for worker, own in enumerate(islice(platform, platform.able)):  # spares start no job
         kind = own.name.partition(".")[0] if isinstance(own, WorkerSection) else POOL

@@ -1,4 +1,5 @@
-"""The pack's decider: its policies, and what each size means for each application (malleable17)."""
+"""Builder of the decider of packs: its policies, and what each size costs each application
+(malleable17)."""
 
 from __future__ import annotations
 
@@ -32,13 +33,17 @@ from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.workload import Submission, Workload
 
 LONGEST = 100
-"""Times between faults that a period may last: none of e^100 periods would end without a fault."""
+"""Largest mean number of faults in a period; only one of e^100 periods that long would end without
+a fault."""
 PAIR = 2
-"""Workers in a group, where the section of the jobs does not say."""
+"""Workers in a group of buddies, where the section of the jobs does not set `pair`."""
 
 
 def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
-    """Raises InputError for a policy that there is not, and for what cannot be a pack's."""
+    """Return the decider of a pack.
+
+    Raises InputError for an unknown policy, and for jobs that cannot be in a pack.
+    """
     pack, section, folder = described(scenario), scenario.named_policy, scenario.folder
     _check(scenario, jobs, pack)
     system.describe(PackDescribed, *astuple(pack))
@@ -57,28 +62,29 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
     )
 
 
-# --- what its log tells -------------------------------------------------------------------------
+# --- descriptions in the log --------------------------------------------------------------------
 
 
 def described(scenario: Scenario) -> PackDescribed:
-    """Of the pack."""
-    job, link, said = scenario.job, scenario.link, scenario.protection
-    alone = _alone(scenario)
+    """Return the log's description of the pack."""
+    job, link, guard = scenario.job, scenario.link, scenario.protection
+    as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
-    every = not alone if said.fatal is None else said.fatal is Fatal.POSSIBLE
-    errs = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
+    fatal = not as_in_paper if guard.fatal is None else guard.fatal is Fatal.POSSIBLE
+    may_err = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
     return PackDescribed(
         job.pair if isinstance(job, MalleableSection) else PAIR,
-        *(every, scenario.faults.mean_downtime, _mtbf(scenario)),
+        *(fatal, scenario.faults.mean_downtime, _mtbf(scenario)),
         *(link.unit, link.latency, link.startup),
-        # A run that an error spoils does not end when it said, and whom it has promised goes
-        # without.
-        alone and not every and not errs,
+        # A run that an error spoils ends later than announced, so the workers that it promised to
+        # release come later too.
+        as_in_paper and not fatal and not may_err,
     )
 
 
-def _alone(scenario: Scenario) -> bool:
-    """Whether there is only what malleable17 has: buddies, and nothing but faults."""
+def _as_in_paper(scenario: Scenario) -> bool:
+    """Return whether the scenario has only what malleable17 considers: buddies, and faults as the
+    only disturbance."""
     own = (job.protection for job in scenario.job.jobs if job.protection is not None)
     buddies = all(
         it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own)
@@ -87,7 +93,7 @@ def _alone(scenario: Scenario) -> bool:
 
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
-    """Of an application."""
+    """Return the log's description of an application."""
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
@@ -120,14 +126,17 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 
 
 def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
-    """By application. Raises InputError for checkpoints that make no sense."""
+    """Return the costs of each application on fatal number of workers.
+
+    Raises InputError for checkpoints whose period no formula can give.
+    """
     found, size = [], scenario.full_platform.size
     for it in jobs.submissions:
-        told, section = application(scenario, it), it.protection
-        protection = checkpointing(pack, told, section.kind, section.cost, it.image)
+        description, section = application(scenario, it), it.protection
+        protection = checkpointing(pack, description, section.kind, section.cost, it.image)
         if protection is not None:
-            _check_period(section, protection, told.footprint, pack.pair, size)
-        found.append(costs_of(pack, told, protection, size))
+            _check_period(section, protection, description.footprint, pack.pair, size)
+        found.append(costs_of(pack, description, protection, size))
     return found
 
 
@@ -170,7 +179,8 @@ def _check_application(submission: Submission, pair: int) -> None:
 def _check_period(
     section: ProtectionSection, protection: Checkpointing, footprint: float, pair: int, size: int
 ) -> None:
-    """Formulas are for checkpoints that take something, and far less than passes between faults."""
+    """Raise InputError where a formula cannot give the period: it needs checkpoints that take some
+    time, and far less than passes between faults."""
     if not isinstance(section.period, str):
         return
     sizes = np.array([pair, max(size - size % pair, pair)], dtype=np.float64)

@@ -1,4 +1,5 @@
-"""The queue's decider: allocation, order and strategy; and which workers a run gets."""
+"""Builder of the decider of queues: its allocation, order and strategy, and the choice of the
+workers that a run gets."""
 
 from __future__ import annotations
 
@@ -33,13 +34,16 @@ from sims.scenario.workload import Submission, Workload, iterative
 
 Rule = Allocation | BatchAllocation
 ANY = (None, "lowest", "compact")
-"""Placements for which workers do not differ."""
+"""Placements that treat all workers alike."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
-"""volatile13's, of which a placement can be one."""
+"""Criteria of volatile13 that a placement can use."""
 
 
 def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
-    """Raises InputError for a policy that there is not, or a job that asks for no workers."""
+    """Return the decider of a queue.
+
+    Raises InputError for an unknown policy, or for a job that requests no number of workers.
+    """
     _refuse_without_processors(jobs)
     images = frozenset(
         it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
@@ -64,8 +68,8 @@ def _estimates(scenario: Scenario) -> Estimates | None:
 
 def _policy(scenario: Scenario, jobs: Workload) -> BatchPolicy:
     section, named, folder = scenario.policy, scenario.named_policy, scenario.folder
-    papers = partial(strategy_named, reading=section.reading)
-    strategy: Strategy = named.load("name", papers, folder, Strategy)
+    of_papers = partial(strategy_named, reading=section.reading)
+    strategy: Strategy = named.load("name", of_papers, folder, Strategy)
     first = min(it.job.submitted for it in jobs.submissions)
     orders = partial(order_named, first=first)
     usual = default_order(named.name)
@@ -83,9 +87,9 @@ def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
     asking = [isinstance(it.job.profile, Asking) for it in jobs.submissions]
     if section.allocation is None and all(asking):
         return requested
-    papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
+    of_papers = partial(allocation_named, allotment=section.allotment, eps=section.eps)
     serves = Allocation, BatchAllocation
-    rule: Any = section.load("allocation", papers, scenario.folder, *serves, default="LPA")
+    rule: Any = section.load("allocation", of_papers, scenario.folder, *serves, default="LPA")
     if not any(asking):
         return rule  # type: ignore[no-any-return]
     return BatchWhereAsked(rule) if hasattr(rule, "allot") else WhereAsked(rule)
@@ -105,9 +109,10 @@ def _refuse_without_processors(jobs: Workload) -> None:
 
 
 def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | None:
-    """Which free workers a run gets, where they differ; None: where numbers alone say it.
+    """Return the function that chooses the free workers that a run gets; None: numbers alone
+    decide.
 
-    Raises InputError for a placement that there is not.
+    Raises InputError for an unknown placement.
     """
     name = scenario.policy.placement
     platform = scenario.full_platform
@@ -126,11 +131,11 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         )
     from policies.enrolment import named as enrolment_named
 
-    believed = platform.belief(scenario.policy.expectation)
+    belief = platform.belief(scenario.policy.expectation)
     submissions = {it.job.index: it for it in jobs.submissions}
 
     def size(index: int, members: int) -> Enrolment:
-        return _as_enrolment(scenario, submissions[index], members, believed)
+        return _as_enrolment(scenario, submissions[index], members, belief)
 
     return ByCriterion(scheduler, enrolment_named(name), labels, size)
 
@@ -138,7 +143,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
 def _as_enrolment(
     scenario: Scenario, submission: Submission, members: int, belief: Belief
 ) -> Enrolment:
-    """One task for each member, which takes it the run's time; in whole units, rounded up."""
+    """Return a run as an enrolment of one task for each member, which computes the task for the
+    run's time; times are rounded up to whole units."""
     job, platform, master = submission.job, scenario.full_platform, scenario.master
     if job.kind == "iterative":
         share = -(-iterative(submission).tasks // members)

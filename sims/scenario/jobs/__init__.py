@@ -1,4 +1,5 @@
-"""`[job]` by the kind of its jobs, and those that `[[job.jobs]]` lists one by one."""
+"""The `[job]` section for each kind of job, and the entries of `[[job.jobs]]` that list jobs one by
+one."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ from sims.tables.fields import (
 )
 
 RESERVED = SCHEDULER, HAZARD, MASTER, CAP, SOURCE = "scheduler", "hazard", "master", "cap", "source"
-"""Actors that no job can be called like."""
+"""Names that no job may have, because other actors in the log use them."""
 JobName = Annotated[
     str,
     Accepts(
@@ -42,47 +43,52 @@ JobName = Annotated[
 
 
 class ListedJob(Section):
-    """What every listed job may say beside its size."""
+    """The keys that every listed job has, whatever its kind."""
 
     name: JobName = ""
-    """Default: J1, J2, ..."""
+    """Name of the job in the log; default: J1, J2, ... in the order of the list."""
     failures: Failures | None = None
-    """Verifications that find an error before one does not; or 1 for each one that does, else 0;
-    default: drawn as `[errors]` says."""
+    """Number of verifications that find an error before the first that does not; or a list with,
+    for each verification, 1 if it finds an error and 0 if not. Default: errors are drawn as
+    `[errors]` says."""
     release: Time = 0
-    """When it is submitted."""
+    """Time at which the job is submitted, time units."""
     deadline: Duration | None = None
-    """Time from then by which it is to be completed; default: it is never late."""
+    """Time from its submission by which the job should be completed, time units; default: it is
+    never late."""
     verification: Time | None = None
-    """v; default: that of [job]."""
+    """v: time that the detector adds to each run of this job, time units; default: that of `[job]`.
+    """
     estimate: Duration | None = None
-    """The time that its user requested; default: what it takes."""
+    """The run time that the user requested, time units; default: the time that the job takes."""
     user: str = ""
-    """Whose it is; default: not known."""
+    """User who submitted the job; default: not known."""
     group: str = ""
-    """Its user's; default: not known."""
+    """Group of the user; default: not known."""
     queue: str = ""
-    """The site's, into which it is submitted; default: not known."""
+    """Queue of the site into which the job is submitted; default: not known."""
     priority: Number = 0
-    """Larger is more urgent, to policies that look at it."""
+    """Priority, larger is more urgent; only some policies consider it."""
     protection: ProtectionSection | None = None
-    """Default: that of the file."""
+    """Protection of this job; default: that of `[protection]`."""
     program: Time | None = None
-    """Default, as of `data` and `image`: that of [master]."""
+    """Time to send the job's program to one worker, time units; default, as of `data` and `image`:
+    that of `[master]`."""
     data: Time | None = None
-    """Of each unit."""
+    """Time to send the input data of one unit (a task), time units."""
     image: Time | None = None
-    """Of one worker."""
+    """Time to send the checkpoint (image) of one worker, time units."""
 
     @property
     def verdicts(self) -> tuple[int, ...] | None:
-        """Its listed failures; None: they are drawn."""
+        """The outcomes of verifications as the scenario lists them, 1 for a failure; None: they are
+        drawn."""
         failures = self.failures
         return (1,) * failures if isinstance(failures, int) else failures
 
     @property
     def count(self) -> int | None:
-        """f_j: how many runs fail before one succeeds; None: drawn."""
+        """f_j: the number of runs that fail before one succeeds; None: it is drawn."""
         return None if self.verdicts is None else (*self.verdicts, 0).index(0)
 
 
@@ -92,12 +98,12 @@ class RigidJob(ListedJob):
     kind: Literal["rigid"] = "rigid"
     """Default: that of [job]."""
     processors: Count
-    """p_j."""
+    """p_j: number of processors."""
     time: Duration
-    """t_j: error-free time of one run, verification excluded."""
+    """t_j: error-free time of one run, without verification, time units."""
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """t(p) of the job of that index."""
+        """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""
         return Rigid(self.processors, self.time)
 
 
@@ -107,9 +113,10 @@ class MoldableJob(ListedJob):
     kind: Literal["moldable"] = "moldable"
     """Default: that of [job]."""
     speedup: MoldableSpeedup
-    """`{kind = "amdahl", work = 1000, fraction = 0.1}` and the like."""
+    """Execution time by number of processors, such as `{kind = "amdahl", work = 1000, fraction =
+    0.1}`."""
     processors: Count | None = None
-    """How many it gets, always; default: as many as [policy] allots."""
+    """Fixed number of processors; default: as many as `[policy]` allots."""
 
     def check(self) -> None:
         wanted = self.processors or 1
@@ -117,7 +124,7 @@ class MoldableJob(ListedJob):
             raise Unacceptable("processors", wanted, f"1 to {most}, for which it has times")
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """t(p) of the job of that index."""
+        """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""
         profile = self.speedup.profile()
         return Fixed(profile, self.processors) if self.processors else profile
 
@@ -127,12 +134,13 @@ class MalleableEntry(ListedJob):
 
     kind: Literal["malleable"] = "malleable"
     footprint: NotNegative
-    """m_i: data units."""
+    """m_i: memory footprint, data units."""
     speedup: AnySpeedup = Field(default_factory=Synthetic)
-    """How execution times depend on workers."""
+    """Execution time by number of workers."""
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """t(p) of the job of that index."""
+        """Return t(p), the application's execution time on p workers; `index` counts jobs from
+        0."""
         return Application(self.footprint, self.speedup, platform.size)
 
 
@@ -142,16 +150,21 @@ class IterativeEntry(ListedJob):
     kind: Literal["iterative"] = "iterative"
     """Default: that of [job]."""
     tasks: Drawn
-    """m: tasks per iteration, in lockstep."""
+    """m: tasks in each iteration; they compute in lockstep."""
     iterations: Count
-    """Iterations to complete."""
+    """Number of iterations to complete."""
     processors: Count | None = None
-    """How many workers it asks a queue for; an enrolment policy chooses itself."""
+    """Number of workers that the job requests from a queue; an enrolment policy chooses the number
+    itself."""
     task_times: tuple[Duration, ...] = ()
-    """w_q of this job by worker; default: the workers' own task_time."""
+    """w_q: slots that worker q computes a task of this job, one number for each worker; default:
+    the workers' own `task_time`."""
 
     def times(self, index: int, platform: Platform) -> tuple[float, ...]:
-        """w_q, by worker. Raises InputError where a list is not of the platform's length."""
+        """Return w_q, the time of one task on each worker.
+
+        Raises InputError where `task_times` has not one entry for each worker of the platform.
+        """
         if len(self.task_times) not in (0, platform.size):
             raise unfit(
                 f"job.jobs.{index}.task_times",
@@ -161,7 +174,8 @@ class IterativeEntry(ListedJob):
         return self.task_times or tuple(worker.task_time for worker in platform)
 
     def profile(self, index: int, platform: Platform) -> Profile:
-        """t(p) of the job of that index."""
+        """Return t(p), an estimate of one iteration's time from the mean of the workers' task
+        times; `index` counts jobs from 0."""
         times = self.times(index, platform)
         return Lockstep(self.processors or 1, self.tasks, sum(times) / len(times))
 
@@ -170,43 +184,44 @@ AnyJob = Annotated[RigidJob | MoldableJob | MalleableEntry | IterativeEntry, One
 
 
 class Overrun(enum.Enum):
-    """What becomes of a run that reaches the user's estimate."""
+    """What happens to a run that reaches the user's estimate."""
 
     FINISH = "finish"
-    """It goes on; only reservations believe the estimate."""
+    """The run goes on; only reservations rely on the estimate."""
     KILL = "kill"
-    """It is cancelled and its job is gone."""
+    """The run is cancelled and its job leaves the system."""
 
 
 class JobFields(Section):
-    """What `[job]` has for every kind."""
+    """The keys that `[job]` has for every kind of job."""
 
     SOURCES: ClassVar[tuple[str, ...]] = ("jobs", "synthetic")
-    """Keys of which exactly one says where its jobs come from."""
+    """Keys of which the section sets exactly one: the source of the jobs."""
 
     jobs: tuple[AnyJob, ...] = ()
-    """Listed one by one; of the section's kind where they say no other."""
+    """Jobs listed one by one; a job without a `kind` is of the section's kind."""
     verification: Time = 0
-    """v: time units that the detector adds to each run."""
+    """v: time that the detector adds to each run, time units."""
     overrun: Overrun = Overrun.FINISH
-    """Of a run that reaches the user's estimate: `finish` or `kill`."""
+    """Treatment of a run that reaches the user's estimate: `finish` or `kill`."""
     cap: DurationOrInf | None = None
-    """Time at which the run ends, whatever is unfinished; `inf`: never; default: never, but
-    1,000,000 where an enrolment policy decides."""
+    """Time at which the simulation ends even if jobs are unfinished, time units; `inf`: never;
+    default: never, but 1,000,000 where an enrolment policy decides."""
 
     @property
     def listed(self) -> tuple[AnyJob, ...]:
-        """The jobs that it describes one by one."""
+        """Return the jobs that the section describes one by one."""
         return self.jobs
 
     def drawn(self, workers: int) -> Sequence[Profile]:
-        """Those that it draws, for a platform of `workers`."""
+        """Return the profiles that the section draws at random, for a platform of `workers`
+        workers."""
         source = getattr(self, "synthetic", None)
         return source.draw() if source else ()
 
     @property
     def sources(self) -> dict[str, object]:
-        """Where jobs may come from."""
+        """Map each key that can be the source of the jobs to its value."""
         return {key: getattr(self, key) for key in self.SOURCES}
 
 
@@ -235,7 +250,7 @@ class RigidSection(JobFields):
 
     @property
     def log(self) -> WorkloadFile | None:
-        """The real log that the jobs come from."""
+        """The job log that the section names; None: jobs come from elsewhere."""
         return self.swf or self.batsim or self.sacct
 
 
@@ -253,13 +268,14 @@ class IterativeSection(JobFields):
 
     kind: Literal["iterative"] = "iterative"
     name: str = "application"
-    """What the log calls it."""
+    """Name of the application in the log."""
     tasks: Drawn | None = None
-    """m: tasks per iteration, in lockstep."""
+    """m: tasks in each iteration; they compute in lockstep."""
     iterations: Count | None = None
-    """Iterations to complete; default: 1."""
+    """Number of iterations to complete; default: 1."""
     processors: Count | None = None
-    """How many workers it asks a queue for; an enrolment policy chooses itself."""
+    """Number of workers that the application requests from a queue; an enrolment policy chooses the
+    number itself."""
 
     @property
     def listed(self) -> tuple[AnyJob, ...]:
@@ -274,13 +290,14 @@ class MalleableSection(JobFields):
 
     kind: Literal["malleable"] = "malleable"
     pair: Count = 2
-    """Workers per group of buddies; 1: each keeps its own checkpoint only."""
+    """Workers in a group of buddies, which keep each other's checkpoints; 1: each worker keeps its
+    own only."""
     footprints: tuple[NotNegative, ...] = ()
-    """m_i: data units of each application."""
+    """m_i: memory footprint of each application, data units."""
     synthetic: DrawnApplications | None = None
-    """More applications, drawn at random."""
+    """Applications drawn at random, in addition to those of `footprints`."""
     speedup: AnySpeedup = Field(default_factory=Synthetic)
-    """How execution times depend on workers."""
+    """Execution time by number of workers."""
 
     @property
     def sources(self) -> dict[str, object]:

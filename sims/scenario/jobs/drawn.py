@@ -1,6 +1,9 @@
-"""Jobs drawn as the papers draw theirs: rigid ones (rigid21, section 5.1), moldable ones
-(moldable21, section 5.1), malleable applications (malleable17, section 6.1); and from the model of
-Lublin and Feitelson (JPDC 63, 2003, 1105-1122), a workload of a day's cycle."""
+"""Jobs drawn at random as the papers draw theirs.
+
+Rigid jobs follow rigid21, section 5.1; moldable jobs moldable21, section 5.1; malleable
+applications malleable17, section 6.1. The model of Lublin and Feitelson (JPDC 63, 2003, 1105-1122)
+draws a workload with a daily cycle.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +35,24 @@ from sims.tables.fields import (
 )
 
 LARGEST = 2.0**63
-"""Footprints are drawn as 64-bit integers."""
+"""Bound below which footprints lie, because they are drawn as 64-bit integers."""
 
 
 class UniformJobs(Section):
-    """`[job.synthetic]`: jobs drawn as in rigid21, section 5.1."""
+    """`[job.synthetic]`: rigid jobs drawn as in rigid21, section 5.1."""
 
     count: Drawn = 100
-    """How many jobs."""
+    """Number of jobs."""
     processors: Annotated[tuple[int, int], RANGE] = (50, 2000)
-    """p_j is a uniform integer between these, both included."""
+    """Least and largest number of processors; p_j is a uniform integer between the two, both
+    included."""
     time: TimeRange = (100, 20000)
-    """t_j is uniform between these."""
+    """Shortest and longest error-free time, time units; t_j is uniform between the two."""
     seed: Natural = 0
-    """Which set of jobs is drawn; the scenario's own seed draws their failures."""
+    """Seed of the set of jobs; the scenario's own seed draws the jobs' failures."""
 
     def draw(self) -> list[Rigid]:
-        """The set of jobs."""
+        """Draw the jobs; the same seed always gives the same jobs."""
         rng = stream(self.seed, "jobs")
         low, high = self.processors
         counts = rng.integers(low, high, size=self.count, endpoint=True)
@@ -68,19 +72,19 @@ class Model(enum.Enum):
 
 
 class SyntheticJobs(Section):
-    """`[job.synthetic]`: jobs drawn as in moldable21, section 5.1."""
+    """`[job.synthetic]`: moldable jobs drawn as in moldable21, section 5.1."""
 
     model: Model = Model.MIX
-    """roofline, communication, amdahl, mix-low-com, mix or power."""
+    """Speedup model of all jobs: roofline, communication, amdahl, mix-low-com, mix or power."""
     count: Drawn = 500
-    """How many jobs."""
+    """Number of jobs."""
     work: TimeRange = (5_000, 4_000_000)
-    """w_j is uniform between these, in seconds on one processor."""
+    """Least and most work of a job, seconds on one processor; w_j is uniform between the two."""
     seed: Natural = 0
-    """Which set of jobs is drawn; the scenario's own seed draws their failures."""
+    """Seed of the set of jobs; the scenario's own seed draws the jobs' failures."""
 
     def draw(self) -> list[Speedup]:
-        """The set of jobs."""
+        """Draw the jobs; the same seed and model always give the same jobs."""
         rng = stream(self.seed, f"jobs/{self.model.value}")
         return [_drawn(self.model, rng, *self.work) for _ in range(self.count)]
 
@@ -107,21 +111,22 @@ def _drawn(model: Model, rng: Generator, low: float, high: float) -> Speedup:
         return amdahl(work, _sequential(rng))
     if model is Model.POWER:
         return power(work, float(rng.uniform(0, 1)))
+    # moldable21, section 5.1: `mix` multiplies the communication cost by 3, `mix-low-com` does not.
     factor = 3 if model is Model.MIX else 1
     return mix(work, _degree(rng), _sequential(rng), factor * _cost(rng))
 
 
 class DrawnApplications(Section):
-    """`[job.synthetic]`: applications drawn as in malleable17, section 6.1."""
+    """`[job.synthetic]`: malleable applications drawn as in malleable17, section 6.1."""
 
     count: Drawn
-    """n: applications."""
+    """n: number of applications."""
     smallest: Positive = 1_500_000.0
-    """m_inf: data units of the smallest application."""
+    """m_inf: footprint of the smallest application, data units."""
     largest: Positive = 2_500_000.0
-    """m_sup: data units of the largest."""
+    """m_sup: footprint of the largest application, data units."""
     seed: Natural = 0
-    """Which pack is drawn; the scenario's own seed draws its faults."""
+    """Seed of the pack; the scenario's own seed draws its faults."""
 
     def check(self) -> None:
         if not self.largest < LARGEST:
@@ -132,7 +137,8 @@ class DrawnApplications(Section):
             )
 
     def footprints(self) -> tuple[float, ...]:
-        """Whole numbers of data units, uniform between the two."""
+        """Draw the footprints: whole numbers of data units, uniform from `smallest` to
+        `largest`."""
         rng = stream(self.seed, "pack")
         low, high = int(self.smallest), int(self.largest)
         return tuple(map(float, rng.integers(low, high, size=self.count, endpoint=True).tolist()))
@@ -154,15 +160,19 @@ class DrawnApplications(Section):
 
 DAY, SLOTS = 86_400, 48
 SLOT = DAY / SLOTS
-"""Half an hour: the daily cycle's step."""
+"""Length of half an hour in seconds, the step of the daily cycle."""
 FIRST = 11
-"""The half hour, as the published law counts them, at which its cycle begins."""
+"""Number of the half hour at which the daily cycle begins, as the published law counts them."""
 DAWN = 9
-"""The half hour of the day that this is: 4:30, when fewest jobs arrive. Counted from midnight the
-law's would be 5:30; lublin-256 has its arrivals 1.1 h earlier (0.75 h to 1.6 h, 95 % of bootstraps
-over its 89 days)."""
+"""Half hour of the day, counted from midnight, at which the cycle begins: 4:30, when the fewest
+jobs arrive.
+
+Counted from midnight the law's cycle would begin at 5:30; in lublin-256 arrivals are 1.1 h earlier
+(0.75 h to 1.6 h, 95 % of bootstraps over its 89 days).
+"""
 LONGEST_RUN, LONGEST_GAP = 12.0, 13.0
-"""Natural logarithms of seconds, beyond which is drawn again: two days, five days."""
+"""Natural logarithms of seconds above which a value is drawn again: two days for runs, five for
+gaps."""
 BOUNDS = {"short": LONGEST_RUN, "long": LONGEST_RUN, "gaps": LONGEST_GAP}
 
 Times = NDArray[np.float64]
@@ -177,36 +187,38 @@ Gamma = Annotated[
 
 
 class Lublin(Section):
-    """`[job.lublin]`: jobs of Lublin and Feitelson's model (JPDC 2003), drawn as the run's seed
-    says; its parameters are the published ones of all jobs unless set."""
+    """`[job.lublin]`: jobs drawn from the model of Lublin and Feitelson (JPDC 2003) with the run's
+    seed; unset parameters have the published values for all jobs."""
 
     jobs: Drawn
-    """How many."""
+    """Number of jobs."""
     machine: Count | None = None
     """Processors of the machine that the largest jobs fill; default: the platform's."""
     serial: Probability = 0.244
-    """Share of jobs of one processor."""
+    """Share of jobs with one processor."""
     powers: Probability = 0.576
     """Share of jobs whose size is drawn as a power of two."""
     smallest: NotNegative = 0.8
-    """Logarithm to base 2 of a parallel job's least size."""
+    """Base-2 logarithm of the least size of a parallel job."""
     bend: Positive = 2.5
-    """So far below the machine's, the logarithm of sizes passes from its first uniform stage to
-    its second."""
+    """Distance below the base-2 logarithm of the machine's size at which the logarithm of sizes
+    passes from its first uniform stage to its second."""
     below: Probability = 0.86
-    """Probability of the first stage, the smaller sizes."""
+    """Probability of the first stage, that of the smaller sizes."""
     short: Gamma = (4.2, 0.94)
-    """Shape and scale of the gamma law of the logarithm of short runs, in s."""
+    """Shape and scale of the gamma law of the natural logarithm of short run times, in s."""
     long: Gamma = (312, 0.03)
-    """The same of long runs."""
+    """Shape and scale of the gamma law of the natural logarithm of long run times, in s."""
     mix: Pair = (-0.0054, 0.78)
-    """Slope and intercept of the probability that a run is short, against its processors."""
+    """Slope and intercept of the probability that a run is short, as a linear function of its
+    processors."""
     gaps: Gamma = (10.2303, 0.4871)
-    """Shape and scale of the gamma law of the logarithm of times between arrivals in peak hours."""
+    """Shape and scale of the gamma law of the natural logarithm of times between arrivals in peak
+    hours, in s."""
     rush: Positive = 1.0225
-    """The same scale over all hours, to that of peak hours."""
+    """Factor on the scale of `gaps` that turns peak hours into all hours."""
     cycle: Gamma = (8.1737, 3.9631)
-    """Shape and scale of the gamma law of arrivals by half hour of the day."""
+    """Shape and scale of the gamma law of the arrivals by half hour of the day."""
 
     def check(self) -> None:
         # What lies mostly beyond the bound would be drawn again for ever.
@@ -218,9 +230,11 @@ class Lublin(Section):
             raise Unacceptable("rush", self.rush, f"at most {LONGEST_GAP / mean:.4g} with `gaps`")
 
     def draw(self, rng: Generator, workers: int) -> JobLog:
-        """The jobs for a machine of `workers` where none is said; time 0 is a midnight.
+        """Draw the jobs; time 0 is a midnight.
 
-        Raises InputError where the least job is larger than the machine."""
+        `workers` is the machine's size where `machine` is not set. Raises InputError where the
+        least job is larger than the machine.
+        """
         most = log2(max(2, self.machine or workers))
         if self.smallest > most:
             raise unfit(
@@ -268,7 +282,8 @@ class Lublin(Section):
         return arrivals
 
     def weights(self) -> Times:
-        """Arrivals in each half hour of a day from midnight on; their mean is 1."""
+        """Return the relative number of arrivals in each half hour of a day from midnight on; the
+        mean is 1."""
         from scipy.stats import gamma  # it takes longer to import than most runs
 
         shape, scale = self.cycle

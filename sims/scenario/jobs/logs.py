@@ -1,5 +1,5 @@
-"""The jobs of a log before a run: which take part, by which rules they are cleaned, how the load is
-changed, and how more of a log that is too short is drawn."""
+"""Changes that are made to the jobs of a log before a run: selection, cleaning, scaling of the
+load, and resampling of a log that is too short."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sims.tables.fields import (
 from sims.telling import apart
 
 Status = Literal["completed", "failed", "cancelled", "unknown"]
-"""How a job ended where the log was kept."""
+"""How a job ended when the log was recorded."""
 
 COLUMNS = np.dtype(
     [
@@ -38,28 +38,32 @@ COLUMNS = np.dtype(
         *(("queues", object), ("priorities", float), ("waits", float)),
     ]
 )
-"""What is known of each job, as `LoggedJob` has it; a number that is not known is nan."""
+"""Columns of what is known of each job, named as the fields of `LoggedJob`; nan where a number is
+not known."""
 
 
 @frozen(eq=False)
 class Replay:
-    """Jobs of a log by time of submission, and what is done to them before a run, and to how many:
-    nothing is done silently."""
+    """Jobs of a log in order of submission, with a count of every change made to them before a run,
+    so that no change is silent."""
 
     rows: NDArray[np.void]
-    """Of COLUMNS."""
+    """The jobs, with the columns of COLUMNS."""
     left_out: tuple[tuple[str, int], ...] = ()
-    """(reason, jobs)."""
+    """Pairs of a reason and the number of jobs left out for that reason."""
     changed: tuple[tuple[str, int], ...] = ()
-    """(how, jobs)."""
+    """Pairs of a kind of change and the number of jobs changed."""
     begins: float | None = None
-    """Seconds since 1970 at time 0; None: not known, or another time than the log's."""
+    """Seconds from 1970 to time 0; None: not known, or the times are no longer those of the log."""
 
     @classmethod
     def of(cls, log: JobLog) -> Self:
-        """All jobs. Raises OverflowError where processors have no 64 bits."""
-        told = tuple(log.left_out.items()), tuple(log.changed.items())
-        return cls(np.array(list(log.jobs), dtype=COLUMNS), *told, log.begins)
+        """Take all jobs of a log.
+
+        Raises OverflowError where a number of processors does not fit in 64 bits.
+        """
+        counts = tuple(log.left_out.items()), tuple(log.changed.items())
+        return cls(np.array(list(log.jobs), dtype=COLUMNS), *counts, log.begins)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,27 +72,33 @@ class Replay:
         return self.rows[column]
 
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
-        """The jobs of a mask; the others are left out for `reason`."""
+        """Keep the jobs of a mask; the others are counted as left out for `reason`."""
         if kept.all():
             return self
-        told = reason, len(kept) - int(np.count_nonzero(kept))
-        return evolve(self, rows=self.rows[kept], left_out=(*self.left_out, told))
+        entry = reason, len(kept) - int(np.count_nonzero(kept))
+        return evolve(self, rows=self.rows[kept], left_out=(*self.left_out, entry))
 
     def change(self, how: str, jobs: int, **columns: NDArray[Any]) -> Self:
-        """With other values in some columns: so many jobs were changed, if any."""
-        rows, told = self.rows.copy(), ((how, jobs),) if jobs else ()
+        """Replace the values of some columns, and note that so many jobs were changed if any
+        were."""
+        rows, entries = self.rows.copy(), ((how, jobs),) if jobs else ()
         for column, values in columns.items():
             rows[column] = values
-        return evolve(self, rows=rows, changed=(*self.changed, *told))
+        return evolve(self, rows=rows, changed=(*self.changed, *entries))
 
     def unlike(self) -> Self:
-        """Where load or times are no longer those that the log's waits came of."""
+        """Forget the log's waits and its date, which are meaningless once load or times have
+        changed."""
         waits = np.full(len(self), np.nan)
         return evolve(self.change("", 0, waits=waits), begins=None)
 
     def load(self, workers: int, cut: bool = False) -> float:
-        """Their area over what `workers` could do from the first submission to the last; those
-        that need more are cut to `workers`, or have no part in it."""
+        """Return the load: the jobs' area over the capacity of `workers` workers from the first
+        submission to the last.
+
+        Jobs that need more than `workers` count as `workers` wide if `cut` is set, otherwise not at
+        all.
+        """
         sizes = np.minimum(self["processors"], workers) if cut else self["processors"]
         fit = sizes <= workers
         submitted = self["submitted"][fit]
@@ -97,16 +107,18 @@ class Replay:
 
 
 class Rule(enum.Enum):
-    """A rule of cleaning."""
+    """A rule for cleaning a log before its jobs are simulated."""
 
     FLURRIES = "flurries"
-    """Leaves out flurries: long rows of one user's jobs, each soon after the one before."""
+    """Leaves out flurries: long rows of one user's jobs, each submitted soon after the one before.
+    """
     CUT_WIDE = "cut-wide"
-    """Gives jobs larger than the machine the whole of it, which else are left out."""
+    """Gives jobs that are larger than the machine all of its processors; otherwise they are left
+    out."""
     CUT_RUNS = "cut-runs"
-    """Ends runs at their users' estimates, as the machine of the log was to do."""
+    """Ends runs at their users' estimates, as the log's machine should have done."""
     RAISE_ESTIMATES = "raise-estimates"
-    """Raises an estimate that its run outlived to what it took."""
+    """Raises an estimate to the run time where the run took longer than its estimate."""
 
 
 Names = tuple[Annotated[int | str, Accepts("a whole number, a string")], ...]
@@ -117,15 +129,18 @@ Window = Annotated[
 
 
 class Flurry(Section):
-    """`[job.select.flurry]`: what the rule `flurries` takes for one."""
+    """`[job.select.flurry]`: the definition of a flurry for the rule `flurries`."""
 
     jobs: Count = 1000
-    """The least jobs of one user in a row."""
+    """Least number of one user's jobs in a row."""
     gap: Duration = 3600
-    """The most time units between two submissions of a row."""
+    """Largest time between two successive submissions of a row, time units."""
 
     def rows(self, log: Replay) -> NDArray[np.bool_]:
-        """Which jobs are in one; a job whose user is unknown is in none."""
+        """Return a mask of the jobs that are in a flurry; jobs whose user is unknown are in
+        none."""
+        # Rows of one user: sort by user, then by submission; a new row begins with another user or
+        # a long gap.
         _, users = np.unique(log["users"].astype(str), return_inverse=True)
         order = np.lexsort((log["submitted"], users))
         other = np.diff(users[order], prepend=-1) != 0
@@ -138,32 +153,32 @@ class Flurry(Section):
 
 
 class Selection(Section):
-    """`[job.select]`: which jobs of a log take part; default: all. The run's log tells how many
-    were left out or changed, and why."""
+    """`[job.select]`: the jobs of a log that take part; default: all. The run's log gives the
+    number of jobs left out or changed for each reason."""
 
     window: Window = (0, inf)
-    """Submitted from here, and before there: seconds since the log's start. The run begins at the
-    window's start."""
+    """Start and end of the submissions that take part, seconds since the log's start; the run
+    begins at the window's start."""
     users: Names = ()
-    """Of these users only, as the log numbers or names them."""
+    """Users whose jobs take part, as the log numbers or names them; default: all."""
     groups: Names = ()
-    """Of these groups only."""
+    """Groups whose jobs take part; default: all."""
     queues: Names = ()
-    """Of these queues only."""
+    """Queues whose jobs take part; default: all."""
     statuses: tuple[Status, ...] = ()
-    """Of these statuses only."""
+    """Statuses of the jobs that take part; default: all."""
     processors: Annotated[tuple[int, int], RANGE] | None = None
-    """The least and the most that a job has; default: any."""
+    """Least and largest number of processors of a job that takes part; default: any."""
     time: TimeRange | None = None
-    """The least and the most that a run takes; default: any."""
+    """Shortest and longest run time of a job that takes part; default: any."""
     clean: tuple[Rule, ...] = ()
-    """Rules of cleaning."""
+    """Rules for cleaning the log; default: none."""
     flurry: Flurry = Field(default_factory=Flurry)
     first: Count | None = None
-    """So many of what is left; default: all."""
+    """Number of jobs taken from the start of what is left; default: all."""
 
     def apply(self, log: Replay) -> Replay:
-        """The jobs that take part, cleaned."""
+        """Return the jobs that take part, cleaned."""
         for key in ("statuses", "users", "groups", "queues"):
             if asked := [str(it) for it in getattr(self, key)]:
                 kept = np.isin(log[key].astype(str), asked)
@@ -190,6 +205,7 @@ class Selection(Section):
             log = log.keep(~self.flurry.rows(log), "part of a flurry")
         times, estimates = log["times"], log["estimates"]
         over = int((times > estimates).sum())
+        # An unknown estimate is nan: fmin then keeps the run time.
         if Rule.CUT_RUNS in self.clean:
             return log.change("run cut to its estimate", over, times=np.fmin(times, estimates))
         if Rule.RAISE_ESTIMATES in self.clean:
@@ -198,7 +214,11 @@ class Selection(Section):
         return log
 
     def cut(self, log: Replay, workers: int) -> Replay:
-        """Jobs larger than `workers`, where a rule cuts them: what is scaled may become so."""
+        """Cut jobs that are larger than the platform to `workers` processors, if the rule
+        `cut-wide` is set.
+
+        This follows scaling, which may make jobs larger than the platform.
+        """
         if Rule.CUT_WIDE not in self.clean:
             return log
         sizes = log["processors"]
@@ -207,36 +227,39 @@ class Selection(Section):
 
 
 class ScaledBy(enum.Enum):
-    """What of the jobs is scaled."""
+    """The property of the jobs that is scaled."""
 
     ARRIVALS = "arrivals"
-    """The times between submissions are divided by the factor."""
+    """Divides the times between submissions by the factor."""
     PROCESSORS = "processors"
-    """Sizes are multiplied by it, rounded, at least 1."""
+    """Multiplies numbers of processors by the factor, rounded, at least 1."""
     TIMES = "times"
-    """Times of runs, and estimates, are multiplied by it."""
+    """Multiplies run times and estimates by the factor."""
 
 
 class Scale(Section):
-    """`[job.scale]`: a load that is higher or lower than the log's. Load is the jobs' area over
-    what the platform could do from the first submission to the last; jobs that are larger than the
-    platform, and hence left out, have no part in it."""
+    """`[job.scale]`: a higher or lower load than the log's. Load is the jobs' area over the
+    platform's capacity from the first submission to the last; jobs that are larger than the
+    platform, which are left out, do not count."""
 
     by: ScaledBy = ScaledBy.ARRIVALS
-    """arrivals, processors or times."""
+    """What is scaled: `arrivals`, `processors` or `times`."""
     factor: Positive | None = None
-    """Above 1: more load. Either this or `load`."""
+    """Factor of the scaling, above 1 for more load. Either this or `load`."""
     load: Positive | None = None
-    """The load to reach, 1 being all that the platform can do; sizes, which are rounded
-    and may outgrow the platform, come near it."""
+    """Load to reach, where 1 is the platform's whole capacity. Scaled numbers of processors, which
+    are rounded and may exceed the platform, only come close to the load."""
 
     def check(self) -> None:
         if (self.factor is None) == (self.load is None):
             raise Unacceptable("factor", self.factor, "either `factor` or `load`")
 
     def apply(self, log: Replay, workers: int, cut: bool = False) -> Replay:
-        """The jobs, scaled. `cut`: those larger than the platform will get all of it. Raises
-        InputError where no load is defined."""
+        """Return the jobs, scaled.
+
+        `cut` means that jobs larger than the platform will get all of it. Raises InputError where
+        no load is defined.
+        """
         before = log.load(workers, cut)
         if self.load is not None and not np.isfinite(before):
             raise unfit(
@@ -261,21 +284,21 @@ class Scale(Section):
 
 
 class Resample(Section):
-    """`[job.resample]`: blocks of the log drawn with replacement, one after the other, as the
-    run's seed says: the day of a week and the hour stay, and so does what hangs together within a
-    block (a user's session)."""
+    """`[job.resample]`: blocks of the log, drawn with replacement with the run's seed and put one
+    after the other. The day of the week and the hour stay, and so do dependences within a block (a
+    user's session)."""
 
     blocks: Count
-    """How many are drawn."""
+    """Number of blocks to draw."""
     length: Duration = 604_800
-    """Of a block: time units; a week of seconds. The log's last block, which it does not fill, is
-    never drawn."""
+    """Length of a block, time units; default: a week of seconds. The log's last block is never
+    drawn where it is incomplete."""
 
     def apply(self, log: Replay, rng: Generator) -> Replay:
-        """Drawn anew from the whole blocks of a log.
+        """Return jobs that are drawn anew from the whole blocks of a log.
 
-        A job that is drawn again is called J7.2, J7.3 and so on. Raises InputError where there is
-        no whole block.
+        A job that is drawn again is called J7.2, J7.3 and so on. Raises InputError where the log
+        has no whole block.
         """
         whole = int(log["submitted"].max() // self.length) if len(log) else 0
         if not whole:

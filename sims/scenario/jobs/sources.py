@@ -1,4 +1,5 @@
-"""Where jobs come from: files of real logs; streams of arrivals, with their sizes."""
+"""Sources of jobs: files with the logs of real machines, and streams of arrivals with their
+sizes."""
 
 from __future__ import annotations
 
@@ -19,19 +20,20 @@ from sims.tables import Held, OneOf, Section
 from sims.tables.fields import NOT_EMPTY, Accepts, Count, Duration, Positive, Time
 
 BLOCK = 256
-"""Draws at a time."""
+"""Number of values drawn at a time; one call for many values is faster than many calls."""
 
 Numbered = tuple[int, tuple[float, float]]
-"""A job's number, its time of arrival, its size."""
+"""A job's number with its arrival time and its size."""
 
 
 class WorkloadFile(Section):
-    """`[job.swf]` or `[job.batsim]`: jobs of a real log, arriving as they did."""
+    """`[job.swf]` or `[job.batsim]`: jobs of a real log, submitted at the times of the log."""
 
     file: str
-    """From the scenario's folder; plain or compressed."""
+    """Path of the log, relative to the scenario's folder; the file may be compressed."""
     estimates: bool = True
-    """Whether reservations believe the users' requested times; else what the jobs take."""
+    """Whether reservations rely on the users' requested times; if not, on the times that jobs take.
+    """
 
 
 def _is_zone(name: str) -> bool:
@@ -44,9 +46,9 @@ class SacctFile(WorkloadFile):
     """`[job.sacct]`: jobs of a Slurm cluster, as `sacct -P` prints them."""
 
     timezone: Annotated[str, Accepts("an IANA name such as Europe/Paris", check=_is_zone)] = "UTC"
-    """Whose local time the file tells: sacct prints no offset."""
+    """Time zone of the times in the file, because sacct prints no offset."""
     partition_limit: Duration | None = None
-    """What the limit `Partition_Limit` means."""
+    """Time limit of jobs whose limit is `Partition_Limit`, seconds; default: not known."""
 
 
 class PoissonArrivals(Section):
@@ -54,10 +56,11 @@ class PoissonArrivals(Section):
 
     kind: Literal["poisson"] = "poisson"
     load: Positive
-    """Work that arrives per unit of time, as a fraction of M; redundant work not counted."""
+    """Work that arrives in a time unit, as a fraction of the M workers' capacity; redundant work is
+    not counted."""
 
     def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
-        """Arrival times of jobs of mean size `mean`; endless."""
+        """Yield arrival times without end, for jobs of mean size `mean` on `workers` workers."""
         time, gap = 0.0, mean / (self.load * workers)
         while True:
             for step in rng.exponential(gap, BLOCK).tolist():
@@ -66,30 +69,35 @@ class PoissonArrivals(Section):
 
 
 class ListedArrivals(Section):
-    """`{kind = "list", times = [0, 0.5, 2]}`: explicit times, in any order."""
+    """`{kind = "list", times = [0, 0.5, 2]}`: explicit arrival times, in any order."""
 
     kind: Literal["list"] = "list"
     times: Annotated[tuple[Time, ...], NOT_EMPTY]
-    """a_j of job j, time units."""
+    """a_j: arrival time of job j, time units."""
 
     load: ClassVar[float | None] = None
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
-        """Times, and no sizes."""
+        """Return the arrival times, and an empty sequence because the list has no sizes."""
         return self.times, ()
 
 
 class FileArrivals(Section):
-    """`{kind = "file", path = "log.swf"}`: submit times, and run times as sizes, of an SWF log."""
+    """`{kind = "file", path = "log.swf"}`: submit times of an SWF log, and its run times as
+    sizes."""
 
     kind: Literal["file"] = "file"
     path: str
-    """From the scenario's folder; may be compressed."""
+    """Path of the log, relative to the scenario's folder; the file may be compressed."""
     load: Positive | None = None
-    """Stretch the times so that the load, as a fraction of M, is this; default: as they are."""
+    """Load to reach by stretching the times, as a fraction of the M workers' capacity; default: the
+    times stay as they are."""
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
-        """Submit times, seconds from the first one, and run times. Raises InputError."""
+        """Return submit times in seconds from the first one, and run times.
+
+        Raises InputError if the log cannot be read or has no usable job.
+        """
         from sims.readers.job_logs import read_swf
 
         path = folder / self.path
@@ -104,11 +112,11 @@ ArrivalSection = Annotated[PoissonArrivals | ListedArrivals | FileArrivals, OneO
 
 
 class ListedSizes(Section):
-    """`{kind = "list", sizes = [3, 1, 2]}`."""
+    """`{kind = "list", sizes = [3, 1, 2]}`: explicit job sizes."""
 
     kind: Literal["list"] = "list"
     sizes: Annotated[tuple[Duration, ...], NOT_EMPTY]
-    """p_j of job j, time on a worker of unit speed."""
+    """p_j: size of job j, as the time that a worker of unit speed takes, time units."""
 
 
 SizeSection = Annotated[
@@ -122,37 +130,39 @@ SizeSection = Annotated[
 
 
 class StreamSection(Section):
-    """`[job.stream]`: jobs of one worker each, arriving over time (redundancy17, section III)."""
+    """`[job.stream]`: jobs of one worker each that arrive over time (redundancy17, section III)."""
 
     count: Count | None = None
-    """How many jobs come; default: all that are listed."""
+    """Number of jobs that arrive; default: all that are listed."""
     arrivals: ArrivalSection
-    """`poisson`, `list` or `file`."""
+    """Arrival times: `poisson`, `list` or `file`."""
     sizes: SizeSection | None = None
-    """`deterministic`, `exponential`, `bounded-pareto`, `hyperexponential` or `list`; default:
-    the run times of the arrivals' file, otherwise exponential of mean 1."""
+    """Job sizes: `deterministic`, `exponential`, `bounded-pareto`, `hyperexponential` or `list`;
+    default: the run times of the arrivals' file, or else exponential of mean 1."""
 
 
 def arrivals(
     job: StreamSection, workers: int, system: System, folder: Path, verification: float = 0.0
 ) -> tuple[Iterator[BatchJob], int]:
-    """The jobs of `[job.stream]` by time, of equal times the lower number first, and how many; they
-    are drawn from the streams `arrivals` and `sizes`.
+    """Return the jobs of `[job.stream]` in order of arrival, and their number.
 
-    Raises InputError where lists are too short, or no number of jobs is given.
+    Of jobs with equal times the lower number comes first. Times and sizes are drawn from the random
+    streams `arrivals` and `sizes`, so that neither changes with the law of the other. Raises
+    InputError where a list is too short, or where no number of jobs is given.
     """
     source, law = job.arrivals, job.sizes or Exponential()
     if isinstance(law, ListedSizes):
         sizes, mean = iter(law.sizes), sum(law.sizes) / len(law.sizes)
     else:
-        sizes, mean = _drawn(law, system.stream("sizes")), law.mean
+        sizes, mean = _endless_sizes(law, system.stream("sizes")), law.mean
     if isinstance(source, PoissonArrivals):
         times, number = source.draw(system.stream("arrivals"), workers, mean), _number(job)
         coming: Iterable[Numbered] = islice(enumerate(zip(times, sizes, strict=False)), number)
     else:
         read, own = source.read(folder)
         listed = read[: job.count]
-        own = _taken(iter(own) if own and job.sizes is None else sizes, len(listed))
+        own = _first_sizes(iter(own) if own and job.sizes is None else sizes, len(listed))
+        # Load is work over (M x span): the last arrival moves to work / (load x M).
         if source.load is not None and (last := max(listed)):
             factor = sum(own) / (source.load * workers * last)
             listed = [time * factor for time in listed]
@@ -165,7 +175,7 @@ def arrivals(
     return jobs, number
 
 
-def _drawn(law: SizeLaw, rng: Generator) -> Iterator[float]:
+def _endless_sizes(law: SizeLaw, rng: Generator) -> Iterator[float]:
     while True:
         yield from law.draw(rng, BLOCK).tolist()
 
@@ -182,8 +192,11 @@ def _number(job: StreamSection) -> int:
     return number
 
 
-def _taken(sizes: Iterator[float], jobs: int) -> list[float]:
-    """So many of them. Raises InputError."""
+def _first_sizes(sizes: Iterator[float], jobs: int) -> list[float]:
+    """Return the first `jobs` sizes.
+
+    Raises InputError where there are fewer, or where one is not above 0.
+    """
     taken = list(islice(sizes, jobs))
     if len(taken) < jobs:
         raise unfit("job.stream.sizes", f"{len(taken)} sizes for {jobs} jobs", "one size per job")

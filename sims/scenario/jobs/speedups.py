@@ -1,5 +1,5 @@
-"""How execution times depend on workers: one table for moldable jobs (moldable21, section 5.1) and
-malleable applications (malleable17, section 6.1)."""
+"""Execution times as functions of the number of workers, for moldable jobs (moldable21, section
+5.1) and malleable applications (malleable17, section 6.1)."""
 
 from __future__ import annotations
 
@@ -34,18 +34,22 @@ LAWS: Mapping[str, Callable[..., Profile]] = {
     "mix": mix,
     "power": power,
 }
-"""Kind of a formula -> its profile, by w and its own keys."""
+"""Maps the kind of a formula to the function that makes its profile from w and the formula's own
+keys."""
 
 
 class Formula(Section):
-    """What every formula scales."""
+    """The key that every formula has: the work that it divides among workers."""
 
     work: Duration | None = None
-    """w: time on one worker; default, of malleable applications only: 2 m log2 m, m being the
-    footprint."""
+    """w: time on one worker, time units; default, for malleable applications only: 2 m log2 m,
+    where m is the footprint."""
 
     def whole(self, footprint: float | None) -> float:
-        """w. Raises InputError where there is none."""
+        """Return w, the time on one worker.
+
+        Raises InputError where neither `work` nor a footprint above 1 gives it.
+        """
         if self.work is not None:
             return self.work
         if footprint is None:
@@ -59,7 +63,7 @@ class Formula(Section):
         return 2 * footprint * math.log2(footprint)
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
+        """Return t(p), the execution time on p workers."""
         own = self.model_dump(exclude={"work"})
         return LAWS[own.pop("kind")](self.whole(footprint), **own)
 
@@ -69,7 +73,7 @@ class Roofline(Formula):
 
     kind: Literal["roofline"] = "roofline"
     degree: Count
-    """The most workers that help."""
+    """Largest number of workers that shorten the time."""
 
 
 class Communication(Formula):
@@ -77,7 +81,7 @@ class Communication(Formula):
 
     kind: Literal["communication"] = "communication"
     cost: Time
-    """c: time for each worker beyond the first."""
+    """c: time that each worker beyond the first adds, time units."""
 
 
 class Amdahl(Formula):
@@ -85,20 +89,20 @@ class Amdahl(Formula):
 
     kind: Literal["amdahl"] = "amdahl"
     fraction: Probability
-    """gamma: the sequential fraction."""
+    """gamma: sequential fraction of the work."""
 
 
 class Mix(Formula):
-    """`{kind = "mix", work = 1000, degree = 64, fraction = 0.1, cost = 10}`: the three above in
-    one."""
+    """`{kind = "mix", work = 1000, degree = 64, fraction = 0.1, cost = 10}`: roofline,
+    communication and Amdahl's law combined."""
 
     kind: Literal["mix"] = "mix"
     degree: Count
-    """The most workers that help."""
+    """Largest number of workers that shorten the time."""
     fraction: Probability
-    """gamma: the sequential fraction."""
+    """gamma: sequential fraction of the work."""
     cost: Time
-    """c: time for each worker beyond the first."""
+    """c: time that each worker beyond the first adds, time units."""
 
 
 class Power(Formula):
@@ -106,15 +110,16 @@ class Power(Formula):
 
     kind: Literal["power"] = "power"
     delta: Probability
-    """The exponent."""
+    """Exponent of the number of workers."""
 
 
 class Times(Section):
-    """`{kind = "table", times = [10, 9, 6]}`: measured times."""
+    """`{kind = "table", times = [10, 9, 6]}`: measured execution times."""
 
     kind: Literal["table"] = "table"
     times: Annotated[tuple[Duration, ...], NOT_EMPTY]
-    """On 1, 2, 3, ... workers; the job never runs on more."""
+    """Execution times on 1, 2, 3, ... workers, time units; the job never runs on more workers than
+    listed."""
 
     def check(self) -> None:
         areas = [count * time for count, time in enumerate(self.times, start=1)]
@@ -122,17 +127,17 @@ class Times(Section):
             raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """t(p)."""
+        """Return t(p), the execution time on p workers, from the table."""
         return Table(self.times)
 
 
 class Synthetic(Section):
-    """`{kind = "synthetic", fraction = 0.08}`: malleable17, equation 7, of an application's
-    footprint."""
+    """`{kind = "synthetic", fraction = 0.08}`: the speedup of malleable17, equation 7, which
+    depends on an application's footprint."""
 
     kind: Literal["synthetic"] = "synthetic"
     fraction: Probability = 0.08
-    """f: the fraction of the time that is sequential."""
+    """f: sequential fraction of the time."""
 
 
 Formulas = Roofline | Communication | Amdahl | Mix | Power | Times
@@ -141,8 +146,10 @@ AnySpeedup = Annotated[Synthetic | Formulas, OneOf()]
 
 
 def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
-    """t(p) of an application for each of `sizes`, or as many of them as its table lists. Raises
-    InputError where it has no work."""
+    """Return t(p) of an application for each of `sizes`, or for as many of them as its table lists.
+
+    Raises InputError where the application has no work.
+    """
     if isinstance(speedup, Synthetic):
         from policies.maths.cosched import synthetic_times
 
@@ -155,108 +162,128 @@ def durations(speedup: AnySpeedup, footprint: float, sizes: Sizes) -> Sizes:
 
 @frozen(eq=False, slots=False)
 class Application:
-    """What a malleable application takes on any number of workers; worked out where somebody asks:
-    a thousand of them on 5,000 workers are five million times."""
+    """The execution time of a malleable application on any number of workers.
+
+    Times are computed on first use: for a thousand applications on 5,000 workers there are five
+    million.
+    """
 
     footprint: float
     speedup: AnySpeedup
     workers: int
-    """P."""
+    """P: number of workers of the platform."""
 
     @cached_property
     def times(self) -> list[float]:
-        """t(p) for p = 1 .. P, or as far as its table goes."""
+        """Execution times t(p) for p = 1 .. P, or as far as the application's table goes."""
         sizes = np.arange(1, self.workers + 1, dtype=np.float64)
         return list(map(float, durations(self.speedup, self.footprint, sizes)))
 
     @cached_property
     def work(self) -> float:
-        """See policies.maths.speedup.Profile."""
+        """Time on one worker, time units."""
         return float(durations(self.speedup, self.footprint, np.ones(1))[0])
 
     def time(self, processors: int) -> float:
-        """See policies.maths.speedup.Profile: beyond its table, its best time up to there."""
+        """Return the execution time on so many workers; beyond its table, the best time in the
+        table."""
         times = self.times
         return times[processors - 1] if processors <= len(times) else min(times)
 
 
-# --- as a log tells it ----------------------------------------------------------------------------
+# --- as a log describes it ------------------------------------------------------------------------
 #
-# A pack's decider reads its costs from there too: whoever has the log alone counts alike.
+# A pack's decider reads its costs from that description too, so that a reader who has only the
 
 TABLE = ("kind=table",)
 
 
 def words(model: AnySpeedup) -> tuple[str, ...]:
-    """All its keys that have a value, `key=value`; but for a table's times."""
+    """Return the model's keys that have a value, as `key=value`; a table's times are left out."""
     if isinstance(model, Times):
         return TABLE
-    said = model.model_dump(exclude_none=True)
-    return tuple(f"{key}={value}" for key, value in said.items())
+    keys = model.model_dump(exclude_none=True)
+    return tuple(f"{key}={value}" for key, value in keys.items())
 
 
-def _told(told: ApplicationDescribed) -> AnySpeedup:
-    """How its time depends on its workers. Raises ValueError for none that `words` would tell
-    so."""
-    if bool(told.times) is not (told.profile == TABLE):
-        raise ValueError(f"{', '.join(told.profile)} with {len(told.times)} times")
-    return Times(times=told.times) if told.times else _model(told.profile)
+def _model_of(application: ApplicationDescribed) -> AnySpeedup:
+    """Return the speedup model of an application as its log describes it.
+
+    Raises ValueError for a description that `words` would not write.
+    """
+    if bool(application.times) is not (application.profile == TABLE):
+        raise ValueError(f"{', '.join(application.profile)} with {len(application.times)} times")
+    return Times(times=application.times) if application.times else _model(application.profile)
 
 
 @lru_cache(maxsize=64)  # a pack's applications mostly share one, and reading it takes 0.1 ms
-def _model(told: tuple[str, ...]) -> AnySpeedup:
-    table = dict(value_of(setting) for setting in told)
+def _model(settings: tuple[str, ...]) -> AnySpeedup:
+    table = dict(value_of(setting) for setting in settings)
     try:
         model: AnySpeedup = TypeAdapter(AnySpeedup).validate_python(table)
     except ValueError as error:
-        raise ValueError(f"{', '.join(told) or 'nothing'} is no profile") from error
-    if words(model) != told:
-        raise ValueError(f"{', '.join(told)} is no whole profile")
+        raise ValueError(f"{', '.join(settings) or 'nothing'} is no profile") from error
+    if words(model) != settings:
+        raise ValueError(f"{', '.join(settings)} is no whole profile")
     return model
 
 
 def costs_of(
-    pack: PackDescribed, told: ApplicationDescribed, protection: Checkpointing | None, workers: int
+    pack: PackDescribed,
+    application: ApplicationDescribed,
+    protection: Checkpointing | None,
+    workers: int,
 ) -> Costs:
-    """On every number of workers. Raises ValueError for a profile that there is not."""
+    """Return an application's costs on every number of workers that the pack can give it.
+
+    Raises ValueError for an unknown profile.
+    """
     from policies.maths.cosched import Link, costs
 
     sizes = pack.pair * np.arange(1, workers // pack.pair + 1, dtype=np.float64)
-    times = durations(_told(told), told.footprint, sizes)
+    times = durations(_model_of(application), application.footprint, sizes)
     link = Link(pack.startup, pack.latency, pack.unit)
-    return costs(times, told.footprint, pack.pair, link, protection)
+    return costs(times, application.footprint, pack.pair, link, protection)
 
 
 def checkpointing(
     pack: PackDescribed,
-    told: ApplicationDescribed,
+    application: ApplicationDescribed,
     kind: ProtectionKind,
     cost: float | None,
     image: float | None,
 ) -> Checkpointing | None:
-    """What expectations count with; `cost`: C where it does not depend on the size; `image`: its
-    time on a channel, where there is one."""
+    """Return the parameters with which expected times count checkpoints, or None without
+    checkpoints.
+
+    `cost` is C where it does not depend on the number of workers; `image` is the time of a
+    checkpoint on a channel of shared storage, where there is one.
+    """
     from policies.maths.cosched import Checkpointing
 
-    if told.rule is PeriodRule.NONE:
+    if application.rule is PeriodRule.NONE:
         return None
     if kind is ProtectionKind.IMAGES:
         cost = (cost or 0) if image is None else image
-    mtbf = pack.mtbf if told.mtbf is None else told.mtbf
+    mtbf = pack.mtbf if application.mtbf is None else application.mtbf
+    # An application that expects no faults has an infinite mean time between failures.
     return Checkpointing(
-        math.inf if mtbf is None or told.faultless else mtbf,
-        *(pack.unit, pack.latency, pack.downtime, _period(told)),
+        math.inf if mtbf is None or application.faultless else mtbf,
+        *(pack.unit, pack.latency, pack.downtime, _period(application)),
         *(cost, kind is ProtectionKind.BUDDIES),
     )
 
 
-def _period(told: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
-    """tau, the checkpoint included."""
-    if told.rule is PeriodRule.YOUNG:
+def _period(application: ApplicationDescribed) -> Callable[[Sizes, Sizes], Sizes]:
+    """Return tau, the checkpoint period with the checkpoint included, as a function of MTBF and
+    cost."""
+    if application.rule is PeriodRule.YOUNG:
         return young_period
-    if told.rule is PeriodRule.DALY:
+    if application.rule is PeriodRule.DALY:
         daly = np.vectorize(daly_work, otypes=[np.float64])
         return lambda mtbf, cost: daly(mtbf, cost) + cost
-    work = told.period
+    # A fixed period counts work only; Daly's formula gives work too, Young's includes the
+    # checkpoint.
+    work = application.period
     assert work is not None
     return lambda mtbf, cost: work + cost

@@ -9,8 +9,8 @@ import pytest
 from attrs import evolve
 
 from actors.events import JobSubmitted
-from actors.plan import State
 from actors.protection import Buddies, Images
+from actors.protection.plan import State
 from actors.run import Run
 from actors.runtime import Record, system
 from actors.runtime.journal import Journal

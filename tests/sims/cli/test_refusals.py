@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.sims.cli.commands import TINY, Shell
+from tests.sims.kinds import written
 
 
 def test_an_unwritable_log_is_refused_in_one_line(shell: Shell) -> None:
@@ -36,7 +37,7 @@ def test_a_seed_that_no_log_can_hold_is_refused_at_once(
     assert shell("run", path, "--seed", str(2**64 - 1)).code == 0
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "../up", "/abs", "a\\u0000b"])
+@pytest.mark.parametrize("name", ["", "a/b", "../up", "..", ".hidden", "/abs", "a\\u0000b"])
 def test_a_name_that_makes_no_file_name_is_refused(shell: Shell, name: str) -> None:
     path = shell.write(TINY.replace("tiny", name, 1))
     assert "tiny.toml: name: '" in shell.refused("run", path)
@@ -45,7 +46,7 @@ def test_a_name_that_makes_no_file_name_is_refused(shell: Shell, name: str) -> N
 
 @pytest.mark.parametrize(
     ("log", "accepted"),
-    [("", "a path, or `none`"), ("run.jsonl.bz2", ".gz, .xz, .zst"), ("run.zip", ".gz, .xz, .zst")],
+    [("", "or `none`"), ("run.jsonl.bz2", ".gz, .xz, .zst"), ("run.zip", ".gz, .xz, .zst")],
 )
 def test_a_log_that_could_not_be_read_back_is_refused(
     shell: Shell, log: str, accepted: str
@@ -60,10 +61,10 @@ def test_a_log_that_could_not_be_read_back_is_refused(
 def test_a_policy_that_fails_at_once_leaves_an_older_log_as_it_was(shell: Shell) -> None:
     path = shell.write(TINY.replace('"IE"', '"failing:choose"'))
     shell.write("def choose(view, rng):\n    raise OSError('no such model')\n", "failing.py")
-    Path("old.jsonl").write_text("old")
+    older = written("figure1", shell.folder).rename("old.jsonl").read_bytes()
     told = "policy failing:choose raised OSError: no such model"
     assert told in shell.refused("run", path, "--log", "old.jsonl")
-    assert Path("old.jsonl").read_text() == "old"
+    assert Path("old.jsonl").read_bytes() == older
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from attrs import evolve
 from matplotlib.collections import PolyCollection
+from matplotlib.dates import num2date
 from matplotlib.figure import Figure
 
 from actors.events import JobSubmitted
 from sims.cli import main
 from sims.errors import InputError
 from sims.examples import example
-from sims.plots import RUN_KIND, RUN_PAINTS, gantt
-from sims.plots.boxes import rgb
+from sims.plots import RUN_KIND, RUN_PAINTS, gantt, pictures
+from sims.plots.boxes import areas_of, rgb
 from sims.plots.figure import Framing, blank_figure, title_within
-from sims.plots.pictures import WHOLE, What, draw
+from sims.plots.pictures import WHOLE, What, draw, processors_busy
 from sims.plots.scene import Scene
 from sims.session import run
 from tests.sims.cli.commands import without
@@ -93,6 +94,11 @@ def test_jobs_of_one_colour_are_told_apart_and_dated_as_their_log_is(
     assert len(words) == 8 and words[0].startswith("user ") and words[-1].endswith("other users")
     dates = [it for axes in figure.axes for it in axes.child_axes]
     assert [it.get_xlabel() for it in dates] == ["date, UTC"]
+    figure.draw_without_rendering()
+    low, high = sorted(dates[0].get_xlim())
+    ticks = [it for it in dates[0].xaxis.get_major_ticks() if low <= it.get_loc() <= high]
+    month = num2date(ticks[0].get_loc()).strftime("%b %Y")
+    assert month in ticks[0].label1.get_text()
     nobodys = [
         evolve(it, event=evolve(it.event, user="", queue=""))
         if isinstance(it.event, JobSubmitted)
@@ -233,3 +239,23 @@ def test_without_matplotlib_the_pip_command_is_named(tmp_path: Path) -> None:
     assert "pip install 'holdfast[plot]'" in without(
         "matplotlib", "plot", log, "-o", tmp_path / "p.png"
     )
+
+
+def test_the_queue_picture_shows_busy_processors_which_are_those_that_jobs_hold() -> None:
+    figure = drawn("queue", "batch-easy")
+    assert [it.get_ylabel() for it in figure.axes] == ["jobs in the system", "busy processors"]
+    assert {"busy processors", "64 processors of the platform"} <= {*legend(figure)}
+    scene = Scene.of(records_of("batch-easy"))
+    times, busy = processors_busy(scene)
+    assert busy.max() <= 64
+    assert busy[-1] == 0
+    held = float(areas_of(scene.uses[scene.uses.job >= 0]).sum())
+    assert busy[:-1] @ np.diff(times) == pytest.approx(held)
+
+
+def test_a_picture_of_more_steps_than_it_can_show_says_that_it_shows_means(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not drawn("queue", "batch-easy").legends[0].get_title().get_text()
+    monkeypatch.setattr(pictures, "FINEST", 10)
+    assert "mean over" in drawn("queue", "batch-easy").legends[0].get_title().get_text()

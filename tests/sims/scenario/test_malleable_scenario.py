@@ -14,8 +14,8 @@ from actors.decisions import BadDecision
 from actors.events import RestartedFromScratch
 from actors.hazards import exponential_faults, weibull_faults
 from policies.interface.pack import RedistributionView, Resize
+from sims.durations import YEAR
 from sims.errors import InputError
-from sims.scenario.faults import YEAR
 from sims.scenario.loader import load, read
 from sims.world import run
 from tests.case_files import listed

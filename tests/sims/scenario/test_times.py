@@ -59,7 +59,9 @@ def test_what_is_no_time_is_refused(text: str) -> None:
 
 
 def test_a_text_that_is_no_time_is_refused_with_texts_that_are() -> None:
-    told = r"'3 weeks' is not accepted; accepted: .* or a text such as `90 s`, .*units: y, w, d, h"
+    told = (
+        r"'3 weeks' is not accepted; accepted: .*, where the unit is s, a text .*units: y, w, d, h"
+    )
     with pytest.raises(InputError, match=rf"job\.jobs\.0\.time: {told}"):
         rigid("3 weeks")
     with pytest.raises(InputError, match=rf"faults\.mtbf: {told}"):

@@ -1,4 +1,4 @@
-"""Practitioners' mechanisms: notices, faults that are heard of late, members that are replaced
+"""Checks mechanisms of real machines: notices, late detection of faults, and replacement of members
 (WORLD.md, O1, F1 and P10)."""
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from actors.events import (
 )
 from actors.runtime import Event
 from sims.audit import parts, rules
-from sims.audit.facts import PLAINLY, Copy, Job
+from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Script, Teller
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
 from sims.audit.workers import DOWN, Free, Worker, joined, meet
 from sims.audit.world import World
 
 
 def platform(w: World, event: PlatformDescribed) -> None:
-    """Nodes, spares, and when faults are heard of."""
+    """Apply the description of the platform: nodes, spares, and detection times of faults."""
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
     possible(sound and min(event.detections, default=0) >= 0)
     w.platform, w.late = event, any(event.detections)
@@ -37,51 +37,56 @@ def platform(w: World, event: PlatformDescribed) -> None:
         w.able = size - event.spares
         w.spare = Free((w.able, size), event.spares)
         w.free.take((w.able, size))
-        w.decider.spared()
+        w.decider.spares_described()
 
 
 def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
-    """How a job's checkpoints are taken."""
+    """Check the line that says how a job takes checkpoints."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
-    yield manner(w, job, event), job.submitted
+    yield checkpointing(w, job, event), job.submitted
 
 
-def manner(w: World, job: Job, event: CheckpointingDescribed) -> Event:
-    """The line, if it may be."""
+def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
+    """Return the line that describes a job's checkpointing, if it is valid."""
+    # The fourth line of a job: after its submission, description and protection.
     first = not job.plain and w.seq == job.submitted + 3
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
-    possible(first and sound and event != evolve(PLAINLY, job=job.name))
-    job.manner, w.replaces = event, w.replaces or event.replace_after is not None
+    possible(first and sound and event != evolve(DEFAULT_CHECKPOINTING, job=job.name))
+    job.checkpointing, w.replaces = event, w.replaces or event.replace_after is not None
     return event
 
 
 def notice(w: World, event: NoticeGiven) -> Script:
-    """An owner says when it will take a worker (O1)."""
+    """Check an owner's notice of the time at which it will take a worker (O1)."""
     w.settle(Phase.RESUME)
-    w.phase, w.noticed = Phase.RESUME, w.now
+    w.phase, w.last_notice = Phase.RESUME, w.now
     worker = w.worker(event.worker)
     possible(worker.state is not DOWN and event.time >= w.now)
-    possible(event.time > max(worker.told, default=-1), "it is told twice")
+    possible(event.time > max(worker.announced, default=-1), "it is told twice")
     if w.now:
         lead = event.time - w.now
+        # All notices of one worker come equally long before it is taken (O1).
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
         lasted, down = worker.unannounced
         due = lasted - lead > INSTANT * down
         comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
-    worker.told = [*(it for it in worker.told if it >= w.now), event.time]
+    worker.announced = [*(it for it in worker.announced if it >= w.now), event.time]
     seq = yield event, 0
-    w.at(event.time, Phase.DECISION, Teller(), 0, partial(_taken, worker))
+    w.at(event.time, Phase.DECISION, Emitter(), 0, partial(_check_announced, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.run is not None:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
-def noticed(w: World, worker: Worker) -> None:
-    """Hold an owner's DOWN against its notices: it has said so before, unless the worker was DOWN
-    when that was due; how long before that is, any notice of it tells, now or later."""
-    if worker.state is not DOWN or any(same(it, w.now) for it in worker.told):
+def check_notices(w: World, worker: Worker) -> None:
+    """Check an owner's DOWN against its notices.
+
+    The owner must have announced it, unless the worker was DOWN when the notice was due. How long
+    before DOWN notices come, any notice of that worker reveals, be it earlier or later in the log.
+    """
+    if worker.state is not DOWN or any(same(it, w.now) for it in worker.announced):
         return
     lasted = w.now - worker.back
     due = worker.lead is not None and lasted - worker.lead > INSTANT * w.now
@@ -90,12 +95,13 @@ def noticed(w: World, worker: Worker) -> None:
 
 
 def _save(w: World, copy: Copy, cause: int) -> Script | None:
-    """An owner says that it takes a member: a checkpoint is due if there is work to save (O1)."""
+    """Start a checkpoint at a notice if the job wants that and there is work to save (O1)."""
     run = copy.run
     if run is None or run.over:
         return None
-    computes = run.stage is Stage.COMPUTING and not copy.struck
-    due = copy.job.manner.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
+    # A run that stands still because of an undetected fault has nothing new to save.
+    computes = run.stage is Stage.COMPUTING and not copy.undetected
+    due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
         run.cause, run.reports = cause, True
         return parts.cut(w, run)
@@ -104,7 +110,8 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
     return None
 
 
-def _taken(worker: Worker) -> None:
+def _check_announced(worker: Worker) -> None:
+    """Check that a worker whose time to go DOWN was announced is DOWN then."""
     comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
 
 
@@ -112,8 +119,11 @@ def _taken(worker: Worker) -> None:
 
 
 def detection(w: World, event: WorkerChanged) -> float:
-    """Time after which this fault is detected: one of those that the head of the log names, which
-    the line itself tells where they differ. Raises Broken where it is none of them."""
+    """Return the time after which this fault is detected.
+
+    It is one of those that the log's head lists; where they differ, the line itself says which.
+    Raises Broken where it is none of them.
+    """
     named = set(w.platform.detections)
     if len(named) < 2:
         possible(event.detection is None, "all faults are detected alike")
@@ -123,28 +133,29 @@ def detection(w: World, event: WorkerChanged) -> float:
     return found or 0
 
 
-def hide(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """A fault strikes a member, and nobody hears of it yet: its run waits."""
-    strike = copy.struck.setdefault(worker, (w.now, cause))
+def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    """Note a member's fault that is not detected yet: the run stands still."""
+    fault = copy.undetected.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
-    w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, strike))
+    w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
     if copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     return cause
 
 
-def heard(w: World, copy: Copy, worker: int) -> Script:
-    """Of a fault that struck a member (F1)."""
-    since, cause = copy.struck.pop(worker)
-    w.decider.turned(worker, DOWN, copy, cause)
+def fault_detected(w: World, copy: Copy, worker: int) -> Script:
+    """Detect a fault of a member (F1)."""
+    since, cause = copy.undetected.pop(worker)
+    w.decider.state_changed(worker, DOWN, copy, cause)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
         cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
-        told_ = turn.want[0] if turn is not None else None
-        if copy.gone and isinstance(told_, FaultDetected) and told_.run == copy.last:
-            del w.pending[copy.job]  # nobody hears of another
+        due_line = turn.want[0] if turn is not None else None
+        # The copy has ended with this fault: its other faults are never detected.
+        if copy.gone and isinstance(due_line, FaultDetected) and due_line.run == copy.last:
+            del w.pending[copy.job]
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
         del w.pending[copy.job]
@@ -157,67 +168,72 @@ def heard(w: World, copy: Copy, worker: int) -> Script:
 
 
 def detect(w: World, event: FaultDetected) -> Script | None:
-    """Earlier than it would be detected at the latest, as its owner says that it is DOWN."""
-    copies = [it for it in w.copies(event.job) if event.worker in it.struck]
+    """Check that a fault is detected before the latest time, because the owner takes the worker
+    DOWN."""
+    copies = [it for it in w.copies(event.job) if event.worker in it.undetected]
     w.phase = Phase.STATES
-    return heard(w, copies[0], event.worker) if copies else None
+    return fault_detected(w, copies[0], event.worker) if copies else None
 
 
-def _latest(w: World, copy: Copy, worker: int, strike: tuple[float, int]) -> Script | None:
-    waits = not copy.gone and copy.struck.get(worker) == strike
-    return heard(w, copy, worker) if waits else None
+def _latest(w: World, copy: Copy, worker: int, fault: tuple[float, int]) -> Script | None:
+    waits = not copy.gone and copy.undetected.get(worker) == fault
+    return fault_detected(w, copy, worker) if waits else None
 
 
 # --- members that are replaced (P10) --------------------------------------------------------------
 
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
-    """Who is away for too long, the lowest first, and who takes its place now."""
+    """Return the member to be replaced now (the lowest that is away for too long), its copy, and
+    the worker that takes its place; None if there is none."""
     free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
-    found = [(n, it) for it in copies for n in it.absent if _late(w, it, n)]
+    found = [(n, it) for it in copies for n in it.absent if _overdue(w, it, n)]
     if not found:
         return None
     return *min(found, key=lambda it: it[0]), free[0]
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
-    """Time is up: that calls for a decision."""
+    """Call for a decision once a member has been away for the time after which it is replaced."""
     away = w.worker(worker).away
-    if not copy.gone and away is not None and _late(w, copy, worker):
-        w.decider.news.append(away[1])
+    if not copy.gone and away is not None and _overdue(w, copy, worker):
+        w.decider.triggers.append(away[1])
 
 
-def _late(w: World, copy: Copy, worker: int) -> bool:
-    after, away = copy.job.manner.replace_after, w.worker(worker).away
-    known = copy.struck.get(worker) != away
+def _overdue(w: World, copy: Copy, worker: int) -> bool:
+    """Return whether a member has been away, as far as its copy knows, for the time after which it
+    is replaced."""
+    after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
+    known = copy.undetected.get(worker) != away
     return away is not None and known and after is not None and away[0] + after <= w.end
 
 
 def replace(w: World, event: MemberReplaced) -> Script:
-    """A member is replaced as a decision begins."""
+    """Check the replacement of a member as a decision begins."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
 
 
 def replace_all(w: World) -> Script:
-    """Who is to be replaced as a decision begins that is told before that."""
+    """Expect all replacements that are due before the decision that the present line began."""
     while due := replaceable(w):
         yield from _replaced(w, *due)
 
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
-    """The newcomer takes its tasks and its place."""
+    """Replace a member: the new one gets its tasks and its place in the ring."""
     since = follows(w.worker(gone).away)[1]
-    freed = [seq for seq, spans in w.decider.freeing if meet(spans, (newcomer, newcomer + 1))]
+    freed = [seq for seq, spans in w.decider.freed_by if meet(spans, (newcomer, newcomer + 1))]
     cause = freed[-1] if freed else since
     seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
         return newcomer if member == gone else member
 
+    # The newcomer takes the replaced member's place in its group of buddies.
     rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
@@ -225,8 +241,8 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     w.take(copy, (newcomer, newcomer + 1))
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
-    if gone in copy.struck:
-        w.decider.turned(gone, DOWN, None, copy.struck.pop(gone)[1])
+    if gone in copy.undetected:
+        w.decider.state_changed(gone, DOWN, None, copy.undetected.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
     w.decider.report(copy, seq)
@@ -234,10 +250,10 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
 
 
 def close(w: World) -> None:
-    """An instant is over: if there was a decision, nobody is left to be replaced, but by workers
-    that the decision itself has freed."""
+    """Check at the end of an instant with a decision that no member is left to be replaced, except
+    by workers that the decision itself freed."""
     decider = w.decider
-    if not decider.news or decider.decided:
+    if not decider.triggers or decider.decided:
         return
     due = replaceable(w)
     comes(due is None, f"worker {due and due[0]} must be replaced")

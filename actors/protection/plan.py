@@ -1,0 +1,82 @@
+"""The saved states from which a run can continue, and the plan of a run (WORLD.md, P)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from attrs import frozen
+
+from actors.events import Stage
+from actors.progress import NEGLIGIBLE
+from actors.protection.rules import Rules
+
+
+@frozen
+class State:
+    """A state from which a run can continue: one that was saved, or that of a copy under way."""
+
+    run: int
+    """Number of the run that computed it."""
+    done: float
+    """Work done, in that run's count."""
+    work: float
+    """Whole work of that run. Another configuration continues with the same fraction of its own
+    (P3)."""
+    exposed: float = 0
+    """Workers x computing time since the last verified point (R3)."""
+
+    @property
+    def fraction(self) -> float:
+        """The fraction of the work that is done."""
+        return self.done / self.work
+
+    def beyond(self, other: State) -> bool:
+        """Return whether this state is further than the other."""
+        return self.fraction - other.fraction > NEGLIGIBLE
+
+    def of(self, work: float) -> float:
+        """Return the work done in the count of a run whose whole work is `work`."""
+        # Not scaled where the counts are equal: done * work / work need not be done.
+        return self.done if work == self.work else self.done * work / self.work
+
+
+def furthest(states: Iterable[State]) -> State | None:
+    """Return the state with the largest fraction done, the first of equal ones; None if there is no
+    state."""
+    best: State | None = None
+    for state in states:
+        if best is None or state.beyond(best):
+            best = state
+    return best
+
+
+@frozen
+class Plan:
+    """The plan of one run holds the rules of its job's protection, and what depends on the run."""
+
+    rules: Rules
+    begins: State | None = None
+    """The state that the run continues from; None: it starts from scratch."""
+    fetches: bool = False
+    """Whether each member fetches that state from the master."""
+    before: tuple[tuple[Stage, float], ...] = ()
+    """Parts between staging in and computing, each with its time: recovery, a clone's delay, a
+    redistribution."""
+    period: float = math.inf
+    """Work between two checkpoints, with this run's members."""
+    cost: float | None = None
+    """Time of a checkpoint with this run's members; None: each of them sends its image to the
+    master."""
+    closes: bool = False
+    """Whether a checkpoint closes what comes before computing, as the saved state is spread among
+    other members (malleable17, section 3.3.2)."""
+
+    def ahead(self, passed: int = 0) -> tuple[float, ...]:
+        """Return the times of the parts before computing, but for staging in and the first `passed`
+        ones."""
+        times = [length for _, length in self.before[passed:]]
+        if self.closes:
+            closing = (self.rules.verification, self.cost or 0)
+            times.extend(closing if self.rules.verified else closing[1:])
+        return tuple(times)

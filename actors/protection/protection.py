@@ -1,0 +1,134 @@
+"""The questions that every protection answers, and the two protections that do not keep a job's
+members: re-execution (WORLD.md, P1) and images (P3)."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+from attrs import define, evolve, field
+
+from actors.copy import Copy
+from actors.events import Stage
+from actors.protection.plan import Plan, State
+from actors.protection.rules import Rules, on
+from actors.protection.saving import Saving, SavingBeside
+
+
+def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
+    """Return the plan of a copy that is placed now. It begins from the saved image if that is
+    further than `clone`, the state that it could be cloned from; from that one otherwise; from
+    scratch if there is neither (P5)."""
+    rules = plan.rules
+    if clone is not None and not clone.done:
+        clone = None  # a state without work is not fetched
+    if saved is not None and (clone is None or saved.beyond(clone)):
+        return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
+    if clone is not None:
+        return _fetched(plan, clone, rules.delay + rules.changeover)
+    return plan
+
+
+def _fetched(plan: Plan, state: State, time: float) -> Plan:
+    """Return the plan from this state, fetched through the master or, without one, in `time`."""
+    if plan.rules.image is not None:
+        return evolve(plan, begins=state, fetches=True)
+    return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
+
+
+@define(eq=False)
+class Protection:
+    """Keeps what one job has saved, and answers what that means for its runs."""
+
+    keeps: ClassVar[bool] = False
+    """Whether a copy whose run is lost or failed keeps its members for the next one."""
+
+    rules: Rules
+    saved: State | None = field(init=False, default=None)
+    """The state that is kept for the whole job."""
+    _plans: dict[int, Plan] = field(init=False, factory=dict)
+    """Plans from scratch by number of members: every run needs one."""
+
+    def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
+        """Return the plan of a copy's first run; `furthest`: the furthest state of the job's runs
+        that are under way."""
+        return begun(self.plan(copy), self.saved, furthest if self.rules.cloning else None)
+
+    def resumed(self, copy: Copy[Any]) -> Plan:
+        """Return the plan of the next run on members that were kept."""
+        raise AssertionError("only buddies keep their members")
+
+    def plan(self, copy: Copy[Any]) -> Plan:
+        """Return the plan of a run from scratch."""
+        members, by_members = len(copy.members), self.rules.period_of
+        plan = self._plans.get(members)
+        if plan is None:
+            plan = self._plans[members] = self._plan(members)
+        return plan if by_members is None else evolve(plan, period=by_members(copy.members))
+
+    def _plan(self, members: int) -> Plan:
+        rules = self.rules
+        before = ((Stage.RECOVERING, rules.changeover),) if rules.changeover else ()
+        period, cost = rules.period(members), on(rules.cost, members)
+        return Plan(rules, before=before, period=period, cost=cost)
+
+    def saving(self, plan: Plan) -> Saving:
+        """Return how a run of this plan takes its checkpoints."""
+        return Saving(plan) if self.rules.blocking else SavingBeside(plan)
+
+    @abstractmethod
+    def save(self, copy: Copy[Any], state: State) -> None:
+        """Keep a state, as a checkpoint of a copy's run is complete."""
+
+    def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
+        """Return the saved work that is destroyed as this member goes DOWN; None: none is."""
+        return None
+
+    def recovered(self, copy: Copy[Any]) -> None:
+        """Note that the recovery with which the copy's run began is over."""
+
+    @abstractmethod
+    def failed(self, copy: Copy[Any]) -> float | None:
+        """Return the saved work that is given up as a verification has found an error; None: none
+        is."""
+
+    def forget(self) -> None:
+        """Forget what was saved, as the work (an iteration's, say) is done."""
+        self.saved = None
+
+
+@define(eq=False)
+class ReExecution(Protection):
+    """The default protection, under which every run begins from scratch (P1)."""
+
+    def plan(self, copy: Copy[Any]) -> Plan:
+        plan = super().plan(copy)
+        # Nothing is saved, whatever the period says.
+        return plan if plan.period == math.inf else evolve(plan, period=math.inf)
+
+    def save(self, copy: Copy[Any], state: State) -> None:
+        raise AssertionError("nothing is saved under re-execution")
+
+    def failed(self, copy: Copy[Any]) -> float | None:
+        return None
+
+
+@define(eq=False)
+class Images(Protection):
+    """The master keeps the furthest complete checkpoint of the job, whichever copy sent it (P3)."""
+
+    def _plan(self, members: int) -> Plan:
+        plan = super()._plan(members)
+        return evolve(plan, cost=self.rules.time_of_images(plan.cost or 0))
+
+    def save(self, copy: Copy[Any], state: State) -> None:
+        if self.saved is None or state.beyond(self.saved):
+            self.saved = state
+
+    def failed(self, copy: Copy[Any]) -> float | None:
+        """Give up unverified images, which may be as corrupt as the run (P4)."""
+        if self.rules.verified or self.saved is None:
+            return None
+        lost, self.saved = self.saved.done, None
+        return lost

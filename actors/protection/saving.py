@@ -1,0 +1,207 @@
+"""Runs take their checkpoints standing still or working on meanwhile (WORLD.md, P8), on two levels
+(P9), and when an owner gives notice (O1)."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from attrs import define, field
+
+from actors.copy import Copy
+from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken
+from actors.progress import Progress
+from actors.protection.plan import Plan, State
+from actors.runtime import Actor, Event, Phase, Timer, message
+
+Answer = tuple[bool, int]
+"""Whether the part that a run has begun is over already, and the number of the last event."""
+
+
+class Level(enum.IntEnum):
+    """The two levels of a checkpoint."""
+
+    FIRST = 1
+    """Where the protection keeps checkpoints: with buddies, or as images."""
+    SECOND = 2
+    """Under buddies, with the master too (P9)."""
+
+
+FIRST, SECOND = Level
+
+
+class Saver(Protocol):
+    """A run as its protection knows it in order to take its checkpoints."""
+
+    actor: Actor
+    number: int
+    copy: Copy[Any]
+    part: Progress
+    base: float
+
+    @property
+    def saved(self) -> Callable[[Any, State, int], None]:
+        """Called with each complete checkpoint of the first level."""
+
+    def state(self, now: float) -> State:
+        """Return the state at `now`."""
+
+    def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
+        """Log an event of this run."""
+
+    def compute(self, cause: int) -> Answer:
+        """Compute until the next checkpoint is due."""
+
+    def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
+        """Spend the time `cost` on a checkpoint or, if None, have all members send images."""
+
+    def send_images(self, cause: int) -> None:
+        """Have all members send their images while work goes on."""
+
+
+@message
+class CheckpointDue:
+    """A job tells itself that a checkpoint beside the work of this copy's run is complete."""
+
+    copy: int
+    run: int
+
+
+@define(eq=False)
+class Saving:
+    """Takes the checkpoints of one run, which stands still meanwhile."""
+
+    plan: Plan
+    pace: float = field(init=False, default=1)
+    """The share of its members' speed at which the run works."""
+    under_way: Beside | None = field(init=False, default=None)
+    """The checkpoint that is taken while the run works on."""
+
+    def heeds_notice(self, run: Saver) -> bool:
+        """Whether a notice makes a checkpoint due: the run has computed since the last one, and
+        does not wait for a fault to be detected (F1)."""
+        if not self.plan.rules.on_notice or run.copy.unheard:
+            return False
+        return run.part.at(run.actor.now) > 0
+
+    def begin(self, run: Saver, cause: int) -> Answer:
+        """Begin a checkpoint that is due, after its verification."""
+        return run.stand_still(FIRST, self.plan.cost, cause)
+
+    def complete(self, run: Saver, level: Level, cause: int) -> Answer:
+        """Go on, as a level of the checkpoint for which the run stands still is complete."""
+        cause = self._keep(run, run.state(run.actor.now), level, cause)
+        if self._goes_on(run, level):
+            return run.stand_still(SECOND, self.plan.rules.time_to_store, cause)
+        return run.compute(cause)
+
+    def complete_beside(self, run: Saver, cause: int) -> int:
+        """Complete the checkpoint that is taken while the run works on."""
+        raise AssertionError("a run stands still while this protection saves its state")
+
+    def members_changed(self, run: Saver, cause: int) -> None:
+        """Take into account that members have changed state."""
+
+    def drop(self, run: Saver) -> None:
+        """Drop what is under way, as the run ends."""
+
+    def _keep(self, run: Saver, state: State, level: Level, cause: int) -> int:
+        copy = run.copy
+        if level is SECOND:
+            copy.stored = state
+            return run.record(cause, CheckpointStored, state.done)
+        copy.taken += 1
+        cause = run.record(cause, CheckpointTaken, state.done)
+        run.saved(run, state, cause)
+        return cause
+
+    def _goes_on(self, run: Saver, level: Level) -> bool:
+        """Whether the checkpoint is sent to the master too: each k-th one is, counted over all runs
+        of the copy (P9)."""
+        every = self.plan.rules.images_every
+        return level is FIRST and every is not None and run.copy.taken % every == 0
+
+
+@define(eq=False)
+class SavingBeside(Saving):
+    """Takes the checkpoints of one run, which works on meanwhile at a lower pace (P8)."""
+
+    def begin(self, run: Saver, cause: int) -> Answer:
+        state = run.state(run.actor.now)
+        cause = run.record(cause, CheckpointStarted, run.base)
+        return run.compute(self._start(run, state, FIRST, self.plan.cost, cause))
+
+    def _start(self, run: Saver, state: State, level: Level, cost: float | None, cause: int) -> int:
+        due = CheckpointDue(run.copy.number, run.number)
+        self.under_way = beside = Beside(state, level, due)
+        self.pace = 1 - self.plan.rules.slowdown
+        if cost is None:
+            run.send_images(cause)
+        elif cost:
+            beside.begin(run.actor, cost, not run.copy.absent, cause)
+        else:
+            return self.complete_beside(run, cause)
+        return cause
+
+    def complete_beside(self, run: Saver, cause: int) -> int:
+        """Complete a level of the checkpoint that is under way; the second level, if there is one,
+        begins at once and saves the same state."""
+        beside = self.under_way
+        assert beside is not None
+        self.drop(run)
+        cause = self._keep(run, beside.state, beside.level, cause)
+        if self._goes_on(run, beside.level):
+            cause = run.record(cause, CheckpointStarted, beside.state.done)
+            cost = self.plan.rules.time_to_store
+            return self._start(run, beside.state, SECOND, cost, cause)
+        return cause
+
+    def members_changed(self, run: Saver, cause: int) -> None:
+        if self.under_way is not None:
+            self.under_way.pass_on(run.actor, not run.copy.absent, cause)
+
+    def drop(self, run: Saver) -> None:
+        if self.under_way is not None:
+            self.under_way.stop(run.actor)
+            self.under_way, self.pace = None, 1
+
+
+@define(eq=False)
+class Beside:
+    """A checkpoint beside a run's work: it is complete when all members have sent their images, or
+    after a time that passes only while all of them are UP (P8)."""
+
+    state: State
+    """The state that it saves."""
+    level: Level
+    due: CheckpointDue
+    """The message that announces its completion."""
+    part: Progress | None = field(init=False, default=None)
+    """Progress of the time that it takes; None: it is complete with the last image."""
+    cause: int = field(init=False, default=-1)
+    """Number of the event since which its timer is set."""
+    end: float | None = field(init=False, default=None)
+    """When it will be complete, where that is known."""
+    _timer: Timer | None = field(init=False, default=None)
+
+    def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:
+        """Begin to spend the time `cost`; `passes`: whether all members are UP."""
+        self.part = Progress(cost, 0, 0, actor.now)
+        self.pass_on(actor, passes, cause)
+
+    def pass_on(self, actor: Actor, passes: bool, cause: int) -> None:
+        """Let its time pass from now on, or stand still."""
+        if self.part is None or passes == bool(self.part.rate):
+            return
+        self.stop(actor)
+        self.part.change(actor.now, int(passes))
+        self.end, self.cause = self.part.end(), cause
+        if self.end is not None:
+            self._timer = actor.at(self.end, self.due, cause, Phase.PARTS_END)
+
+    def stop(self, actor: Actor) -> None:
+        """Cancel its timer."""
+        if self._timer is not None:
+            actor.cancel(self._timer)
+            self._timer = self.end = None
