@@ -142,7 +142,7 @@ class Promises:
         """Check all reservations after the decisions of an instant. Raises Broken.
 
         `waiting` is the number of waiting jobs, `there` has the reservations in force, `made` the
-        jobs whose reservation was made at this instant, and `once` says that the instant has had
+        jobs whose reservation is new or has changed at this instant, and `once` says that the instant has had
         one decision.
         """
         known = inf not in self._away()

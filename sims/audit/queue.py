@@ -43,6 +43,8 @@ class Queue(Decider):
     """Maps waiting jobs to their reservation and its event."""
     made: list[tuple[int, str]] = Factory(list)
     """Event and job of each reservation made at this instant."""
+    moved: set[str] = Factory(set)
+    """Jobs of those that are new or have changed; one that is kept may be logged again."""
     due: list[int] | None = None
     """0 and the events of the reservations that came due at this instant; None while not
     computed."""
@@ -98,6 +100,7 @@ class Queue(Decider):
     def clear(self) -> None:
         super().clear()
         self.made.clear()
+        self.moved.clear()
         self.former.clear()
         self.begun.clear()
         self.preempted.clear()
@@ -209,7 +212,7 @@ class Queue(Decider):
     def _reserved(self, published: Promises) -> None:
         """Check that the waiting jobs have the reservations that the policy makes."""
         there = {name: it[0] for name, it in self.promises.items()}
-        made = {name for _, name in self.made} & there.keys()
+        made = self.moved & there.keys()
         once = self.triggers_before in (-1, len(self.triggers))
         published.review(len(self.w.jobs) - self.under_way, there, made, once)
 
@@ -265,6 +268,8 @@ class Queue(Decider):
         if self.published is not None:
             self.published.made(event)
         seq = yield event, self._cause()
+        if before is None or before[0] != event:
+            self.moved.add(event.job)
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
 
