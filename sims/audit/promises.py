@@ -142,8 +142,8 @@ class Promises:
         """Check all reservations after the decisions of an instant. Raises Broken.
 
         `waiting` is the number of waiting jobs, `there` has the reservations in force, `made` the
-        jobs whose reservation is new or has changed at this instant, and `once` says that the instant has had
-        one decision.
+        jobs whose reservation is new or has changed at this instant, and `once` says that the
+        instant has had one decision.
         """
         known = inf not in self._away()
         if known:
