@@ -93,14 +93,8 @@ def _alter(table: Table, what: Alteration) -> None:
             section["protection"] = {**own, name: getattr(event, name)}
         case JobDescribed(job=job) if name in SAID:
             _job(table, job)[name] = getattr(event, name)
-        case CheckpointingDescribed(job=job):
-            _manner(table, event, name)
-        case DeadlineDescribed(job=job) if name == "deadline":
-            _job(table, job)[name] = event.deadline
-        case WorkerRented(worker=worker):
-            _rent(table, event, name)
-        case NoticeGiven(worker=worker):
-            _notice(table, what)
+        case CheckpointingDescribed() | DeadlineDescribed() | WorkerRented() | NoticeGiven():
+            _owned(table, what)
         case WorkerChanged(worker=worker) if name == "t":
             life = table["workers"][worker]["availability"]
             life["states"] = _moved(life["states"], what)
@@ -133,6 +127,21 @@ def _manner(table: Table, event: CheckpointingDescribed, name: str) -> None:
         value = getattr(event, name)
         kept[name] = ("save" if value else "nothing") if name == "on_notice" else value
     section["protection"] = kept
+
+
+def _owned(table: Table, what: Alteration) -> None:
+    """What users and owners say of jobs and workers. Raises LookupError."""
+    event, name = what.now.event, what.name
+    if isinstance(event, WorkerRented):
+        _rent(table, event, name)
+    elif isinstance(event, NoticeGiven):
+        _notice(table, what)
+    elif isinstance(event, CheckpointingDescribed):
+        _manner(table, event, name)
+    elif isinstance(event, DeadlineDescribed) and name == "deadline":
+        _job(table, event.job)[name] = event.deadline
+    else:
+        raise LookupError(name)
 
 
 def _rent(table: Table, event: WorkerRented, name: str) -> None:
