@@ -45,7 +45,7 @@ def check_installed() -> None:
     picture without being asked for. The import therefore happens in another folder; the settings
     in the user's home stay in force.
     """
-    if "matplotlib" in sys.modules:
+    if sys.modules.get("matplotlib") is not None:
         return
     with chdir(Path(__file__).parent):
         imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
