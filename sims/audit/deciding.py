@@ -35,6 +35,8 @@ class Decider:
     """Events that freed workers at this instant, and the workers that each freed."""
     triggers: list[int] = Factory(list)
     """Sequence numbers of the events that called for a decision at this instant."""
+    decides_now: bool = False
+    """Whether one of these events has called for a decision for certain."""
     decided: list[int] = Factory(list)
     """Sequence numbers of the decisions of this instant, where the log has a line for them."""
     started: list[int] = Factory(list)
@@ -54,6 +56,7 @@ class Decider:
         """Forget the data of this instant, which is over."""
         for it in (self.freed_by, self.triggers, self.started, self.decided):
             it.clear()
+        self.decides_now = False
 
     def spares_described(self) -> None:
         """Note that the platform has spares, on which no job starts (WORLD.md, P10)."""
@@ -64,6 +67,7 @@ class Decider:
         """Note that a job has been submitted."""
         self.wants(job, since)
         self.triggers.append(since)
+        self.decides_now = True
 
     def wants(self, job: Job, seq: int) -> None:
         """Note that a job wants workers from event `seq` on."""
@@ -73,6 +77,7 @@ class Decider:
         """Note that a copy has released its workers."""
         self.freed_by.append((seq, copy.spans))
         self.triggers.append(seq)
+        self.decides_now = True
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """Note that a copy is over; `gone` says that its job is over too."""
@@ -82,6 +87,8 @@ class Decider:
         if state is UP:
             self.freed_by.append((seq, (worker, worker + 1)))
         self.triggers.append(seq)
+        # A spare's change calls for a decision only where it can replace a member.
+        self.decides_now = self.decides_now or worker < self.w.able
 
     def program_received(self, seq: int) -> None:
         """Note that a worker holds a program now."""

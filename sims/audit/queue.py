@@ -201,7 +201,7 @@ class Queue(Decider):
             allowed(left, f"{name} makes way, and nobody starts")
         if self.triggers:
             self._decided()
-        if (self.triggers or self.made) and self.published is not None and not self.w.capped:
+        if (self.decides_now or self.made) and self.published is not None and not self.w.capped:
             self._reserved(self.published)
 
     def _begins(self) -> None:

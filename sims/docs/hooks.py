@@ -1,5 +1,7 @@
-"""What MkDocs calls as it builds the site: pictures are drawn of runs of the pages' scenarios, and
-citations lead to the bibliography. And what a page shows: its blocks of code, its links."""
+"""Hooks that MkDocs calls while it builds the site, and functions that read a page's code blocks.
+
+The hooks draw the pictures of the pages' scenarios and link citations to the bibliography.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROW = 0.16
-"""Inches of a worker's name."""
+"""Height of a worker's name in a picture, in inches."""
 
 
 def on_files(files_: Files, config: Any) -> Files:
-    """Add `figures/NAME.WHAT.svg`, wherever a page shows it: NAME.toml is a block of that page, or
-    an example that ships."""
+    """Add the log's schema, and each picture `figures/NAME.WHAT.svg` that a page shows.
+
+    NAME.toml is a code block of that page or an example that ships with Holdfast.
+    """
     from mkdocs.structure.files import File
 
     schema = (ROOT / "logs" / "line.schema.json").read_bytes()
@@ -43,7 +47,7 @@ def on_files(files_: Files, config: Any) -> Files:
 
 
 def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
-    """Link papers that are cited."""
+    """Link each paper that the page cites to its entry in the bibliography."""
     from mkdocs.utils import get_relative_url
 
     place = "bibliography.html"
@@ -51,6 +55,8 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
 
 
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
+    """Run the scenario or campaign `name`, and return its picture as SVG; `shown`: files of the
+    page's code blocks."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "picture.svg")
         if what == "campaign":
@@ -61,7 +67,7 @@ def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
             result = run(tomllib.loads(shown[f"{name}.toml"]))
         else:
             result = run(example(name) if name in examples() else name)
-        # names of many workers want room
+        # each worker's name needs its own height
         scenario = result.scenario if what == "gantt" else None
         rows = scenario.full_platform.size if scenario else 0
         framing = Framing(title="", size=(8, max(3.0, 1.5 + ROW * rows)))
@@ -88,23 +94,23 @@ PICTURE = re.compile(r"figures/([\w-]+)\.(gantt|jobs|ledger|bandwidth|queue|camp
 
 @frozen
 class CodeBlock:
-    """A block of code on a page."""
+    """A block of code on a page of the guide."""
 
     language: str
     text: str
-    """Files that it includes are put in."""
+    """Text of the block, with the contents of the files that it includes."""
     not_run: str | None
-    """Why it is not run, where the page says so in a comment above it."""
+    """Reason why tests do not run the block, from a comment above it; None: they run it."""
 
     @property
     def file(self) -> str | None:
-        """The name in its first line, `# NAME`: it is to be saved as that file."""
+        """Name of the file to save the block as, from its first line `# NAME`; None without one."""
         found = FILE.match(self.text)
         return found[1] if found else None
 
 
 def blocks(page: str) -> Iterator[CodeBlock]:
-    """A page's blocks of code, in their order."""
+    """Yield the blocks of code of a page, in order."""
     for found in FENCE.finditer(page):
         text = re.sub(f"^{found['indent']}", "", found["text"], flags=re.MULTILINE)
         yield CodeBlock(found["language"], whole(text), found["reason"])
@@ -115,12 +121,12 @@ def _included(found: re.Match[str]) -> str:
 
 
 def whole(page: str) -> str:
-    """The page with the files that it includes."""
+    """Return the page with the contents of the files that it includes."""
     return SNIPPET.sub(_included, page)
 
 
 def files(page: str) -> dict[str, str]:
-    """Name -> text of each block that is to be saved."""
+    """Map file names to the texts of all blocks that are to be saved as files."""
     return {block.file: block.text for block in blocks(page) if block.file is not None}
 
 
@@ -128,13 +134,16 @@ def files(page: str) -> dict[str, str]:
 
 
 def keys() -> list[str]:
-    """Of the papers, as they are cited."""
+    """Return the keys under which pages cite the papers of the bibliography."""
     return re.findall(r"^@\w+\{(\w+),", BIBLIOGRAPHY.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def linked(html: str, bibliography: str) -> str:
-    """The page with links to the entries of `bibliography`, an address relative to the page's own.
-    Code, headings and links stay as they are."""
+    """Return the page with a link at the first mention of each paper.
+
+    `bibliography`: address of the bibliography, relative to the page. Code, headings and existing
+    links stay unchanged.
+    """
     mention = rf"<(a|code|pre|h\d)\b.*?</\1>|<[^>]*>|\b(?P<key>{'|'.join(keys())})\b"
     cited = set[str | None]({None})
 

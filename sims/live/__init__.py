@@ -1,1 +1,1 @@
-"""Live runs: the world's decisions carried out by real processes of Dask distributed."""
+"""Live runs: real processes of Dask distributed carry out the decisions of a simulated world."""

@@ -1,4 +1,8 @@
-"""The world's outside: the wall clock, and real work that is begun, stopped and completed."""
+"""The outside world of a live run: reads the wall clock, and starts, stops and completes real work.
+
+Two threads share a `Carrier`: the simulation's loop waits in `wait`, the loop of the Dask client
+reports to it. `_news` guards everything that both of them touch.
+"""
 
 from __future__ import annotations
 
@@ -22,53 +26,56 @@ from actors.worker_messages import Fail, TransferDue
 from sims.live.processes import Gone, Processes
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
-"""Messages that end what takes real time."""
+"""Classes of the messages that end an activity which takes real time."""
 GLANCE = 1.0
-"""Seconds between two looks at Ctrl-C."""
+"""Largest number of seconds for which the loop blocks: Ctrl-C is noticed between two waits."""
 
 
 class LiveError(Exception):
-    """What the processes did is not what the world said."""
+    """Raised when real processes did something else than the simulated world decided."""
 
 
 @define(eq=False)
 class Carrier:
-    """Hands entries to processes and back; see `actors.runtime.wall.Outside`."""
+    """Passes timer entries to real processes and returns them once their work is complete: an
+    implementation of `actors.runtime.wall.Outside`."""
 
     processes: Processes
     scale: float
-    """Seconds per time unit."""
+    """Seconds of the wall clock per time unit of the scenario."""
     tolerance: float
-    """In time units."""
+    """Largest delay, in time units, with which work still counts as on time."""
     patience: float
-    """Seconds that work may be late at most; what is later has failed."""
+    """Largest delay of a piece of work, in seconds; later work has failed and ends the run."""
     work: Callable[[Timer], Coroutine[Any, Any, None]]
-    """What an entry stands for."""
+    """Returns the coroutine that does the real work of an entry."""
     carried: frozenset[type] = CARRIED
+    """Classes of the messages whose entries wait for real work."""
     late: list[tuple[str, float]] = field(init=False, factory=list)
-    """(message, seconds after its time) of all that was completed."""
+    """Pairs (message class, seconds after its due time) of all completed work."""
     _zero: float | None = field(init=False, default=None)
     _arrived: list[Arrival] = field(init=False, factory=list)
     error: BaseException | None = field(init=False, default=None)
-    """What went wrong outside."""
+    """First error that occurred outside the simulation; `wait` raises it."""
     _news: Condition = field(init=False, factory=Condition)
     _under_way: dict[int, Future[None]] = field(init=False, factory=dict)
 
     # --- the clock ----------------------------------------------------------------------------
 
     def now(self) -> float:
-        """Time units since the run began."""
+        """Return the time units since the first call, which is the start of the run."""
         clock = time.monotonic()
         if self._zero is None:
             self._zero = clock
         return (clock - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
-        """Until that time."""
+        """Return the seconds from now until that time of the run, at least 0."""
         return max(0.0, (until - self.now()) * self.scale)
 
     def wait(self, until: float) -> Sequence[Arrival]:
-        """What has come, at the latest by then. Raises what went wrong."""
+        """Return the arrivals since the last call; block until there is one, or until the time
+        `until`. Raises the first error that occurred outside."""
         with self._news:
             while not (self._arrived or self.error) and (left := until - self.now()) > 0:
                 self._news.wait(min(left * self.scale, GLANCE))
@@ -80,14 +87,14 @@ class Carrier:
     # --- the work -----------------------------------------------------------------------------
 
     def begin(self, entry: Timer) -> None:
-        """See Outside."""
+        """Start the real work that should be complete at the entry's due time."""
         work = self._carry(entry, self.work(entry), type(entry[3]).__name__)
         order, future = entry[1], self.processes.post(work)
         self._under_way[order] = future
         future.add_done_callback(lambda _: self._under_way.pop(order, None))
 
     def stop(self, entry: Timer) -> None:
-        """See Outside."""
+        """Cancel the real work of an entry, if it is still under way."""
         if (future := self._under_way.pop(entry[1], None)) is not None:
             future.cancel()
 
@@ -97,40 +104,41 @@ class Carrier:
             async with asyncio.timeout(self.seconds(due) + self.patience):
                 await work
         except Gone:
-            return  # the world hears of the process's death, which ends what it did
+            return  # the worker's failure reaches the world as a message of its own
         except TimeoutError:
             problem = f"{name}, due at {due:g}, was not complete {self.patience:g} s later"
-            self._tell(error=LiveError(problem))
+            self._report(error=LiveError(problem))
         except Exception as error:
-            self._tell(error=error)
+            self._report(error=error)
         else:
             now = self.now()
             self.late.append((name, (now - due) * self.scale))
-            self._tell((now, entry))
+            self._report((now, entry))
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Do what no entry waits for."""
-        return self.processes.post(self._told(work))
+        """Run a coroutine on the client's loop that no entry waits for; its errors end the run."""
+        return self.processes.post(self._reporting(work))
 
-    async def _told(self, work: Coroutine[Any, Any, Any]) -> Any:
+    async def _reporting(self, work: Coroutine[Any, Any, Any]) -> Any:
         try:
             return await work
         except Gone:
             raise
         except Exception as error:
-            self._tell(error=error)
+            self._report(error=error)
             raise
 
     def fail(self, worker: Receiver, downtime: float) -> None:
-        """A process has died by itself: its worker goes DOWN."""
+        """Send the world a failure of `worker`, whose process died without a command of this run:
+        the worker goes DOWN for `downtime` time units."""
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
-        self._tell((self.now(), fault))
+        self._report((self.now(), fault))
 
     def end(self, error: BaseException) -> None:
-        """Something outside has gone wrong: the run ends with it."""
-        self._tell(error=error)
+        """End the run with an error that occurred outside the simulation."""
+        self._report(error=error)
 
-    def _tell(self, arrival: Arrival | None = None, error: BaseException | None = None) -> None:
+    def _report(self, arrival: Arrival | None = None, error: BaseException | None = None) -> None:
         with self._news:
             if arrival is not None:
                 self._arrived.append(arrival)
@@ -138,12 +146,13 @@ class Carrier:
             self._news.notify()
 
     def close(self) -> None:
-        """Nothing is wanted any more."""
+        """Cancel all work that is under way; `wait` then raises, since the run is over."""
         for future in list(self._under_way.values()):
             future.cancel()
         self.error = self.error or LiveError("the run is over")
 
     @property
     def lateness(self) -> float:
-        """How late work may be, in time units: what a log says."""
+        """Largest delay of work in time units, as the log's header states it; infinite if
+        unbounded."""
         return self.patience / self.scale if math.isfinite(self.patience) else math.inf

@@ -1,5 +1,5 @@
-"""What the world decides, told to processes: what each entry that takes real time stands for, and
-what each event changes."""
+"""Translates a simulated world for its real processes: events change the runs' records, and each
+timer entry that takes real time becomes a coroutine."""
 
 from __future__ import annotations
 
@@ -32,23 +32,27 @@ from actors.run import PartDue
 from actors.runtime import Record, Timer
 from policies.availability import WorkerState
 from sims.history import History, Run
+from sims.live.activities import Activities, Lineage, RunContext
 from sims.live.carrier import LiveError
-from sims.live.deeds import Crew, Deeds, Lineage
 from sims.live.holder import States, Work
 
-Deed = Coroutine[Any, Any, None]
+Activity = Coroutine[Any, Any, None]
+"""Real work that one timer entry waits for."""
 
 
 @define(eq=False)
-class Driver(Deeds):
-    """Listens to a run's events, and makes the deeds of its entries; all but the deeds themselves
-    are called by the world, at the instants of the log."""
+class Driver(Activities):
+    """Follows a run's events and makes the coroutines for its timer entries.
+
+    The simulation calls all methods of this class, at the instants of the log; only the coroutines
+    that `activity` returns run on the client's loop.
+    """
 
     history: History = field(init=False, factory=History)
     works: dict[str, Work] = field(init=False, factory=dict)
-    crews: dict[tuple[str, int], Crew] = field(init=False, factory=dict)
+    contexts: dict[tuple[str, int], RunContext] = field(init=False, factory=dict)
     _labels: dict[str, str] = field(init=False, factory=dict)
-    """By job: what its program is known by, if it has one."""
+    """Maps each job that has a program to the program's label."""
     _channels: int = field(init=False, default=0)
     _handlers: Mapping[type, Callable[[Record, Any], None]] = field(init=False)
 
@@ -69,7 +73,7 @@ class Driver(Deeds):
         }
 
     def __call__(self, record: Record) -> None:
-        """A sink of the run's events."""
+        """Take in the next record of the run."""
         self.history.apply(record)
         handler = self._handlers.get(type(record.event))
         if handler is not None:
@@ -91,62 +95,63 @@ class Driver(Deeds):
             steps = max(1, round(event.work * self.scale / self.pace))
             chains = self.tasks.get(event.job) or count_in(event.processors)
             work = self.works[event.job] = Work(event.job, chains, steps)
-        kept = None if before is None else self.crews[event.job, before].lineage
+        kept = None if before is None else self.contexts[event.job, before].lineage
         lineage = kept or Lineage(members)
         shares = {
             worker: list(range(place, work.chains, len(lineage.places)))
             for place, worker in enumerate(lineage.places)
         }
-        crew = Crew(
+        context = RunContext(
             *(f"{self.name}{event.job}/{event.run}", work, shares, lineage),
             label=f"{self.name}{event.job}:{work.iteration}",
             program=self._labels.get(event.job, ""),
         )
-        self.crews[event.job, event.run] = crew
-        crew.restores = bool(event.source is not None and kept and kept.name)
-        if event.source is not None and not crew.restores:
-            crew.origin = self._state_of(event.job, event.source)
+        self.contexts[event.job, event.run] = context
+        context.restores = bool(event.source is not None and kept and kept.name)
+        if event.source is not None and not context.restores:
+            context.origin = self._state_of(event.job, event.source)
 
     def _state_of(self, job: str, run: int) -> States | Future[States]:
-        """Of a run that is under way as it is now, or as the master has saved it."""
+        """Return the present states of a run that is under way, or those that the master has
+        saved."""
         under_way = self.history.runs.get((job, run))
         if under_way is not None and under_way.end is None:
-            return self.carrier.aside(self.snapshot(self.crews[job, run]))
+            return self.carrier.aside(self.snapshot(self.contexts[job, run]))
         return self.works[job].saved[run]
 
     def _deal(self, _: Record, event: TasksDealt) -> None:
-        crew = self.crews[event.job, event.run]
-        free = dict.fromkeys(range(crew.work.chains))
+        context = self.contexts[event.job, event.run]
+        free = dict.fromkeys(range(context.work.chains))
         shares: dict[int, list[int]] = {}
-        for worker, count in event.tasks:  # those whose data it holds already
-            own = [it for it in sorted(self.holds(worker, crew.label)) if it in free][:count]
-            shares[worker] = own
-            for chain in own:
+        for worker, count in event.tasks:  # tasks whose data the worker holds need no transfer
+            local = [it for it in sorted(self.holds(worker, context.label)) if it in free][:count]
+            shares[worker] = local
+            for chain in local:
                 del free[chain]
         left = iter(list(free))
         for worker, count in event.tasks:
             shares[worker] += [next(left) for _ in range(count - len(shares[worker]))]
-        crew.shares, crew.lineage.places = shares, list(shares)
+        context.shares, context.lineage.places = shares, list(shares)
 
     def _commit(self, _: Record, event: CheckpointTaken) -> None:
-        crew = self.crews[event.job, event.run]
-        if crew.sent:
-            crew.work.saved[event.run], crew.sent = crew.sent, {}
+        context = self.contexts[event.job, event.run]
+        if context.sent:
+            context.work.saved[event.run], context.sent = context.sent, {}
             return
-        lineage = crew.lineage
+        lineage = context.lineage
         if not lineage.taking:
             raise LiveError(f"{event.job}: a live checkpoint takes time; accepted: a cost above 0")
         lineage.name, lineage.kept, lineage.taking = lineage.taken, lineage.taking, {}
 
     def _replace(self, _: Record, event: MemberReplaced) -> None:
-        places = self.crews[event.job, event.run].lineage.places
+        places = self.contexts[event.job, event.run].lineage.places
         places[places.index(event.worker)] = event.replacement
 
     def _end(self, _: Record, event: RunEnded) -> None:
-        crew = self.crews[event.job, event.run]
+        context = self.contexts[event.job, event.run]
         if event.outcome is Outcome.COMPLETED:
-            crew.work.results = dict(crew.latest)
-        self.carrier.aside(self.forget(crew))
+            context.work.results = dict(context.latest)
+        self.carrier.aside(self.forget(context))
 
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
@@ -154,41 +159,46 @@ class Driver(Deeds):
         if event.state is WorkerState.DOWN:
             self.messages.pop(worker, None)
             self.processes.kill(worker)
+        # Only a reclaimed worker's runs go on later: those on a killed one have lost their states.
         runs = self.history.holders(worker) if self.reclaimed[worker] else ()
-        crews = [self.crews[run.key] for run in runs if run.end is None]
-        self.carrier.aside(self.stop(worker, crews))
+        contexts = [self.contexts[run.key] for run in runs if run.end is None]
+        self.carrier.aside(self.stop(worker, contexts))
 
     def _pass(self, _: Record, event: TransferDropped | TransferEnded) -> None:
         self.messages.pop(event.worker, None)
 
     # --- what takes real time -----------------------------------------------------------------
 
-    def deed(self, entry: Timer) -> Deed:
-        """What is complete at the entry's due time."""
+    def activity(self, entry: Timer) -> Activity:
+        """Return the coroutine whose work should be complete at the entry's due time.
+
+        Raises LiveError when more messages pass at once than the master has channels (n_com).
+        """
         due: float = entry[0]
         target, message = entry[2], entry[3]
         if isinstance(message, PartDue):
             run = self.history.runs[target.name, message.run]
-            return self._part(run, self.crews[run.key], due)
+            return self._part(run, self.contexts[run.key], due)
         if isinstance(message, AttemptOver):
             (run,) = (it for it in self.history.runs.values() if it.job.name == target.name)
-            return self.compute(self.crews[run.key], 1, due)
+            return self.compute(self.contexts[run.key], 1, due)
         passing = [it for it in self.history.workers.values() if it.transfer is not None]
         if len(passing) > self._channels:
             raise LiveError(f"{len(passing)} messages at once on {self._channels} channels")
         transfer = self.history.workers[target.index].transfer
         assert transfer is not None
-        crew = self.crews[transfer.job, transfer.run]
+        context = self.contexts[transfer.job, transfer.run]
         number, _ = self.messages.setdefault(target.index, (next(self.numbers), 0))
-        return self.transfer(transfer, crew, number, due)
+        return self.transfer(transfer, context, number, due)
 
-    def _part(self, run: Run, crew: Crew, due: float) -> Deed:
+    def _part(self, run: Run, context: RunContext, due: float) -> Activity:
         stage, kind = run.stage, run.job.protection and run.job.protection.kind
         if stage is Stage.COMPUTING:
+            # Work that is done by `due`, which depends on the run's present rate.
             done = run.done + run.rate * (due - self.history.now)
-            return self.compute(crew, done / run.event.work, due)
+            return self.compute(context, done / run.event.work, due)
         if stage is Stage.RECOVERING:
-            return self.recover(crew)
+            return self.recover(context)
         if stage is Stage.CHECKPOINTING:
-            return self.share(crew) if kind is ProtectionKind.BUDDIES else self.save(crew)
-        return self.look(crew)
+            return self.share(context) if kind is ProtectionKind.BUDDIES else self.save(context)
+        return self.verify(context)

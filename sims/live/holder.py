@@ -1,11 +1,11 @@
-"""What lives in a worker's process: programs, data, the states that it computes and those that it
-keeps for its buddies. A process that is killed forgets it all.
+"""The contents of a worker's process: programs, data, the states that the process computes, and the
+checkpoints that it keeps for its buddies. All of them are lost when the process is killed.
 
-It computes chains of hashes, whose end tells whether any step was lost. The state of a job is that
-of its chains, one for each processor that it asks for or for each task; members of a run divide
-them among themselves. The k-th step of a chain is a function of its state and of k, and each
-iteration's chains begin from all results of the last one: work that is lost, done in another order
-or restored from a wrong state gives another answer.
+A process computes chains of hashes, whose ends show whether any step was lost. A job has one chain
+for each processor that it asks for or for each of its tasks; the members of a run divide the chains
+among themselves. The k-th step of a chain is a function of its state and of k, and each iteration's
+chains begin from all results of the last one: work that is lost, done in another order or restored
+from a wrong state gives another answer.
 """
 
 from __future__ import annotations
@@ -24,24 +24,32 @@ from attrs import define, field, frozen
 from sims.campaign.kit import Kit, unpack
 
 DIES_WITH_PARENT = 1
-"""PR_SET_PDEATHSIG of Linux."""
+"""Value of PR_SET_PDEATHSIG, an option of prctl(2) on Linux."""
 
 
 class Holder:
-    """A Dask actor. Its methods are coroutines: they share the process's one thread."""
+    """The Dask actor in each worker's process.
+
+    All methods are coroutines, so that they share the process's one thread: a method that waits
+    lets a later halt through.
+    """
 
     def __init__(self, advance: bytes, mortal: bool) -> None:
-        """`advance`: the step, pickled: only the process that computes it loads a user's code."""
+        """Unpickle the step function and start empty.
+
+        `advance`: the function, pickled, so that only the process which computes loads a user's
+        code. `mortal`: whether the process dies with the command that started it.
+        """
         self._advance: Advance = pickle.loads(advance)
         self._programs: set[str] = set()
         self._passed: dict[int, int] = {}
-        """By message: bytes that have come."""
+        """Maps each incomplete message to the number of bytes that have arrived."""
         self._states: dict[str, dict[int, State]] = {}
-        """By run, or by the label of its data."""
+        """Maps each run, or the label of its data, to the states of its chains."""
         self._kept: dict[str, States] = {}
-        """Checkpoints, by what they are of."""
+        """Maps the name of each kept checkpoint part to its states."""
         self._orders: dict[str, int] = {}
-        """By run: number of the last instruction."""
+        """Maps each run to the number of its last instruction."""
         if mortal:
             from distributed import get_worker
 
@@ -49,21 +57,24 @@ class Holder:
             get_worker().http_server.stop()
 
     async def pid(self) -> int:
-        """Of its process."""
+        """Return the id of the actor's process."""
         return os.getpid()
 
     async def rest(self, seconds: float) -> None:
-        """Answer after this time."""
+        """Answer after so many seconds, for measurements of how fast a death is noticed."""
         await asyncio.sleep(seconds)
 
     # --- messages -----------------------------------------------------------------------------
 
     async def receive(self, number: int, chunk: bytes) -> None:
-        """A part of a message."""
+        """Receive a chunk of message `number`."""
         self._passed[number] = self._passed.get(number, 0) + len(chunk)
 
     async def complete(self, number: int, size: int, label: str, states: States | None) -> None:
-        """The message has passed whole: a program if it brings no states."""
+        """Complete a message of `size` bytes: a program if `states` is None, else states.
+
+        Raises AssertionError if fewer bytes were received.
+        """
         passed = self._passed.pop(number, 0)
         if passed < size:
             raise AssertionError(f"message {number}: {passed} bytes of {size} have come")
@@ -73,29 +84,29 @@ class Holder:
             await self.load(label, states)
 
     async def send(self, size: int) -> bytes:
-        """A part of an image."""
+        """Return `size` bytes, a chunk of an image that is sent to the master."""
         return bytes(size)
 
     # --- states -------------------------------------------------------------------------------
 
     async def load(self, label: str, states: States) -> None:
-        """Hold these."""
+        """Add these states to those of the run or data `label`."""
         self._states.setdefault(label, {}).update(states)
 
     async def states(self, run: str) -> States:
-        """What the run has computed here so far."""
+        """Return the states that the run has computed in this process so far."""
         return self._states.get(run, {})
 
     async def keep(self, name: str, states: States) -> None:
-        """Keep a checkpoint."""
+        """Keep a part of a checkpoint under this name."""
         self._kept[name] = states
 
     async def kept(self, name: str) -> States:
-        """The checkpoint."""
+        """Return the checkpoint part of this name."""
         return self._kept[name]
 
     async def forget(self, run: str, names: Sequence[str]) -> None:
-        """What a run has computed, and checkpoints that are not the last."""
+        """Drop the states of a run and the checkpoint parts of these names."""
         self._states.pop(run, None)
         for name in names:
             self._kept.pop(name, None)
@@ -113,9 +124,12 @@ class Holder:
         label: str,
         program: str,
     ) -> States:
-        """Advance the chains to `target` steps within this time, asleep between two steps; `given`:
-        what they begin from where it is not here yet; `label`: of the data that is. A later
-        instruction for the run ends it."""
+        """Advance the chains to `target` steps within `seconds`, and return their states.
+
+        `given`: first states of the chains that this process does not know yet; chains that are not
+        in it begin from the data `label`. A later instruction for the run ends this one early.
+        Raises AssertionError if the process lacks the program.
+        """
         if program and program not in self._programs:
             raise AssertionError(f"{run} computes without its program")
         states = self._states.setdefault(run, {})
@@ -130,6 +144,7 @@ class Holder:
     async def _advance_all(
         self, run: str, order: int, chains: Sequence[int], target: int, seconds: float
     ) -> None:
+        # The sleeps spread the steps over the time, as if each took its nominal share of it.
         ends, states = time.monotonic() + seconds, self._states[run]
         left = target - min((states[chain][0] for chain in chains), default=target)
         while self._orders[run] == order:
@@ -143,16 +158,17 @@ class Holder:
                     states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:
-        """Stop computing; what has been computed."""
+        """Stop computing, and return the states that the run has reached here."""
         self._orders[run] = max(order, self._orders.get(run, 0))
         return self._states.get(run, {})
 
 
 def _die_with_parent() -> None:
-    """Also while it is stopped, when it could not see that its command is gone.
+    """Have the kernel kill this process when its parent ends, even while it is stopped and could
+    not notice that itself.
 
-    Its parent is what forked it, which ends once nobody holds the pipe to it: a stopped process
-    that had inherited that end would keep its parent, and itself, alive for ever.
+    The parent is the fork server, which ends once no process holds its pipe open: a stopped process
+    that had inherited the pipe's end would keep the fork server, and itself, alive for ever.
     """
     import ctypes
     from multiprocessing import forkserver
@@ -165,23 +181,26 @@ def _die_with_parent() -> None:
     try:
         ctypes.CDLL(None).prctl(DIES_WITH_PARENT, int(signal.SIGKILL))
     except (AttributeError, OSError):
-        return  # not Linux: a stopped process lives until somebody lets it go on
+        return  # not Linux: a stopped process lives until it is continued
 
 
 # --- chains of hashes ----------------------------------------------------------------------------
 
 State = tuple[int, bytes]
-"""Steps done, and what a chain is then."""
+"""State of a chain: the number of steps done, and the hash that they led to."""
 States = Mapping[int, State]
-"""By chain."""
+"""Maps each chain to its state."""
 Advance = Callable[[bytes, int], bytes]
-"""(state, number of the step) -> the next state."""
+"""Function from (hash, number of the step) to the next hash."""
 
 
 @frozen
 class Own:
-    """A step of the user's own. It is pickled as its name and the modules that it needs, which
-    travel along: no other process has to find them."""
+    """A step function of the user's own.
+
+    The function is pickled as its name and the source of the modules that it needs, so that no
+    other process has to find them.
+    """
 
     name: str
     kit: Kit
@@ -201,51 +220,52 @@ def _loaded(name: str, kit: Kit) -> Advance:
 
 
 def hashed(state: bytes, unit: int) -> bytes:
-    """The default step."""
+    """Return the SHA-256 of the state and the step's number: the default step function."""
     return sha256(state + unit.to_bytes(8, "big")).digest()
 
 
 def _following(results: States) -> States:
-    """The chains of the next iteration, from one hash of all chains' ends."""
+    """Return the first states of the next iteration, derived from one hash of all chains' ends."""
     answer = sha256(b"".join(state for _, (_, state) in sorted(results.items()))).digest()
     return {chain: (0, sha256(answer + str(chain).encode()).digest()) for chain in results}
 
 
 @define(eq=False)
 class Work:
-    """The work of one job."""
+    """The work of one job: its chains, where they begin, and how far they have been computed."""
 
     job: str
     chains: int
     steps: int
-    """Of each chain, in each iteration."""
+    """Number of steps of each chain in each iteration."""
     begins: States = field(init=False)
-    """The chains before the present iteration."""
+    """States of the chains at the beginning of the present iteration."""
     iteration: int = field(init=False, default=0)
     results: States = field(init=False, factory=dict)
-    """Of the last run that completed."""
+    """States at the end of the last completed run."""
     saved: dict[int, States] = field(init=False, factory=dict)
-    """Checkpoints that the master keeps, by the run that sent them."""
+    """Checkpoints that the master keeps, by the number of the run that sent them."""
 
     def __attrs_post_init__(self) -> None:
         self.begins = self._beginning()
 
     def _beginning(self) -> States:
-        """The chains before any work."""
+        """Return the states of the chains before any work."""
         chains = range(self.chains)
         return {it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains}
 
     def at(self, part: float) -> int:
-        """Steps done where this part of the work is."""
+        """Return the number of steps that this part of the work, in [0, 1], comprises."""
+        # 1e-9 absorbs the rounding of sums of parts, which could cost the last step.
         return self.steps if part >= 1 - 1e-9 else int(part * self.steps + 1e-9)
 
     def iterate(self) -> None:
-        """The iteration is over."""
+        """End the iteration: the chains of the next one begin from its results."""
         self.begins, self.iteration = _following(self.results), self.iteration + 1
         self.saved.clear()
 
     def is_right(self, advance: Advance) -> bool:
-        """Whether the results are those of one process that computes straight on."""
+        """Whether the results equal those that one process computes without interruption."""
         states = self._beginning()
         for it in range(self.iteration or 1):
             states = _following(states) if it else states

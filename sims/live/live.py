@@ -1,5 +1,5 @@
-"""One live run: a scenario's world under a wall clock, its work done by processes of a cluster,
-which is one of this command's own on loopback, or another's."""
+"""One live run: a scenario's world under a wall clock, whose work real processes do. They belong to
+a cluster of this command's own on loopback, or to one that is already running."""
 
 from __future__ import annotations
 
@@ -36,43 +36,46 @@ from sims.scenario.platform import Service
 from sims.world import Ending, run
 
 NAMES = count()
-"""Sets the runs of one command apart in the processes that they share."""
+"""Numbers the runs of one command, whose labels must differ in the processes that they share."""
 
 
 @frozen
-class Lived:
-    """How a live run ended."""
+class LiveResult:
+    """The result of a live run: its end, whether its answers are right, and how late its work
+    was."""
 
     ending: Ending
     answers: Mapping[str, bool]
-    """By job: whether its results are those of one process that computes straight on."""
+    """Maps each job to whether its results equal those of one uninterrupted process."""
     late: Sequence[tuple[str, float]]
-    """(message, seconds after its time) of each thing that took real time."""
+    """Pairs (message class, seconds after its due time) of all work that took real time."""
     missed: int
-    """Processes that died by no command of ours."""
+    """Number of processes that died without a command of this run."""
 
 
 @define(eq=False)
 class Live:
-    """A run's real side; see `sims.world.Live`."""
+    """Connects a simulated world to the real processes of its workers (a `sims.world.Live`)."""
 
     processes: Processes
     carrier: Carrier
     loop: VirtualTimeLoop
     lateness: float
+    """Largest delay, in time units, that the log allows to real work."""
     downtime: float
-    """How long a worker is DOWN whose process died by no command of ours."""
+    """Time units for which a worker is DOWN whose process died without a command of this run."""
     size: int
-    """Workers of the platform; the cluster may have more."""
+    """Number of workers of the platform; the cluster may have more."""
     system: System = field(init=False)
     missed: int = field(init=False, default=0)
+    """Number of processes that died without a command of this run."""
 
     def attach(self, system: System) -> None:
-        """See `sims.world.Live`."""
+        """Remember the actor system, whose actors do not exist yet."""
         self.system = system
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
-        """All actors are there: whose process dies from now on goes DOWN."""
+        """Begin to pass deaths of processes on to their workers, now that all actors exist."""
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
@@ -88,8 +91,8 @@ class Live:
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """The scenario as it can be carried out: any process may fail. Raises InputError for what only
-    a simulation can do."""
+    """Return the scenario as live processes can carry it out, with failures allowed: any real
+    process may die. Raises InputError for features that only a simulation has."""
     refuse = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "protection.blocking": not scenario.protection.blocking,
@@ -109,7 +112,8 @@ def playable(scenario: Scenario) -> Scenario:
 
 
 def advance_of(scenario: Scenario, folder: Path) -> Advance:
-    """The step of its computations. Raises InputError where it names none."""
+    """Return the step function of the scenario's computations: `live.function`, found from
+    `folder`, or the default. Raises InputError where that names no function."""
     name = scenario.live.function
     if name is None:
         return hashed
@@ -125,15 +129,19 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
 
 def live(
     scenario: Scenario, processes: Processes, folder: Path = Path(), sinks: Sequence[Sink] = ()
-) -> Lived:
-    """Carry a playable scenario out to its end. Raises as `sims.world.run`, and LiveError where
-    what processes did is not what the world said."""
+) -> LiveResult:
+    """Carry out a scenario, as `playable` returns it, to its end.
+
+    Raises the errors of `sims.world.run`, and LiveError where real processes did something else
+    than the simulated world decided.
+    """
     about = scenario.live
     driver = Driver(processes, f"{next(NAMES)}/", about.scale, about.pace, about.bandwidth * 1e6)
     patience, tolerance = about.patience, about.tolerance / about.scale
-    carrier = Carrier(processes, about.scale, tolerance, patience, driver.deed)
+    carrier = Carrier(processes, about.scale, tolerance, patience, driver.activity)
     driver.carrier = carrier
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
+    # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
     it = Live(processes, carrier, loop, carrier.lateness, downtime, size)
@@ -146,15 +154,16 @@ def live(
         carrier.close()
         processes.post(processes.clear()).result()
     answers = {name: work.is_right(processes.advance) for name, work in driver.works.items()}
-    return Lived(ending, answers, carrier.late, it.missed)
+    return LiveResult(ending, answers, carrier.late, it.missed)
 
 
 # --- the cluster ---------------------------------------------------------------------------------
 
 OURS = ("sims.cli.commands", "sims.live.holder")
-"""What each process imports, if whoever forks it has not."""
+"""Modules that the fork server imports once, so that each process need not."""
 FILES, FILES_EACH = 22, 13
-"""Open files that a cluster takes in this process, and more for each of its workers."""
+"""Number of files that a cluster keeps open in this process, and of further ones for each
+worker."""
 LOOPBACK = "127.0.0.1"
 QUIET: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
@@ -162,10 +171,10 @@ QUIET: dict[str, object] = {
     "distributed.worker.memory.terminate": False,
     "distributed.deploy.lost-worker-timeout": "100 weeks",  # else a cluster gives one up for good
     "distributed.logging.distributed": "critical",
-    # Their servers of pages have no pages: nobody needs them, and whoever is on this machine sees.
+    # No dashboard pages: a live run needs none, and other users of the machine could read them.
     "distributed.scheduler.http.routes": [],
     "distributed.worker.http.routes": [],
-    # Else each process, though it sleeps, takes 5 % of a core: it samples what it does, and ticks.
+    # Otherwise the profiler and the ticks of each process take 5 % of a core even while it sleeps.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "10s",
@@ -176,10 +185,13 @@ QUIET: dict[str, object] = {
 def opened(
     count: int, advance: Advance, scheduler: str | None = None, open_to_all: bool = False
 ) -> Iterator[Processes]:
-    """A process for each of `count` workers: of a cluster on loopback that ends with this block, or
-    of the one whose scheduler has this address or file. Raises InputError without dask, where
-    there are not enough, and where the scheduler is lost; and unless the cluster is encrypted, or
-    may be `open_to_all` on this machine."""
+    """Yield one process for each of `count` workers.
+
+    They belong to a new cluster on loopback that ends with this block, or to the one whose
+    `scheduler` has this address or file. Raises InputError where Dask is missing, where the cluster
+    has too few workers, where its scheduler is lost, and where a new cluster would not be encrypted
+    unless `open_to_all` allows every user of this machine to connect.
+    """
     command = "pip install 'holdfast[cluster]'"
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
@@ -200,7 +212,7 @@ def opened(
 
 
 def _occupied(processes: Processes, count: int) -> None:
-    """Raises InputError where a worker does not answer in time."""
+    """Raise InputError unless all workers answer within JOINING seconds."""
     try:
         processes.post(processes.occupy(count)).result(JOINING)
     except TimeoutError:
@@ -224,7 +236,7 @@ def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[A
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
     with scratch() as folder, ExitStack() as stack:
         stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
-        # What is under way as the command is interrupted fails, and nobody is to be told.
+        # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting():
             _serve_forks()
@@ -248,7 +260,8 @@ def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[A
 
 
 def _check_sealed(sealed: bool, open_to_all: bool) -> None:
-    """Raises InputError where anybody on this machine could connect, and nobody has allowed it."""
+    """Raise InputError where every user of this machine could connect and the user has not allowed
+    that."""
     danger = "everybody on this machine can connect to the cluster, and run code in your name"
     if not sealed and not open_to_all:
         problem = f"cryptography is missing: {danger}"
@@ -258,8 +271,10 @@ def _check_sealed(sealed: bool, open_to_all: bool) -> None:
 
 
 def _check_files(count: int) -> None:
-    """Raises InputError where this process may not open the files that a cluster takes: were they
-    missing in its midst, each of its processes would tell of it in its own words."""
+    """Raise InputError where this process may not open as many files as a cluster takes.
+
+    Found out only while the cluster starts, the limit would show as one traceback per process.
+    """
     needed = FILES + FILES_EACH * count
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < needed:
@@ -271,7 +286,7 @@ def _check_files(count: int) -> None:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Within, whatever keeps a cluster of ours from starting is one InputError."""
+    """Turn every error that keeps a local cluster from starting into one InputError."""
     try:
         yield
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
@@ -284,8 +299,11 @@ def _starting() -> Iterator[None]:
 
 
 def _serve_forks() -> None:
-    """Start what forks the processes: with all that they import, and deaf to Ctrl-C and to the end
-    of a terminal, which would end them before this command has put its things in order."""
+    """Start the fork server, with all modules that the workers' processes import.
+
+    The server and its children block SIGINT and SIGHUP: these would end them before this command
+    has cleaned up.
+    """
     from distributed.utils import get_mp_context
 
     get_mp_context().set_forkserver_preload(["distributed", *OURS])

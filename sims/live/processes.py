@@ -1,7 +1,7 @@
-"""One process of Dask distributed for each worker: started, called, signalled, missed, ended.
+"""One process of Dask distributed for each worker: starts, calls, signals and replaces them.
 
-Dask starts processes, carries calls and bytes, and restarts what has died (its Nannies do). Which
-process computes what is never Dask's to decide: each has one actor, pinned to it.
+Dask starts processes and carries calls and bytes; its Nannies restart a process that has died.
+Dask never decides which process computes what: each process has one actor that is pinned to it.
 """
 
 from __future__ import annotations
@@ -24,69 +24,82 @@ from sims.live.holder import Advance, Holder
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
 ANSWER = 10.0
-"""Seconds in which a fresh process answers, or is asked anew."""
+"""Largest number of seconds for an answer of a fresh process, before it is called again."""
 COMING = 15.0
-"""Seconds in which the workers of another cluster are to be there."""
+"""Largest number of seconds to wait for the workers of an existing cluster."""
 SETTLING = 0.5
-"""Seconds until the Nanny of another cluster knows that its process has started."""
+"""Seconds until a Nanny of an existing cluster knows that its process has started."""
 LOOK = 0.02
-"""Seconds between two looks for a process that starts."""
+"""Seconds between two checks for a starting process."""
 WATCH = 0.25
-"""Seconds between two looks for one that nobody calls, and that has died."""
+"""Seconds between two checks for processes that died while no call waited for them."""
 
 
 class Gone(Exception):
-    """The process that was called has died; whoever plays its worker is told elsewhere."""
+    """Raised by a call whose process has died; the worker's failure is reported separately."""
 
 
 @define(eq=False)
 class Seat:
-    """The place of one worker's process: another one takes it when that one dies."""
+    """The place of one worker's process, which a fresh process takes after each death."""
 
     number: int
     identity: str
-    """What Dask knows its Nanny by, or itself where it has none."""
+    """Address of the process's Nanny, or its own without one: what stays the same over restarts."""
     address: str = ""
+    """Address of the present process; empty before the first one."""
     holder: Any = None
-    """Its actor."""
+    """Actor in the present process, a proxy of `Holder`."""
     process: int = 0
+    """Id of the present process."""
     generation: int = 0
-    """How many processes have died here."""
+    """Number of processes that have died in this seat."""
     ready: asyncio.Event = field(factory=asyncio.Event)
+    """Set while a process with an actor is present."""
     stopped: bool = False
-    """Whether its process is to be."""
+    """Whether the present and each fresh process is stopped (SIGSTOP): the worker is RECLAIMED."""
     missed: bool = False
-    """Whether it died by no command of ours, and the world is yet to hear of it."""
+    """Whether the last process died without a command of this run; the world's reaction, which
+    kills the worker, then finds it dead already."""
 
 
 @define(eq=False)
 class Processes:
-    """Seats, on the client's loop: its methods without `async` may be called from any thread."""
+    """The processes of all workers.
+
+    All state belongs to the loop of the Dask client; `post` and `kill` may be called from any
+    thread.
+    """
 
     client: Any
     own: bool
-    """Whether the processes are this command's, on this machine."""
+    """Whether this command started the processes, on this machine."""
     advance: Advance
+    """Step function of the computations."""
     seats: dict[int, Seat] = field(factory=dict)
     lost: Callable[[int], None] | None = None
-    """Called with the number of a worker whose process died by no command of ours."""
+    """Function that is called with the number of each worker whose process died without a command
+    of this run."""
     failed: Callable[[BaseException], None] | None = None
-    """Called with what ends the run: the scheduler is lost."""
+    """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
-    """Seconds that fresh processes took."""
+    """Seconds that each fresh process took to start."""
     trouble: Exception | None = None
-    """Why a fresh process was last asked in vain."""
+    """Last error of a call to a fresh process that did not answer."""
     _tasks: set[Any] = field(init=False, factory=set)
     _left: bool = field(init=False, default=False)
 
     def post(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Run a coroutine on the client's loop."""
+        """Run a coroutine on the client's loop, from any thread, and return its future."""
         return asyncio.run_coroutine_threadsafe(work, self.client.loop.asyncio_loop)
 
-    # --- their lives --------------------------------------------------------------------------
+    # --- starting and replacing -------------------------------------------------------------------
 
     async def occupy(self, count: int) -> None:
-        """Take the first `count` workers of the cluster."""
+        """Take the first `count` workers of the cluster, and place an actor in each.
+
+        Raises InputError if the cluster has fewer workers after COMING seconds.
+        """
         begun = time.monotonic()
         while len(found := sorted(await self._present())) < count:
             if time.monotonic() - begun < COMING:
@@ -100,10 +113,11 @@ class Processes:
         self._spawn(self._watch())
 
     async def _present(self) -> dict[str, str]:
-        """Addresses of the scheduler's workers, by what outlives their restarts."""
+        """Map the identity of each of the scheduler's workers to its present address. Raises
+        LOST."""
         if self.own:
             return _settled(self.client.cluster)
-        if self.client.status != "running":  # Dask would look for it for a minute
+        if self.client.status != "running":  # Dask would try to reconnect for a minute
             raise LOST
         try:
             found: dict[str, str] = await self.client.run_on_scheduler(_addresses)
@@ -112,7 +126,7 @@ class Processes:
         return found
 
     async def _renew(self, seat: Seat) -> None:
-        """Wait for a fresh process, and place an actor in it."""
+        """Wait for a fresh process in this seat, and place an actor in it."""
         begun = time.monotonic()
         while not seat.ready.is_set():
             await asyncio.sleep(LOOK if seat.address else 0)
@@ -122,7 +136,7 @@ class Processes:
             try:
                 async with asyncio.timeout(ANSWER):
                     await self._seat(seat, address)
-            except (OSError, RuntimeError, TimeoutError) as error:  # it dies as it comes
+            except (OSError, RuntimeError, TimeoutError) as error:  # the process died as it started
                 self.trouble = error
         self.starts.append(time.monotonic() - begun)
 
@@ -148,13 +162,13 @@ class Processes:
                     self._miss(seat)
 
     def _miss(self, seat: Seat) -> None:
-        """Its process has died by no command of ours."""
+        """Report a process that died without a command of this run, and wait for a fresh one."""
         seat.missed = True
-        self._bury(seat)
+        self._await_replacement(seat)
         if self.lost is not None:
             self.lost(seat.number)
 
-    def _bury(self, seat: Seat) -> None:
+    def _await_replacement(self, seat: Seat) -> None:
         seat.generation += 1
         seat.ready.clear()
         self._spawn(self._renew(seat))
@@ -174,32 +188,36 @@ class Processes:
             self.failed(error)
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
-        """Call a method of the worker's actor, once there is one. Raises Gone."""
+        """Call a method of the worker's actor, once there is one. Raises Gone if its process
+        dies."""
         seat = self.seats[number]
         await seat.ready.wait()
         generation = seat.generation
         try:
             return await getattr(seat.holder, method)(*arguments)
         except (OSError, RuntimeError) as error:
+            # Several calls can fail with one process: only the first of them reports its death.
             if seat.generation == generation:
                 self._miss(seat)
             raise Gone(number) from error
 
-    # --- what befalls them --------------------------------------------------------------------
+    # --- failures and reclaims --------------------------------------------------------------------
 
     def kill(self, number: int) -> None:
-        """The worker goes DOWN."""
+        """Kill the process of a worker that goes DOWN."""
         self.post(self._kill(self.seats[number]))
 
     async def _kill(self, seat: Seat) -> None:
         if seat.missed or not seat.ready.is_set():
-            seat.missed = False  # it is dead already, or has nothing to lose yet
+            seat.missed = (
+                False  # the process is dead already, or has no state yet that it could lose
+            )
             return
         self._signal(seat, signal.SIGKILL)
-        self._bury(seat)
+        self._await_replacement(seat)
 
     async def detect(self, number: int) -> float:
-        """Kill its process, and wait for the seconds after which a call that waits has failed."""
+        """Kill a worker's process, and return the seconds until a waiting call has failed."""
         waiting = asyncio.ensure_future(self.call(number, "rest", ANSWER))
         await asyncio.sleep(LOOK)
         begun = time.monotonic()
@@ -209,18 +227,19 @@ class Processes:
         return time.monotonic() - begun
 
     async def murder(self, number: int) -> None:
-        """Its process dies, and nobody is told."""
+        """Kill a worker's process without a report to the world, which has to notice the death."""
         seat = self.seats[number]
         await seat.ready.wait()
         self._signal(seat, signal.SIGKILL)
 
     async def murder_later(self, number: int, seconds: float) -> None:
-        """The same after a time."""
+        """Kill a worker's process as `murder` does, after so many seconds."""
         await asyncio.sleep(seconds)
         await self.murder(number)
 
     async def stop(self, number: int, stopped: bool) -> None:
-        """Its owner takes it back, or returns it."""
+        """Stop the process of a worker that its owner reclaims, or continue one that is
+        returned."""
         seat = self.seats[number]
         seat.stopped = stopped
         if seat.ready.is_set():
@@ -235,13 +254,13 @@ class Processes:
         self._spawn(self.client.run(os.kill, seat.process, int(number), **about))
 
     async def clear(self) -> None:
-        """Let all go on, and forget what is under way."""
+        """Continue all stopped processes, and report no more deaths to the run that has ended."""
         self.lost = self.failed = None
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
     async def leave(self) -> None:
-        """Nobody is missed any more."""
+        """Stop watching the processes, whose cluster is about to end."""
         await self.clear()
         self._left = True
         for task in list(self._tasks):
@@ -250,13 +269,14 @@ class Processes:
 
 
 def _settled(cluster: Any) -> dict[str, str]:
-    """The same of a cluster of ours, of those of whom their Nannies know that they have started: a
-    process that dies before is not replaced."""
+    """Map each Nanny's address to its worker's, for the workers of a local cluster that their
+    Nannies know as started: a process that dies earlier is not replaced."""
     known = {it.address for it in cluster.scheduler.workers.values()}
     nannies = (it for it in cluster.workers.values() if it.worker_address in known)
     return {it.address: it.worker_address for it in nannies if it.process.status.name == "running"}
 
 
 def _addresses(dask_scheduler: Any) -> dict[str, str]:
-    """Workers' addresses by their Nannies', or their own; the parameter's name is Dask's."""
+    """Map the address of each Nanny, or of a worker without one, to the worker's. Runs in the
+    scheduler; Dask prescribes the parameter's name."""
     return {it.nanny or it.address: it.address for it in dask_scheduler.workers.values()}

@@ -1,4 +1,4 @@
-"""Predicted and measured: simulated runs beside live ones with the same realised hazards."""
+"""Compares simulated runs (predicted) with live runs (measured) under the same failures."""
 
 from __future__ import annotations
 
@@ -27,61 +27,64 @@ from sims.world import run
 from sims.writing import replacing
 
 CALLS = 100
+"""Number of calls over which the latency is averaged."""
 STEPS = 1000
+"""Number of steps over which the time of one is averaged."""
 BYTES = 4_000_000
+"""Size of the message by which the bandwidth is measured, bytes."""
 SAME = 1e-9
-"""Relative: makespans that differ by less are the same."""
+"""Relative tolerance below which two makespans are the same."""
 
 
 @frozen
 class Outcome:
-    """One run, simulated or live."""
+    """The measured values of one run, simulated or live."""
 
     variant: str
     seed: int
     makespan: float
     uses: Mapping[str, float]
-    """Processor-time by use."""
+    """Maps each use of the ledger to its processor-time."""
     right: bool = True
-    """Whether all answers are those of one process that computes straight on."""
+    """Whether all answers equal those of one uninterrupted process."""
     sound: bool = True
     """Whether the log passes the audit."""
     missed: int = 0
-    """Processes that died by no command of ours."""
+    """Number of processes that died without a command of the run."""
     late: tuple[float, ...] = field(default=(), repr=False)
-    """Seconds after its time of each thing that took real time."""
+    """Delay in seconds of each piece of work that took real time."""
     tolerance: float = 0
-    """Seconds that count as on time: what is later lengthens the run."""
+    """Largest delay in seconds that counts as on time; a later piece of work lengthens the run."""
 
     @property
     def delays(self) -> list[float]:
-        """Those beyond the tolerance."""
+        """Delays, in seconds, beyond the tolerance."""
         return [it for it in self.late if it > self.tolerance]
 
 
 @frozen
 class Calibration:
-    """What real processes cost, in seconds but for the bandwidth, on fault-free calls."""
+    """The costs of real processes, measured without failures, in seconds but for the bandwidth."""
 
     start: float
-    """From a kill to the fresh process that answers."""
+    """Time from a kill to the first answer of the fresh process, seconds."""
     detection: float
-    """From a kill to the failure of a call that was waiting."""
+    """Time from a kill to the failure of a waiting call, seconds."""
     latency: float
-    """Of a call and its answer."""
+    """Time of a call and its answer, seconds."""
     bandwidth: float
-    """Megabytes a second of a channel that is not held back."""
+    """Bandwidth of a channel that is not throttled, megabytes per second."""
     step: float
-    """Of a step of the computation that is not held back."""
+    """Time of one step of the computation that is not paced, seconds."""
 
     def lines(self) -> Iterator[str]:
-        """A line each."""
+        """Yield one line of text for each cost."""
         for name, value in attrs.asdict(self).items():
             yield f"  {name:<11} {value:.4g} {'MB/s' if name == 'bandwidth' else 's'}"
 
 
 def calibrate(processes: Processes) -> Calibration:
-    """Measure, with no run under way."""
+    """Measure the costs of these processes while no run is under way."""
 
     async def measure() -> Calibration:
         call, clock = processes.call, time.monotonic
@@ -105,7 +108,7 @@ def calibrate(processes: Processes) -> Calibration:
 
 
 def predict(variants: Mapping[str, Scenario], seeds: Sequence[int], folder: Path) -> list[Outcome]:
-    """Simulated runs."""
+    """Simulate each variant with each seed, and return the outcomes in that order."""
     found = []
     for name, scenario in variants.items():
         for seed in seeds:
@@ -123,7 +126,7 @@ def measure(
     folder: Path,
     log: Path | None = None,
 ) -> Outcome:
-    """A live run, logged."""
+    """Carry out one live run, audit its log and return its outcome; `log`: file for the log."""
     records: list[Record] = []
     with ExitStack() as opened:
         writers = [opened.enter_context(LogWriter(log))] if log else []
@@ -139,7 +142,7 @@ def measure(
 
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
-    """As it is carried out, with this seed."""
+    """Return the scenario as it is carried out, with this seed."""
     return playable(scenario.model_copy(update={"seed": seed}))
 
 
@@ -151,15 +154,16 @@ def _outcome(variant: str, scenario: Scenario, seed: int, records: list[Record])
 
 @frozen
 class Comparison:
-    """Predictions and measurements of the same variants and seeds, in one order."""
+    """Predictions and measurements of the same variants and seeds, in the same order."""
 
     predicted: Sequence[Outcome]
     measured: Sequence[Outcome]
     unit: str
+    """Unit of time of the scenarios."""
 
     @property
     def variants(self) -> list[str]:
-        """In the order of their first runs."""
+        """Names of the variants, in the order of their first runs."""
         return list(dict.fromkeys(it.variant for it in self.measured))
 
     @property
@@ -167,19 +171,20 @@ class Comparison:
         return list(zip(self.predicted, self.measured, strict=True))
 
     def makespans(self, variant: str) -> tuple[list[float], list[float]]:
-        """Predicted and measured, seed by seed."""
+        """Return the predicted and the measured makespans of a variant, seed by seed."""
         chosen = [(a.makespan, b.makespan) for a, b in self._pairs if b.variant == variant]
         return [a for a, _ in chosen], [b for _, b in chosen]
 
     def ratio(self, variant: str) -> Estimate:
-        """Mean measured makespan / mean predicted makespan, paired."""
+        """Return mean measured / mean predicted makespan of a variant, with the interval of paired
+        samples."""
         predicted, measured = self.makespans(variant)
         found = ratio_of(measured, predicted, LEVEL)
         assert found is not None
         return found
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
-        """(use, mean predicted, measured) processor-time, of uses that occur."""
+        """Yield (use, mean predicted, measured) processor-time for each use that occurs."""
         chosen = [(a.uses, b.uses) for a, b in self._pairs if b.variant == variant]
         for use in (it.value for it in Use):
             theirs, ours = [a[use] for a, _ in chosen], [b[use] for _, b in chosen]
@@ -187,8 +192,8 @@ class Comparison:
                 yield use, sum(theirs) / len(theirs), mean_of(ours, LEVEL)
 
     def ranks(self) -> tuple[list[str], list[str], list[tuple[str, str, bool]]]:
-        """Variants by predicted and by measured mean makespan; and each pair whose measured
-        intervals do not overlap, with whether the prediction ranks it alike."""
+        """Return the variants by predicted and by measured mean makespan, and the pairs whose
+        measured intervals do not overlap, each with whether the prediction ranks it alike."""
         predicted = {it: mean_of(self.makespans(it)[0], LEVEL) for it in self.variants}
         measured = {it: mean_of(self.makespans(it)[1], LEVEL) for it in self.variants}
         apart = [
@@ -200,7 +205,7 @@ class Comparison:
         return *orders, apart  # type: ignore[return-value]
 
     def lines(self) -> Iterator[str]:
-        """All of it in words."""
+        """Yield the lines of text that report the comparison."""
         runs = self.measured
         yield f"{len(runs)} runs: {sum(it.right for it in runs)} with the right answers, "
         yield f"  {sum(it.sound for it in runs)} with logs that pass the audit"
@@ -222,8 +227,9 @@ class Comparison:
             yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
 
     def _explained(self) -> Iterator[str]:
-        """What real processes add: how late things were; and of each run that parts from its
-        prediction, what was later than the tolerance and which processes died unbidden."""
+        """Yield lines on what real processes add: the quantiles of all delays, and for each run
+        that differs from its prediction its delays beyond the tolerance and its unexpected
+        deaths."""
         late = [it for each in self.measured for it in each.late]
         if late:
             middle, high, most = np.quantile(late, (0.5, 0.99, 1))
@@ -239,11 +245,11 @@ class Comparison:
 
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:
-    """One JSON object a line."""
+    """Write the outcomes to a file, one JSON object a line."""
     with replacing(path) as new:
         new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in outcomes))
 
 
 def read(path: Path) -> list[Outcome]:
-    """What was written."""
+    """Return the outcomes that `write` has written to this file."""
     return [Outcome(**orjson.loads(line)) for line in path.read_bytes().splitlines()]

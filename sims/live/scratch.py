@@ -1,7 +1,7 @@
-"""The folder in which a live run's processes keep what they need, and what killed runs left of it.
+"""Temporary folders for the processes of live runs, and the removal of those that killed runs left.
 
-A run removes its folder. One that is killed cannot: the next run that starts removes what is older
-than a day, if it is its user's own and no run holds it.
+A run removes its folder at its end. A killed run cannot, so each run that starts removes the
+folders of the same user that are older than a day and locked by no other run.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from sims.log_writer import take
 
 PREFIX = "holdfast-live-"
 DAY = 86_400.0
+"""Age in seconds from which on a folder without a lock counts as left behind."""
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A new folder, which is removed; those that killed runs left are removed first."""
+    """Yield a new folder and remove it afterwards; remove first those that killed runs left."""
     sweep(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         held = os.open(name, os.O_RDONLY)
@@ -35,8 +36,8 @@ def scratch() -> Iterator[Path]:
 
 
 def sweep(place: Path) -> None:
-    """Remove the folders of runs that were killed: those that are this user's, older than a day,
-    and held by no process."""
+    """Remove from `place` the folders of killed runs: those of this user that are older than a day
+    and locked by no process."""
     for path in place.glob(f"{PREFIX}*"):
         with suppress(OSError):
             about = path.lstat()
@@ -46,6 +47,9 @@ def sweep(place: Path) -> None:
 
 
 def _abandoned(path: Path) -> bool:
+    """Whether no process locks this folder; the lock of a killed process is released by the
+    kernel."""
+    # O_NOFOLLOW: in a shared folder another user could put a link in this place.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         return take(descriptor)

@@ -1,6 +1,6 @@
-"""Pictures, drawn from logs and tables after the fact; needs `pip install 'holdfast[plot]'`.
+"""Pictures, drawn from logs and tables after a run; needs `pip install 'holdfast[plot]'`.
 
-Here: how what is drawn looks; `palette.toml`, read.
+This module reads `palette.toml` and defines the colours, signs and labels of all pictures.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ COLOURS: dict[str, str] = _TABLES["colours"]
 GREY = COLOURS["grey"]
 CYCLE = [COLOURS[name] for name in _TABLES["cycle"]]
 CLASSES = [COLOURS[name] for name in _TABLES["classes"]]
-"""Of the largest users or queues."""
+"""Colours of the largest users or queues, the largest first."""
 
 
 @frozen
 class Paint:
-    """How one kind of box, or of sign, is drawn."""
+    """The label, colour and marker of one kind of box or sign."""
 
     label: str
     colour: str
     state: bool = False
-    """A worker's state: drawn as background, behind what it does."""
+    """Whether the box shows a worker's state, which is drawn as background behind its use."""
     marker: str = ""
-    """Of a sign, as matplotlib calls it."""
+    """Name of a sign's marker in matplotlib."""
     glyph: str = ""
-    """The same, as bokeh calls it."""
+    """Name of a sign's marker in bokeh."""
 
 
 def _paints(what: str) -> dict[str, Paint]:
@@ -41,33 +41,34 @@ def _paints(what: str) -> dict[str, Paint]:
 
 
 USES = _paints("uses")
-"""By use."""
+"""Maps each use of the ledger to its paint."""
 MESSAGES = _paints("messages")
-"""By the slices' note, where that is no data."""
+"""Maps each kind of message, a slice's note, to its paint; messages of data have their use's."""
 USE_PAINTS = (*USES.values(), *MESSAGES.values())
-"""A box's kind is an index here."""
+"""Paints of the boxes of uses; a box's `kind` is an index here."""
 KIND = {name: kind for kind, name in enumerate((*USES, *MESSAGES))}
-"""Of a use, or of a message."""
+"""Maps the name of each use or message to its index in USE_PAINTS."""
 
 _RUNS = _paints("runs")
 RUN_PAINTS = (*_RUNS.values(),)
+"""Paints of the boxes of runs; a box's `kind` is an index here."""
 RUN_KIND = {name: kind for kind, name in enumerate(_RUNS)}
-"""Of an outcome, or of what else lies in a job's row."""
+"""Maps each outcome, and each other kind of box in a job's row, to its index in RUN_PAINTS."""
 
 WAITS = dict(zip(_TABLES["longest"], _paints("waits").values(), strict=True))
-"""By the longest wait, in seconds."""
+"""Maps the longest wait of each class of jobs, in seconds, to the class's paint."""
 
 LEVELS = {name: COLOURS[colour] for name, colour in _TABLES["levels"].items()}
-"""Colours of what is stacked over time."""
+"""Maps each level that is stacked over time to its colour."""
 
 
 class Sign(enum.IntEnum):
-    """What happens at one instant."""
+    """Kinds of signs, each of which marks an event at one instant."""
 
     ERROR = 0
     CRASH = 1
     FAULT = 2
-    """DOWN by a fault, or while held, and no run was lost by it."""
+    """A worker went DOWN by a fault, or while a run held it, and no run was lost."""
     IGNORED = 3
     FATAL = 4
     CHECKPOINT = 5

@@ -1,6 +1,8 @@
-"""Boxes in time, of which every Gantt chart is made: kept as columns so that millions fit; drawn
-one by one while they can be told apart, as an image beyond, of which every pixel shows in its
-colour's mix what its area went to."""
+"""Boxes in time, the parts of every Gantt chart, in columns so that millions fit into memory.
+
+Up to FEW boxes are drawn one by one. More become an image: the colour of each pixel mixes the
+colours of its boxes by area.
+"""
 
 from __future__ import annotations
 
@@ -21,51 +23,52 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Columns: TypeAlias = Any
-"""A numpy.recarray, whose columns' names numpy's types do not tell."""
+"""A numpy.recarray; numpy's types do not know the names of its columns."""
 
 NUMBERS = {"kind": np.int16, "job": np.int32, "run": np.int32, "seq": np.int32}
 BOX = {**dict.fromkeys(("low", "high", "start", "end", "share"), float), **NUMBERS}
-"""A box covers rows [low, high) over the time [start, end): `share` of its area, below 1 where
-servers multitask. `kind`: index of its Paint; `job`: index of its job in order of submission, -1:
-nobody's; `run`: -1: no run's; `seq`: the event that began it."""
+"""Columns of a table of boxes. A box covers rows [low, high) over the time [start, end): `share` of
+its area, below 1 where servers multitask. `kind`: index of its Paint; `job`: index of its job in
+order of submission, -1 without a job; `run`: number of its run, -1 without one; `seq`: the event
+that began it."""
 
 TOLERANCE = 1e-9
-"""Shares of a processor add up to 1 but for rounding."""
+"""Tolerance for sums of shares of a processor, which are 1 but for rounding."""
 
 FEW = 5000
-"""Boxes drawn one by one; so many still take a second, and more lie on top of each other."""
+"""Largest number of boxes that are drawn one by one: so many take a second, and more overlap."""
 LETTERS = (4.0, 8.0)
-"""Points of the smallest and the largest letters of a name."""
+"""Smallest and largest font size of a name, in points."""
 VECTORS = 2000
-"""Boxes drawn as vectors in SVG and PDF; more are one image there."""
+"""Largest number of boxes that SVG and PDF files hold as vectors; more are one image there."""
 PIXELS = (900, 1600)
-"""Rows and columns of an image of boxes, at most."""
+"""Largest numbers of rows and columns of an image of boxes."""
 EDGED = 3.0
-"""Points of height and width from which on a box has an outline: of smaller ones it would leave
-nothing."""
+"""Smallest height and width, in points, of a box with an outline: smaller boxes would vanish below
+it."""
 BANDS = 16
-"""Parts of an image that are made one after the other: all of it at once, of a million boxes, takes
-some hundreds of megabytes."""
+"""Number of parts in which an image is made one after the other: made at once, the image of a
+million boxes takes some hundreds of megabytes."""
 TINY = 1e-12
-"""Coverage that is rounding, not a box."""
+"""Coverage of a pixel below which it is due to rounding."""
 
 
 PIECE = 2**16
-"""Numbers of a table that are put in columns together."""
+"""Count of numbers from which on a table moves its latest rows into columns."""
 
 
 @define
 class Table:
-    """Columns under construction, in as little memory as their types take."""
+    """Collects rows of numbers into columns, in as little memory as the columns' types take."""
 
     types: Mapping[str, type]
-    """By name."""
+    """Maps the name of each column to its type."""
     _last: array[float] = field(init=False, factory=lambda: array("d"))
     """Rows that are in no column yet, one after the other."""
     _pieces: list[Columns] = field(init=False, factory=list)
 
     def add(self, *rows: float) -> None:
-        """Enter a row, or several, one after the other."""
+        """Enter one row, or several rows one after the other."""
         self._last.extend(rows)
         if len(self._last) >= PIECE:
             self._settle()
@@ -76,11 +79,11 @@ class Table:
         self._last = array("d")
 
     def columns(self) -> Columns:
-        """What was entered so far: the table's own, and no copy."""
+        """Return all rows entered so far, as the table's own array and not as a copy."""
         self._settle()
         whole: Columns = np.recarray(sum(map(len, self._pieces)), list(self.types.items()))
         end = len(whole)
-        while self._pieces:  # each is freed once it is copied: never is all there twice
+        while self._pieces:  # each piece is freed once copied: memory never holds all twice
             piece = self._pieces.pop()
             whole[end - len(piece) : end] = piece
             end -= len(piece)
@@ -89,7 +92,7 @@ class Table:
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
-    """Those that reach into [start, end], cut to it."""
+    """Return the boxes that reach into [start, end], cut to that interval."""
     inside = boxes[(boxes.end >= start) & (boxes.start <= end)]
     inside.start, inside.end = (np.clip(edge, start, end) for edge in (inside.start, inside.end))
     return inside
@@ -97,10 +100,11 @@ def within(boxes: Columns, start: float, end: float) -> Columns:
 
 @define
 class Lanes:
-    """For what overlaps: whoever starts takes the lowest lane that is free."""
+    """Places boxes that overlap in time side by side: each one takes the lowest lane that is
+    free."""
 
     depth: int = 0
-    """How many there ever were."""
+    """Largest number of lanes taken at one time so far."""
     _free: list[int] = field(factory=list)
     _taken: dict[object, int] = field(factory=dict)
 
@@ -109,30 +113,32 @@ class Lanes:
         """Whether all lanes are free."""
         return not self._taken
 
-    def take(self, whose: object) -> int:
-        """A lane, until it is given back."""
+    def take(self, owner: object) -> int:
+        """Return the lowest free lane, which `owner` holds until `give`."""
         if not self._free:
             self._free.append(self.depth)
             self.depth += 1
-        lane = self._taken[whose] = self._free.pop(0)
+        lane = self._taken[owner] = self._free.pop(0)
         return lane
 
-    def give(self, whose: object) -> int:
-        """Its lane is free again."""
-        lane = self._taken.pop(whose)
+    def give(self, owner: object) -> int:
+        """Free the lane of `owner`, and return it."""
+        lane = self._taken.pop(owner)
         insort(self._free, lane)
         return lane
 
 
 def areas_of(boxes: Columns) -> Floats:
-    """What each box covers: rows x time."""
+    """Return the area of each box, rows x time x share."""
     areas: Floats = (boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share
     return areas
 
 
 def side_by_side(boxes: Columns) -> Columns:
-    """Boxes of one row each that share it, as whole boxes beside each other, of height `share`; the
-    same boxes, where none is shared."""
+    """Return boxes that share a row as whole boxes beside each other, each of height `share`.
+
+    Each box lies in one row. Where no row is shared, the same array is returned.
+    """
     if (boxes.share == 1).all():
         return boxes
     boxes = boxes.copy()
@@ -158,21 +164,24 @@ def side_by_side(boxes: Columns) -> Columns:
 
 @frozen
 class Raster:
-    """An image's size and what it shows."""
+    """The size of an image in pixels, and the rows and the time that it shows."""
 
     rows: int
+    """Number of rows of pixels."""
     columns: int
+    """Number of columns of pixels."""
     height: float
-    """Rows of the chart, such as processors."""
+    """Number of rows of the chart, such as processors."""
     end: float
     """Time at its right edge; the left edge is `start`."""
     start: float = 0
+    """Time at its left edge."""
 
 
 def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
-    """Draw boxes within the time and the rows, 0 on top, that `axes` show.
+    """Draw the boxes that lie within the time and the rows of `axes`, with row 0 on top.
 
-    An image has a whole number of pixels for each row where those are few, or edges between them
+    Where rows are few, an image has a whole number of pixels for each, or the edges between rows
     would blur.
     """
     (start, end), height = axes.get_xlim(), int(axes.get_ylim()[0])
@@ -205,7 +214,7 @@ def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
 
 
 def _points(axes: Axes, boxes: Columns) -> Floats:
-    """Width and height of boxes on the page, in points."""
+    """Return the widths and the heights of boxes on the page, in points."""
     one, other = (
         axes.transData.transform(np.column_stack(corner))
         for corner in ((boxes.start, boxes.low), (boxes.end, boxes.high))
@@ -215,7 +224,7 @@ def _points(axes: Axes, boxes: Columns) -> Floats:
 
 
 def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float = 0) -> None:
-    """Write each run's name into its largest box, where it has room.
+    """Write the name of each run's job into the run's largest box, where that has room for it.
 
     `margin`: points that stay free on both sides, for marks.
     """
@@ -234,9 +243,9 @@ def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float =
 
 
 def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
-    """(rows, columns, 3): colours in [0, 1], white where no box is.
+    """Return an image of the boxes: (rows, columns, 3) colours in [0, 1], white without a box.
 
-    A pixel's colours mix by area; states get what the boxes before them leave.
+    The colours of a pixel mix by area; states get the area that the boxes before them leave.
     """
     picture = np.ones((raster.rows, raster.columns, 3))
     for columns, band in bands(boxes, paints, raster):
@@ -247,7 +256,7 @@ def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 def bands(
     boxes: Columns, paints: Sequence[Paint], raster: Raster
 ) -> Iterator[tuple[slice, Floats]]:
-    """The image's parts from left to right: their columns, and their pixels."""
+    """Yield the image in parts from left to right, each as its columns and their pixels."""
     edges = np.linspace(0, raster.columns, BANDS + 1).astype(int).tolist()
     step = (raster.end - raster.start) / raster.columns
     for first, last in pairwise(edges):
@@ -274,9 +283,10 @@ def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
 
 
 def coverage(boxes: Columns, raster: Raster) -> dict[int, Floats]:
-    """By kind, (rows, columns): the part of each pixel that its boxes cover, none of which overlap.
+    """Map each kind to the part of each pixel that its boxes cover, (rows, columns) in [0, 1].
 
-    Exact but for rounding: a box's edges fall within pixels, and are accounted for in part.
+    The boxes do not overlap. The result is exact but for rounding: a pixel counts in part where an
+    edge falls within it.
     """
     found = {}
     for kind in np.unique(boxes.kind).tolist():
@@ -289,9 +299,10 @@ def coverage(boxes: Columns, raster: Raster) -> dict[int, Floats]:
 
 
 def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> Any:
-    """(pixels + 1, boxes), sparse: by how much a row of pixels steps up and down for each box.
+    """Return a sparse (pixels + 1, boxes) matrix: the steps of each box's coverage along pixels.
 
-    The running sum of the steps is the part of each pixel that [low, high) covers.
+    The running sum of a box's steps is the part of each pixel that [low, high) covers, so that the
+    coverage by all boxes is one product of two such matrices.
     """
     from scipy.sparse import csr_array
 
@@ -304,5 +315,5 @@ def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> 
 
 
 def rgb(colour: str) -> Floats:
-    """`#RRGGBB` as three numbers in [0, 1]."""
+    """Return the colour `#RRGGBB` as three numbers in [0, 1]."""
     return np.frombuffer(bytes.fromhex(colour[1:]), np.uint8) / 255

@@ -1,5 +1,5 @@
-"""Pictures that compare many runs: curves with confidence intervals, in panels side by side (ratios
-to a reference, one panel per case); spreads; predicted and measured makespans of the same runs."""
+"""Draws pictures that compare many runs: curves with confidence intervals in panels, one panel per
+case; distributions of values; predicted and measured makespans of the same runs."""
 
 from __future__ import annotations
 
@@ -30,23 +30,27 @@ if TYPE_CHECKING:
     from sims.live.reality import Comparison
 
 ROW, FAR = 0.35, 30.0
-"""Inches of a distribution; largest over smallest value from which their axis is logarithmic."""
+"""Height of a distribution in inches; ratio of largest to smallest value from which on the axis is
+logarithmic."""
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
-"""Inches of a panel, and what title and legend take."""
+"""Width and height of a panel, and height of title and legend, in inches."""
 BELOW = 0.35
-"""Rows between a distribution and its mean."""
+"""Distance between a distribution and its mean, in rows."""
 MARKERS = "osD^vPX*"
 STYLES = ("-", "--", ":")
-"""The next one from where the colours begin anew: no two curves look alike."""
+"""Line styles of the curves; the next one is used each time the colours begin anew, so that no two
+curves look alike."""
 APART, SPREAD = 0.02, 0.1
-"""Parts of the x-axis between the bars of two curves, and between those of the first and last, at
-most: bars that lie on each other cannot be read."""
+"""Largest distances, as parts of the x-axis, between the bars of two adjacent curves and between
+those of the first and the last: bars that lie on each other cannot be read."""
 FOOT = 2.0
-"""The least that is drawn on a logarithmic axis, over where bars end that reach 0."""
+"""Ratio of the least value on a logarithmic axis to the end of the bars that reach 0."""
 BARS = "bars: 95 % confidence intervals"
 
 Curve = Sequence[tuple[float, "Estimate"]]
+"""Points (x, mean with its interval) of a curve."""
 Panels = Mapping[str, Mapping[str, Curve]]
+"""Maps the title of each panel to its curves by name."""
 NONE: Mapping[Any, Any] = MappingProxyType({})
 
 
@@ -66,12 +70,14 @@ def draw_panels(
     marks: Mapping[str, Mapping[str, float]] = NONE,
     ticks: Mapping[float, str] = NONE,
 ) -> Path:
-    """Draw each panel's curves; `line`, where ratios say that there is no difference, is a line.
-    `best`: whether the highest value of each curve has a star, or (False) the lowest; `marks`: by
-    panel, what lies where on x; `ticks`: what values of x are called.
+    """Draw the curves of each panel into a picture, and return `path`.
 
-    Panels share their axes: on logarithmic ones all, else those of a column. Every panel has the
-    same curves, drawn a little apart, for bars to be seen. Returns `path`.
+    `line`: height of a horizontal line, such as the ratio 1 that means no difference; `best`: True
+    puts a star at the highest value of each curve, False at the lowest; `marks`: maps each panel to
+    names of places on its x-axis; `ticks`: names of values of x.
+
+    All panels share logarithmic axes, those of a column other ones. Every panel has the same
+    curves, which are drawn a little apart so that their bars can be read.
     """
     rows = ceil(len(panels) / columns)
     figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
@@ -101,7 +107,7 @@ def draw_panels(
 
 
 def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -> None:
-    """A line for each, and its name towards the panel's middle."""
+    """Draw a vertical line for each mark, with its name on the side of the panel's middle."""
     places = sorted(at for points in curves.values() for at, _ in points)
     for k, (name, at) in enumerate(marks.items()):
         axes.axvline(at, color="grey", lw=0.8, ls=":")
@@ -113,16 +119,18 @@ def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -
 def _draw_curves(
     axes: Axes, curves: Mapping[str, Curve], log_x: bool, log_y: bool, best: bool | None
 ) -> None:
-    """Each with a colour and a marker of its own, a little beside the others. A bar that reaches 0
-    or less ends at the foot of a logarithmic axis."""
+    """Draw each curve with its own colour and marker, a little beside the others.
+
+    On a logarithmic axis, a bar that reaches 0 or less ends at the foot of the axis.
+    """
     ends = [end for points in curves.values() for _, it in points for end in (it.low, it.mean)]
     foot = min((end for end in ends if end > 0), default=0.0) / FOOT if log_y else -inf
     places = [at for points in curves.values() for at, _ in points] or [1.0]
     span = log(max(places) / min(places)) if log_x else max(places) - min(places)
     step = span * min(APART, SPREAD / max(len(curves), 1))
     for k, (name, points) in enumerate(curves.items()):
-        told = [(at, it.mean, it.low, it.high) for at, it in points]
-        x, mean, low, high = np.array(told).reshape(-1, 4).T
+        rows = [(at, it.mean, it.low, it.high) for at, it in points]
+        x, mean, low, high = np.array(rows).reshape(-1, 4).T
         low = np.where(np.isfinite(low), np.maximum(low, foot), low)
         beside = step * (k - (len(curves) - 1) / 2)
         x, colour = x * exp(beside) if log_x else x + beside, CYCLE[k % len(CYCLE)]
@@ -147,7 +155,7 @@ def _number(
     log_y: bool,
     ticks: Mapping[float, str],
 ) -> None:
-    """Ticks as plain numbers; on a logarithmic x-axis one at each place of the curves."""
+    """Show ticks as plain numbers, with one at each place of the curves on a logarithmic x-axis."""
     from matplotlib.ticker import LogLocator
 
     places = sorted({at for points in curves.values() for at, _ in points})
@@ -170,20 +178,22 @@ def _number(
 
 
 def about_bars(values: Iterable[Estimate]) -> str:
-    """What the bars are, and why some are not there."""
+    """Return the legend's text on the bars, and on missing ones where a value has no interval."""
     known = all(isfinite(value.high) for value in values)
     return BARS if known else f"{BARS}, none where there is one sample only"
 
 
 Spread = tuple[Sequence[float], "Estimate"]
-"""Values, and their mean with its interval."""
+"""The values of one sample, and their mean with its interval."""
 
 
 def draw_spreads(
     panels: Mapping[str, Mapping[str, Spread]], path: Path, title: str, x: str
 ) -> Path:
-    """Draw a box for each row of values, every value beside it, and below it the mean with its
-    interval. Returns `path`."""
+    """Draw a box plot for each sample, with every value on it and the mean with its interval below.
+
+    Returns `path`.
+    """
     rows = max(map(len, panels.values()))
     figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE)
     every = [spread for panel in panels.values() for spread in panel.values()]
@@ -213,8 +223,7 @@ def draw_spreads(
 
 
 def _draw_mean(axes: Axes, mean: Estimate, y: float, foot: float) -> None:
-    """Draw the mean, and its interval where it has one; a bar ends at the foot of a logarithmic
-    axis."""
+    """Draw the mean, and its interval if it has one, which ends at `foot` on a logarithmic axis."""
     if not mean.size:
         return
     low, high = max(mean.low, foot), mean.high
@@ -225,12 +234,16 @@ def _draw_mean(axes: Axes, mean: Estimate, y: float, foot: float) -> None:
 # --- predicted and measured ----------------------------------------------------------------------
 
 POINTS = "os^Dv<>"
-"""Of variants."""
+"""Markers of the variants."""
 
 
 def draw_reality(compared: Comparison, title: str, path: Path) -> Path:
-    """Draw it: a point for each run beside the line on which both are equal; and by variant a pair
-    of bars. Raises InputError without matplotlib, and where the file cannot be written."""
+    """Draw a comparison of predictions and measurements, and return `path`.
+
+    A point stands for each run, beside the line on which both makespans are equal; a pair of bars
+    for each variant's uses. Raises InputError without matplotlib, and where the file cannot be
+    written.
+    """
     figure = blank_figure(11, 5)
     runs, bars = figure.subplots(1, 2, width_ratios=(1, 1.2))
     _draw_runs(runs, compared)

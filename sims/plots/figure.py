@@ -1,5 +1,5 @@
-"""New figures, their axes and where they are saved: the only place that makes matplotlib's figures;
-and what a user may ask of any picture of a log."""
+"""Makes, labels and saves figures, and holds the options of every picture of a log. No other module
+makes figures of matplotlib."""
 
 from __future__ import annotations
 
@@ -29,29 +29,31 @@ SUFFIXES = (".png", ".svg", ".pdf")
 DPI = 150
 UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 PLAIN = "{x:,.10g}"
-"""Ticks without powers of ten beside the axis."""
+"""Format of ticks without a power of ten beside the axis."""
 LETTERS = 10.0
-"""Letters of a title that fit into an inch."""
+"""Number of letters of a title that fit into an inch."""
 WIDTH = 13.0
-"""Inches of a picture of a log."""
+"""Width of a picture of a log, in inches."""
 LONG = 2 * SCALES["d"]
-"""Seconds from which on an axis counts days."""
+"""Length of a window, in seconds, from which on its axis counts days."""
 
 
 def check_installed() -> None:
-    """Raises InputError, naming the pip command, where matplotlib is missing.
+    """Import matplotlib, or raise InputError with the pip command where it is missing.
 
-    As it is imported, matplotlib reads the settings of a `matplotlibrc` in the current folder,
-    which nothing names: meanwhile that is another folder. Settings of the user's own stay.
+    On import, matplotlib reads a `matplotlibrc` from the current folder, which could change every
+    picture without being asked for. The import therefore happens in another folder; the settings
+    in the user's home stay in force.
     """
-    if "matplotlib" in sys.modules:
+    if sys.modules.get("matplotlib") is not None:
         return
     with chdir(Path(__file__).parent):
         imported("matplotlib", "pictures", "pip install 'holdfast[plot]'")
 
 
 def blank_figure(width: float = 9, height: float = 5) -> Figure:
-    """A figure of `width` x `height` inches, without axes. Raises as `check_installed`."""
+    """Return a figure of `width` x `height` inches without axes. Raises InputError without
+    matplotlib."""
     check_installed()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -62,34 +64,36 @@ def blank_figure(width: float = 9, height: float = 5) -> Figure:
 
 
 def check_suffix(path: Path) -> None:
-    """Raises InputError unless `path` ends as a picture that can be written."""
+    """Raise InputError unless the suffix of `path` is that of a picture format."""
     writing.check_suffix(path, "picture", SUFFIXES)
 
 
 def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
-    """Write the figure; the suffix chooses the format. Raises InputError for another suffix, and
-    where the file cannot be written."""
+    """Write the figure in the format that the suffix of `path` names, and return `path`.
+
+    Raises InputError for another suffix, and where the file cannot be written.
+    """
     from matplotlib import rc_context
 
     check_suffix(path)
-    # The same log gives the same file: no dates, and names in SVG that are not drawn by lot.
+    # The same log gives the same file: no dates, and no random ids in SVG.
     with replacing(path) as new, rc_context({"svg.hashsalt": "holdfast"}):
         figure.savefig(new, dpi=dpi, metadata=UNDATED.get(path.suffix))
     return path
 
 
 def title_within(title: str, inches: float) -> str:
-    """The title in as many lines as it needs on a picture of that width."""
+    """Return the title, broken into the lines that it needs on a picture of that width."""
     return textwrap.fill(title, int(inches * LETTERS))
 
 
 def plainly(text: str) -> str:
-    """The text with control characters escaped, and no `$` in it that begins a formula."""
+    """Return the text with control characters and `$` escaped, which would begin a formula."""
     return "\n".join(map(visible, text.split("\n"))).replace("$", r"\$")
 
 
 def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Whole numbers only at an axis, and none with a power of ten beside it."""
+    """Let an axis have ticks at whole numbers only, without a power of ten beside it."""
     axes.locator_params(which, integer=True)
     (axes.xaxis if which == "x" else axes.yaxis).set_major_formatter(PLAIN)
 
@@ -97,8 +101,10 @@ def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:
 def legend_below(
     figure: Figure, title: str = "", columns: int = 3, handles: Sequence[Any] | None = None
 ) -> None:
-    """What is drawn, below the axes: within them it hides some of it sooner or later. `handles`;
-    default: all that the figure has."""
+    """Add a legend below the axes, since within them it could hide parts of the drawing.
+
+    `handles`: entries of the legend; default: all labelled parts of the figure.
+    """
     figure.legend(
         handles=handles,
         loc="outside lower center",
@@ -114,25 +120,27 @@ def legend_below(
 
 @frozen
 class Framing:
-    """How a picture is framed; by default all of the log."""
+    """The title, window, unit and size of a picture; the default shows all of the log."""
 
     title: str | None = None
-    """Default: scenario, seed and policy."""
+    """Title of the picture; default: scenario, seed and policy."""
     since: float = 0
-    """Where the picture begins, in the log's unit."""
+    """Time at which the picture begins, in the log's unit."""
     until: float | None = None
-    """Where it ends; default: at the log's end."""
+    """Time at which the picture ends, in the log's unit; default: the log's end."""
     unit: str | None = None
-    """What the axis of time counts, of a log in seconds: `s`, `min`, `h` or `d`; default: dates,
-    where the log knows them, else days of a long one."""
+    """Unit of the axis of time, for a log in seconds: `s`, `min`, `h` or `d`; default: dates where
+    the log knows them, else days for a long log."""
     size: tuple[float, float] | None = None
-    """Inches, width and height; default: as many rows need."""
+    """Width and height in inches; default: a size that fits the number of rows."""
     dpi: int = DPI
-    """Pixels per inch of a .png."""
+    """Resolution of a .png, pixels per inch."""
 
     def window(self, scene: Scene) -> tuple[float, float]:
-        """From when to when is drawn; a run of no time has one unit of it. Raises InputError for a
-        window without time."""
+        """Return the first and the last time of the picture; a run without duration gets one unit.
+
+        Raises InputError for an empty window.
+        """
         whole = scene.end or 1
         start, end = self.since, whole if self.until is None else min(self.until, whole)
         if not start < end:
@@ -142,17 +150,21 @@ class Framing:
         return start, end
 
     def figure(self, height: float) -> Figure:
-        """A blank figure of the size asked for, or of so many inches."""
+        """Return a blank figure of the chosen size, or of the default width and this height in
+        inches."""
         return blank_figure(*(self.size or (WIDTH, height)))
 
     def heading(self, scene: Scene) -> str:
-        """The title, in as many lines as it needs."""
+        """Return the title, broken into lines that fit the picture."""
         title = self.title or title_of(scene.header)
         return title_within(title, self.size[0] if self.size else WIDTH)
 
     def label(self, axes: Axes, scene: Scene) -> None:
-        """Name the axis of time with its unit, and end it with the window; slots have whole
-        numbers. Raises InputError as `window`, and for a unit that the log's is not."""
+        """Limit the axis of time to the window, and label it with its unit.
+
+        Slots are counted in whole numbers. Raises InputError for an empty window, and for a unit of
+        seconds in a log that counts slots.
+        """
         logs, asked, (start, end) = scene.header.unit, self.unit, self.window(scene)
         if asked is not None and logs == SLOT:
             problem = f"{asked!r}: this log counts slots, whatever they last"
@@ -170,7 +182,8 @@ class Framing:
 
 
 def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
-    """In place of the axis of time one that counts `scale` seconds, from so many before time 0."""
+    """Replace the axis of time by one that counts units of `scale` seconds, beginning `begins`
+    seconds before time 0, and return it."""
     functions = (lambda t: (begins + t) / scale, lambda it: it * scale - begins)
     other = axes.secondary_xaxis("bottom", functions=functions)
     other.set_xlabel(label)
@@ -180,13 +193,17 @@ def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
 
 
 FIRST = {365: "%Y", 28: "%b\n%Y", 1: "%d\n%b %Y", 1 / 1440: "%H:%M\n%d %b %Y"}
-"""By the least days between two ticks: what the first one says; SECONDS, where they are closer."""
+"""Maps the least distance between two ticks, in days, to the date format of the first visible tick;
+closer ticks use SECONDS."""
 SECONDS = "%H:%M:%S\n%d %b %Y"
+"""Date format of the first visible tick where ticks are less than a minute apart."""
 
 
 def _date(axis: Axis) -> None:
-    """Ticks at days and hours, of an axis that counts days since 1970; the first one that is seen
-    says its month and year, too."""
+    """Put ticks at dates and hours on an axis that counts days since 1970.
+
+    The first visible tick also shows its month and year, which the concise format leaves out.
+    """
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter, num2date
 
     class Dates(ConciseDateFormatter):

@@ -1,4 +1,4 @@
-"""Gantt charts: what every processor did, and how every job fared."""
+"""Draws Gantt charts: the uses of every processor, and the runs of every job, over time."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ if TYPE_CHECKING:
     from matplotlib.patches import Patch
 
 NAMED = 64
-"""Rows that are named one by one; more have a numbered axis."""
+"""Largest number of rows that are named one by one; more rows have a numbered axis."""
 FEW_MARKS = 100
-"""Up to so many signs are marked large."""
+"""Number of signs from which on their marks are small."""
 MANY_MARKS = 300
-"""More signs than this are counted in a strip below the chart."""
+"""Largest number of signs that are marked; more are counted in a strip below the chart."""
 STRIP = 200
-"""Bars of that strip, at most."""
+"""Number of bars in the strip that counts signs."""
 CELLS = (160, 40)
-"""Columns and rows of a chart of so many jobs that they are counted."""
+"""Columns and rows of cells in a chart that counts jobs instead of drawing each."""
 
 
 def draw_processors(scene: Scene, framing: Framing) -> Figure:
-    """Processors over time: what each did; a worker's state lies behind it; failures and
-    checkpoints are marked.
+    """Draw the uses of each processor over time, with workers' states behind them and marks for
+    failures and checkpoints.
 
-    A row per processor up to some thousands of boxes; beyond, rows and moments share pixels, whose
-    colour mixes what their area went to. Where all was of one kind, jobs are told apart instead.
+    Each processor has a row up to some thousands of boxes; beyond, several rows and instants share
+    a pixel, whose colour mixes their uses by area. If all uses are of one kind, colours show
+    classes of jobs instead.
     """
     chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
     boxes = scene.rows_of_processors()
@@ -50,10 +51,11 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
 
 
 def draw_jobs(scene: Scene, framing: Framing) -> Figure:
-    """Jobs over time, in order of submission: in the system, and each run with its outcome.
+    """Draw jobs over time in order of submission: their time in the system, and each run with its
+    outcome.
 
-    Copies that run at once lie side by side in their job's row. What is nobody's is not marked.
-    Some thousands of jobs are counted by when they came and how long they stayed.
+    Copies that run at once lie side by side in their job's row. Events without a job are not
+    marked. More than FEW jobs are counted by their submission and their time in the system.
     """
     if len(scene.jobs) > FEW:
         return _count_jobs(scene, framing)
@@ -69,6 +71,7 @@ def draw_jobs(scene: Scene, framing: Framing) -> Figure:
 
 
 def _count_jobs(scene: Scene, framing: Framing) -> Figure:
+    """Draw how many jobs were submitted when and stayed how long, for jobs too many to draw."""
     start, end = framing.window(scene)
     stays = scene.runs[scene.runs.run < 0]
     stays = stays[(stays.start >= start) & (stays.start <= end)]
@@ -87,18 +90,18 @@ def _count_jobs(scene: Scene, framing: Framing) -> Figure:
 
 @frozen(eq=False)
 class _Chart:
-    """Axes with named rows over a scene's time."""
+    """A Gantt chart: axes with named rows over a scene's time, and the marks on them."""
 
     scene: Scene
     figure: Figure
     axes: Axes
     strip: Axes | None
-    """Below, where signs are many: there they are counted, and not marked."""
+    """Axes below the chart where signs are counted; None: they are few enough to be marked."""
     marks: Columns
 
     @classmethod
     def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
-        """An empty one, with its title, axes and rows."""
+        """Return an empty chart with title, axes and named rows; `what` names a row's kind."""
         start, end = framing.window(scene)
         marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
         figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
@@ -120,11 +123,11 @@ class _Chart:
 
     @property
     def size(self) -> float:
-        """Points across a mark, where there are so many."""
+        """Size of a mark in points, which depends on the number of marks."""
         return 7.7 if len(self.marks) < FEW_MARKS else 4.5
 
     def fill(self, boxes: Columns, paints: Sequence[Paint], marks: Columns) -> None:
-        """Draw the boxes, and the marks unless signs are counted; say below what they mean."""
+        """Draw the boxes, the marks or the strip that counts them, and the legend."""
         boxes, paints = self.scene.told_apart(boxes, paints)
         counted = self.strip is not None
         marks = self.marks if counted else marks
@@ -151,7 +154,7 @@ class _Chart:
                 *(marks.t, marks.row, self.size**2, sign.colour),
                 marker=sign.marker,
                 linewidths=1.2,
-                # Or it would vanish on boxes of its own colour.
+                # Without the white edge, a mark would vanish on boxes of its own colour.
                 path_effects=[withStroke(linewidth=4, foreground=COLOURS["white"])],
                 zorder=5,
                 clip_on=False,
@@ -159,13 +162,13 @@ class _Chart:
 
 
 def signs(marks: Columns) -> Columns:
-    """All marks; of too many to mark each only what went wrong."""
+    """Return all marks, or without checkpoints if there are more than MANY_MARKS."""
     return marks if len(marks) <= MANY_MARKS else marks[marks.kind != Sign.CHECKPOINT]
 
 
 def draw_legend(figure: Figure, shown: Iterable[Paint], counted: bool = False) -> None:
-    """What colours and signs mean, below the chart. `counted`: signs are counted in a strip, not
-    marked."""
+    """Add a legend of colours and signs below the chart; `counted`: signs are counted in a strip
+    and not marked."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 

@@ -1,5 +1,5 @@
-"""Pictures of a run by name: what `holdfast plot` draws, and what a notebook shows; of them, areas:
-where the processor-time went, and levels over time of the master's bandwidth and of the queue."""
+"""Draws the pictures of a run that `holdfast plot` and notebooks offer by name. This module itself
+draws the ledger's areas and the levels over time of the master's channels and of the queue."""
 
 from __future__ import annotations
 
@@ -36,26 +36,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 GROUPS = 64
-"""Bars side by side at most; more processors are grouped by number."""
+"""Largest number of bars side by side; more processors are grouped by number."""
 NUMBERED = 16
-"""Numbers below such bars, at most."""
+"""Largest number of processor numbers below the bars."""
 
 FINEST = 2000
-"""Steps that are shown one by one; more are averaged over as many equal intervals."""
+"""Largest number of steps that are drawn exactly; more are averaged over as many equal
+intervals."""
 
 AVERAGED = f"each level's mean over {FINEST:,} equal intervals of time"
-"""What a picture says that has more steps."""
+"""Text in the legend of a picture with averaged steps."""
 SHARED = 9
-"""Digits of a number of processors, of which several runs may have parts."""
+"""Digits to which a number of busy processors is rounded, since runs may hold fractions."""
 
 CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
-"""The kinds of boxes that are messages, by what they are called here."""
+"""Maps the name of each kind of message in this picture to its name in KIND."""
 
 
 def draw_ledger(scene: Scene, framing: Framing) -> Figure:
-    """Shares of processors x makespan by use, and the same by worker or group of processors.
+    """Draw the shares of processors x makespan by use, and the same by worker or group of
+    processors.
 
-    It is that of the whole run: InputError where the framing has a window.
+    The ledger covers the whole run: raises InputError where the framing has a window.
     """
     if framing.window(scene) != Framing().window(scene):
         problem = "the ledger is that of the whole run"
@@ -63,7 +65,7 @@ def draw_ledger(scene: Scene, framing: Framing) -> Figure:
     figure = framing.figure(5.5)
     whole, groups = figure.subplots(1, 2, width_ratios=(1, 1.6))
     shares = _draw_whole(whole, scene)
-    # The bars of `groups` leave blank what was idle.
+    # Idle time has no bar in `groups`, and thus no entry of the legend from there.
     idle = [USES[it] for it in shares if it == Use.IDLE.value]
     draw_legend(figure, sorted([*_draw_groups(groups, scene), *idle], key=USE_PAINTS.index))
     figure.suptitle(framing.heading(scene))
@@ -83,7 +85,7 @@ def _draw_whole(axes: Axes, scene: Scene) -> dict[str, float]:
 
 
 def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
-    """Returns what was drawn."""
+    """Draw a stacked bar for each worker or group of processors, and return the paints used."""
     header, rows = scene.header, scene.header.processors
     groups = min(rows, GROUPS)
     areas = coverage(scene.uses, Raster(groups, 1, rows, scene.end or 1))
@@ -116,8 +118,10 @@ def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
 
 
 def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
-    """How many of the master's channels were in use over time, and for what. Raises InputError for
-    a log without transfers."""
+    """Draw the number of the master's channels in use over time, by kind of message.
+
+    Raises InputError for a log without transfers.
+    """
     times, levels = channels_used(scene)
     if not levels:
         problem = "nothing is transferred through a master in this log"
@@ -137,7 +141,8 @@ def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
 
 
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
-    """Times, and how many transfers of each kind of message are under way from then on."""
+    """Return times, and for each kind of message the number of transfers under way from each time
+    on."""
     kinds = scene.uses.kind
     boxes = {what: scene.uses[kinds == KIND[kind]] for what, kind in CHANNELS.items()}
     found = {what: it for what, it in boxes.items() if len(it)}
@@ -150,9 +155,10 @@ def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
 
 
 def draw_queue(scene: Scene, framing: Framing) -> Figure:
-    """How many jobs wait and how many run over time; below, how many processors are busy."""
+    """Draw the numbers of waiting and of running jobs over time, and below them the number of busy
+    processors."""
     times = np.insert(scene.queue.t, 0, 0)
-    last = np.append(np.diff(times) > 0, True)  # of its instant
+    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
     levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
     figure = framing.figure(6.5)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -173,8 +179,12 @@ def draw_queue(scene: Scene, framing: Framing) -> Figure:
 
 
 def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
-    """Times, and how many processors work, or wait, for a job from then on; those that are
-    RECLAIMED or DOWN do not. One that several runs share counts as much as they have of it."""
+    """Return times, and the number of processors that jobs hold, working or waiting, from each
+    time on.
+
+    RECLAIMED and DOWN processors do not count. A processor that several runs share counts with the
+    sum of their shares.
+    """
     state = np.array([paint.state for paint in USE_PAINTS])[scene.uses.kind]
     uses = scene.uses[(scene.uses.job >= 0) & ~state]
     many = (uses.high - uses.low) * uses.share
@@ -184,7 +194,8 @@ def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
 
 
 def _stack(axes: Axes, scene: Scene, times: Floats, levels: Mapping[str, NDArray[Any]]) -> bool:
-    """Draw `levels` from each of `times` on, which begin with 0. Return whether they are means."""
+    """Draw `levels`, each valid from its time in `times` on, on top of each other; times begin
+    with 0. Return whether means over intervals were drawn."""
     axes.grid(axis="y", alpha=0.3)
     times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
     areas = np.append(areas, areas[:, -1:], axis=1)
@@ -200,7 +211,8 @@ def _stack(axes: Axes, scene: Scene, times: Floats, levels: Mapping[str, NDArray
 
 
 def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
-    """FINEST equal intervals of the same time, and each level's mean over them."""
+    """Return the edges of FINEST equal intervals of the same time, and each level's mean over
+    each."""
     sums = np.insert(np.cumsum(levels[:, :-1] * np.diff(times), axis=1), 0, 0, axis=1)
     edges = np.linspace(0, times[-1], FINEST + 1)
     means = np.diff([np.interp(edges, times, row) for row in sums]) / np.diff(edges)
@@ -210,16 +222,16 @@ def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
 # --- by name --------------------------------------------------------------------------------------
 
 WHOLE = Framing()
-"""All of the run, as large as it needs."""
+"""Framing that shows the whole run in the default size."""
 
 
 class What(enum.Enum):
-    """What can be drawn."""
+    """The pictures of a run."""
 
     GANTT = "gantt"
-    """By processor."""
+    """Gantt chart with a row for each processor."""
     JOBS = "jobs"
-    """By job."""
+    """Gantt chart with a row for each job."""
     LEDGER = "ledger"
     BANDWIDTH = "bandwidth"
     QUEUE = "queue"
@@ -237,8 +249,10 @@ DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
 
 
 def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Figure:
-    """The run that `records` tell, drawn. Raises InputError for what cannot be, and without
-    matplotlib."""
+    """Return picture `what` of the run with these records.
+
+    Raises InputError where the run has no such picture, and without matplotlib.
+    """
     check_installed()
     from matplotlib import rc_context
 
@@ -248,9 +262,10 @@ def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Fig
 
 
 def plot(records: Iterable[Record], what: What, path: Path, framing: Framing = WHOLE) -> Path:
-    """Draw the run that `records` tell; the suffix of `path` says how. Returns `path`.
+    """Draw picture `what` of the run with these records into a file, and return `path`.
 
-    Raises InputError for another suffix, without matplotlib, and where it cannot be written.
+    The suffix chooses the format. Raises InputError for an unknown suffix, without matplotlib, and
+    where the file cannot be written.
     """
     check_suffix(path)
     return save(draw(records, what, framing), path, framing.dpi)
@@ -264,7 +279,7 @@ class Picture:
 
     @classmethod
     def of(cls, records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Picture:
-        """As `plot`, without a file."""
+        """Draw picture `what` of the run with these records as PNG in memory."""
         file = BytesIO()
         draw(records, what, framing).savefig(file, dpi=framing.dpi, format="png")
         return cls(file.getvalue())

@@ -1,4 +1,4 @@
-"""A log as what pictures are drawn from: what its history tells of, kept in columns."""
+"""Reads a log into the columns of boxes, marks and levels from which all pictures are drawn."""
 
 from __future__ import annotations
 
@@ -34,49 +34,51 @@ from sims.plots.boxes import BOX, NUMBERS, TINY, Columns, Lanes, Table, areas_of
 from sims.telling import SECOND, counted
 
 INSET = 0.15
-"""Part of a row above and below what a worker does that shows its state."""
+"""Part of a row that a use leaves free above and below, so that the worker's state shows."""
 MARGIN = 0.1
 """Part of a job's row left free above and below."""
 MANY = 64
-"""More jobs than this are told apart by how long they waited, if by nothing else."""
+"""Number of jobs beyond which colours show waits, if jobs have no users or queues."""
 
 MARK = {"t": float, "row": float, **NUMBERS}
-"""A sign at time t, on the middle of the processor in `row`: the middle one of the largest interval
-where it concerns a whole run. `kind`: a Sign; others as of BOX."""
+"""Columns of a table of marks: a sign at time `t` on the middle of the processor in `row`. The sign
+of a whole run lies on the middle of its largest interval of processors. `kind`: a Sign; other
+columns as in BOX."""
 SOURCE = {"job": np.int32, "run": np.int32}
-"""A run from whose saved work another began, with its job's row."""
+"""Columns of a table of runs from whose saved work another run began; `job`: row of the job."""
 LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
-"""How many jobs wait, and run, from t on."""
+"""Columns of a table of the numbers of waiting and of running jobs from time `t` on."""
 
 
 @define(eq=False)
 class Scene(Listener):
-    """What one run's log tells, to be drawn; complete once its history is."""
+    """All boxes, marks and levels of one run, filled while its log is read."""
 
     channels: int | None = None
-    """n_com, where the log tells it."""
+    """Number of the master's channels, n_com; None: the log has no link."""
     owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
-    """Each job's user and queue."""
+    """Users and queues of the jobs, in order of submission."""
     waits: array[float] = field(factory=lambda: array("d"))
-    """How long each job waited for its first run; infinite: it had none."""
+    """Wait of each job for its first run; infinite without a run."""
     rows: dict[str, int] = field(factory=dict)
-    """Of jobs, by name: their order of submission."""
+    """Maps each job's name to its place in the order of submission, which is its row."""
     _uses: Table = field(factory=partial(Table, BOX))
     _runs: Table = field(factory=partial(Table, BOX))
-    """low = lane."""
+    """Boxes of runs, whose `low` is their lane until `runs` places them in their rows."""
     _marks: Table = field(factory=partial(Table, MARK))
     _queue: Table = field(factory=partial(Table, LEVEL))
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
-    """By row, of jobs that have a run under way."""
+    """Maps the row of each job with a run under way to its lanes."""
     _depths: array[int] = field(factory=lambda: array("q"))
-    """By row: how many lanes it has needed."""
+    """Largest number of lanes that each row has needed."""
     _sources: Table = field(factory=partial(Table, SOURCE))
     _downs: list[tuple[Record, int, float | None]] = field(factory=list)
-    """Who went DOWN at this instant, and until when; a run lost now was lost to one of them."""
+    """Workers that went DOWN at this instant, with the record, number and time of return of each. A
+    run that is lost at the same instant was lost to one of them."""
 
     @classmethod
     def of(cls, records: Iterable[Record], *listeners: Listener) -> Scene:
-        """The scene that the records of one run, from the first on, tell; `listeners` hear it."""
+        """Return the scene of one run from all of its records; `listeners` are notified too."""
         scene = cls()
         scene.read(records, *listeners)
         return scene
@@ -99,13 +101,13 @@ class Scene(Listener):
 
     @property
     def header(self) -> ScenarioStarted:
-        """What the log begins with."""
+        """First event of the log."""
         header: ScenarioStarted = self.history.header
         return header
 
     @property
     def begins(self) -> float | None:
-        """When time 0 is, in seconds since 1970; None: the log does not know."""
+        """Date of time 0, in seconds since 1970; None: the log does not state it."""
         begins: float | None = self.history.begins
         return begins
 
@@ -116,35 +118,35 @@ class Scene(Listener):
 
     @property
     def workers(self) -> tuple[str, ...]:
-        """Their names, or the processors' numbers."""
+        """Names of the workers, or the numbers of the processors."""
         return self.header.workers or tuple(map(str, range(self.header.processors)))
 
     @cached_property
     def jobs(self) -> tuple[str, ...]:
-        """Their names, to be seen, in order of submission."""
+        """Printable names of the jobs, in order of submission."""
         return tuple(map(visible, self.rows))
 
     @cached_property
     def uses(self) -> Columns:
-        """BOX: what was done, row = processor."""
+        """Uses of the processors as a table of BOX, with one row for each processor."""
         return self._uses.columns()
 
     @cached_property
     def marks(self) -> Columns:
-        """MARK."""
+        """Signs on the processors, as a table of MARK."""
         return self._marks.columns()
 
     @cached_property
     def queue(self) -> Columns:
-        """LEVEL."""
+        """Numbers of waiting and of running jobs over time, as a table of LEVEL."""
         return self._queue.columns()
 
     @cached_property
     def runs(self) -> Columns:
-        """BOX: runs in their lanes of their jobs' rows, so that copies that overlap lie side by
-        side; behind them, as no run, each job's time in the system."""
+        """Runs as a table of BOX, in lanes of their jobs' rows, so that copies that overlap lie
+        side by side. Behind them lies each job's time in the system, with run -1."""
         boxes = self._runs.columns()
-        # What was resized or cloned went on elsewhere: none of that was in vain.
+        # A cancelled run from which another began was resized or cloned: its work was not wasted.
         sources = self._sources.columns()
         went_on = np.isin(_keys(boxes), _keys(sources))
         cancelled = boxes.kind == RUN_KIND[Outcome.CANCELLED.value]
@@ -158,8 +160,11 @@ class Scene(Listener):
         return boxes
 
     def shares(self) -> dict[str, float]:
-        """What went to each use that occurs, in % of the processors x the time; but for rounding,
-        which exact sums (`sims.ledger`) take as long to avoid as reading the log takes."""
+        """Return the share of each use that occurs, in % of processors x makespan.
+
+        Sums are of floating-point numbers: the exact ones of `sims.ledger` would take as long as
+        reading the log.
+        """
         spent, capacity = dict.fromkeys(USES, 0.0), self.header.processors * self.end
         areas = np.bincount(self.uses.kind, areas_of(self.uses), len(KIND)).tolist()
         for name, area in zip(KIND, areas, strict=True):
@@ -168,8 +173,11 @@ class Scene(Listener):
         return {use: 100 * it / capacity for use, it in spent.items() if it > TINY * capacity}
 
     def rows_of_processors(self) -> Columns:
-        """Uses, those that share a processor beside each other; where states are told, the others
-        leave some of them to see."""
+        """Return the uses of the processors, with those that share a processor beside each other.
+
+        If the log has workers' states, the boxes of other uses are a little lower, so that the
+        states show above and below.
+        """
         boxes = side_by_side(self.uses)
         behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
         if behind.any():
@@ -182,8 +190,11 @@ class Scene(Listener):
     def told_apart(
         self, boxes: Columns, paints: Sequence[Paint]
     ) -> tuple[Columns, Sequence[Paint]]:
-        """The same boxes and paints; where all that was done is of the first kind, of which one
-        colour says nothing, in the colours of the jobs' classes."""
+        """Return boxes and paints that distinguish classes of jobs where kinds do not differ.
+
+        If all boxes but states are of the first kind, one colour would say nothing: they get the
+        colours of their jobs' classes. Otherwise both are returned unchanged.
+        """
         kinds = [kind for kind in np.unique(boxes.kind).tolist() if not paints[kind].state]
         which, classes = self._classes() if kinds == [0] else (None, ())
         if which is None:
@@ -193,8 +204,11 @@ class Scene(Listener):
         return boxes, (*paints, *classes)
 
     def _classes(self) -> tuple[Columns | None, Sequence[Paint]]:
-        """Each job's class, and how they are drawn: by user, the largest first, where there are
-        several, else by queue, else, of many jobs, by wait."""
+        """Return each job's class, as an index, and the paints of the classes.
+
+        Classes are users, the largest first, if there are several; else queues; else, for more than
+        MANY jobs of a log in seconds, waits. Without any of these, no class is returned.
+        """
         uses = self.uses[self.uses.job >= 0]
         of_jobs = np.bincount(uses.job, areas_of(uses), len(self.jobs))
         most = len(CLASSES)
@@ -213,7 +227,7 @@ class Scene(Listener):
             return None, ()
         return np.searchsorted([*WAITS], self.waits), [*WAITS.values()]
 
-    # --- what it hears ------------------------------------------------------------------------
+    # --- listening to the history -----------------------------------------------------------------
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.channels = event.channels
@@ -250,11 +264,11 @@ class Scene(Listener):
         self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
 
     def _use(self, it: Slice) -> None:
-        """Workers were put to use."""
+        """Enter the boxes of one slice of the ledger, one for each interval of its processors."""
         kind, share = KIND[it.note if it.note in MESSAGES else it.use.value], float(it.share)
         job = -1 if it.job is None else self.rows[it.job]
         spans = spans_in(it.processors)
-        if share < 1:  # what shares a processor lies beside the others on it: each has its own
+        if share < 1:  # `side_by_side` needs boxes of one row each
             spans = tuple((number, number) for number in numbers_in(it.processors))
         same = it.start, it.end, share, kind, job, -1 if it.run is None else it.run, it.seq
         rows: list[float] = []
@@ -293,7 +307,7 @@ class Scene(Listener):
 
     def log_ended(self, now: float) -> None:
         for down, worker, back in self._downs:
-            # Only a fault's return is known.
+            # Only after a fault is the time of return known: others are drawn if a run holds them.
             if back is not None or self.history.holders(worker):
                 self._mark(down, worker, Sign.FAULT)
         self._downs.clear()
@@ -304,12 +318,12 @@ class Scene(Listener):
 
 
 def _keys(runs: Columns) -> NDArray[np.int64]:
-    """A number for each run, that of its job's row included."""
+    """Return a number for each run that is unique over all jobs."""
     keys: NDArray[np.int64] = (runs.job.astype(np.int64) << 32) + runs.run
     return keys
 
 
 def middle(processors: str) -> int:
-    """The middle of the largest interval of an interval set."""
+    """Return the middle processor of the largest interval of an interval set."""
     first, last = max(spans_in(processors), key=lambda it: it[1] - it[0])
     return (first + last) // 2

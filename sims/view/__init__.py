@@ -1,5 +1,5 @@
-"""A log as one page, self-contained and interactive: charts, ledger, summary, and chains of causes
-to follow; needs `pip install 'holdfast[view]'`."""
+"""Writes a log as one self-contained, interactive page with charts, ledger, summary and chains of
+causes to follow; needs `pip install 'holdfast[view]'`."""
 
 from __future__ import annotations
 
@@ -27,8 +27,10 @@ MANY = (
 
 
 class _Latest(dict[str, float]):
-    """Times by job, ascending, of which a summary in words asks how many there are and which is the
-    last: no more is kept."""
+    """A stand-in for a summary's times by job, which come in ascending order.
+
+    The summary's text needs only their number and the last one, so nothing else is stored.
+    """
 
     count = 0
 
@@ -41,29 +43,31 @@ class _Latest(dict[str, float]):
 
 
 def _summary() -> Summary:
+    """Return a summary whose memory does not grow with the number of jobs."""
     return Summary(submitted=_Latest(), completed=_Latest(), killed=_Latest())
 
 
 @define
 class Page:
-    """Writes a log as a page; what it keeps of the log is columns of numbers and packed words."""
+    """Writes a log as a page; in memory it keeps the log as columns of numbers and packed texts."""
 
     summary: Summary = field(factory=_summary)
 
     def write(self, records: Iterable[Record], path: Path) -> Scene:
-        """Read the records, write the page; returns what was drawn.
+        """Read the records, write the page, and return the scene that was drawn.
 
         Raises InputError where bokeh is missing or the file cannot be written.
         """
         charts.check_installed()
         scene = Scene()
         story = Story(scene.rows.__getitem__)
-        scene.read(self._heard(records, story), story)
+        scene.read(self._passed_on(records, story), story)
         with replacing(path) as new, new.open("w", encoding="utf-8") as file:
             file.writelines(self._rendered(scene, story))
         return scene
 
-    def _heard(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
+    def _passed_on(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
+        """Yield the records, each after the summary and the story have taken it in."""
         last = None
         for record in records:
             last = record
@@ -75,13 +79,13 @@ class Page:
             self.summary.time, self.summary.events = last.t, last.seq + 1
 
     def _rendered(self, scene: Scene, story: Story) -> Iterator[str]:
-        """The page in pieces: what stands before its data, the data, and what stands after."""
+        """Yield the page in pieces: the part before its data, the data, and the part after."""
         from bokeh.embed import components
         from bokeh.resources import Resources
 
         workers = charts.processors(scene)
         script, divs = components([workers, charts.jobs(scene, workers), charts.ledger(scene)])
-        # Only what is drawn here, so that the page is no larger than it must be.
+        # Only the components that are used, so that the page is as small as possible.
         resources = Resources(mode="inline", components=["bokeh", "bokeh-gl"])
         many = max(len(scene.uses), len(scene.runs)) > charts.MOST
         before, _, after = (HERE / "page.html").read_text(encoding="utf-8").partition("$data")

@@ -1,4 +1,4 @@
-"""A scene as interactive charts: the only place that imports bokeh."""
+"""Draws a scene as interactive charts; no other module makes charts of bokeh."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from bokeh.plotting import figure as Figure
 
 MOST = 250_000
-"""Boxes that a browser still draws one by one; more become an image without anything to pick."""
+"""Largest number of boxes that a browser draws one by one; more become an image, in which nothing
+can be picked."""
 LEFT = 100
-"""Pixels left of the axes at least, for the names of rows."""
+"""Least width, in pixels, of the space for rows' names left of the axes."""
 IMAGE = (700, 2000)
-"""Rows and columns of such an image."""
+"""Numbers of rows and columns of an image of too many boxes."""
 
 TOOLTIP = """
 <div style="max-width: 34em"><b>$name</b> @job{custom}, run @run<br>
@@ -36,12 +37,12 @@ TOOLTIP = """
 
 
 def check_installed() -> None:
-    """Raises InputError, naming the pip command, where bokeh is missing."""
+    """Raise InputError with the pip command where bokeh is missing."""
     imported("bokeh", "view", "pip install 'holdfast[view]'")
 
 
 def processors(scene: Scene) -> Figure:
-    """Processors over time."""
+    """Return a Gantt chart of the processors' uses, with marks for failures and checkpoints."""
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
@@ -63,7 +64,7 @@ def processors(scene: Scene) -> Figure:
 
 
 def jobs(scene: Scene, beside: Figure) -> Figure:
-    """Jobs over time; moves with the chart `beside`."""
+    """Return a Gantt chart of the jobs' runs, whose time axis moves with that of `beside`."""
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
@@ -73,7 +74,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
 
 
 def ledger(scene: Scene) -> Figure:
-    """Shares of the platform's time by use."""
+    """Return a bar chart of the shares of the platform's time by use."""
     from bokeh.models import DataRange1d, FactorRange
     from bokeh.plotting import figure
 

@@ -1,5 +1,8 @@
-"""What a page tells of a log's events, packed while the log is read: a million events take some
-tens of megabytes, and are unpacked piece by piece when the page is written."""
+"""Keeps a log's events for a page, compressed while the log is read.
+
+A million events take some tens of megabytes; they are unpacked piece by piece when the page is
+written.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +26,34 @@ Numbers = NDArray[np.int64]
 V = TypeVar("V", Sequence[str], NDArray[Any])
 
 DIGITS = 6
-"""Of an event's time: twice as many as are shown, so that it is shown as if it had all."""
+"""Decimals of an event's time in the page: twice as many as are shown, so that none shown
+differs."""
 PIECE = 4096
-"""Events, or jobs, that are packed or written together."""
+"""Number of events, or jobs, that are packed or written together."""
 QUICK = 1
-"""Level of compression in memory; the page itself is packed better."""
+"""Level of zlib compression in memory, chosen for speed; the page itself has the default level."""
 NOTHING = -1
-"""Stands for no cause."""
+"""Value that stands for an event without a cause."""
 
 
 @define(eq=False)
 class Story(Listener):
-    """The events of a log: their times, causes and words, and which belong to each job's life."""
+    """The events of a log: their times, causes and texts, and the events of each job's life.
+
+    A job's life consists of its submission, its runs' starts and ends, and its end.
+    """
 
     row_of: Callable[[str], int]
-    """A job's place in the order of submission."""
+    """Returns a job's place in the order of submission, from its name."""
     _times: array[float] = field(init=False, factory=lambda: array("d"))
     _causes: array[int] = field(init=False, factory=lambda: array("i"))
     _packed: list[bytes] = field(init=False, factory=list)
-    """Words of PIECE events each, a line an event."""
+    """Compressed texts of PIECE events each, with a line for each event."""
     _words: list[str] = field(init=False, factory=list)
-    """Those of the last events, which are not packed yet."""
+    """Texts of the latest events, which are not packed yet."""
     _rows: array[int] = field(init=False, factory=lambda: array("i"))
     _lives: array[int] = field(init=False, factory=lambda: array("i"))
-    """Numbers of the events of lives, and (`_rows`) whose lives they belong to."""
+    """Numbers of the events of all lives; `_rows` has the job's row of each."""
 
     def hear(self, record: Record) -> None:
         """Take in the log's next event."""
@@ -79,9 +86,12 @@ class Story(Listener):
     # --- written ------------------------------------------------------------------------------
 
     def pieces(self, jobs: Sequence[str], shown: Iterable[Numbers]) -> Iterator[bytes]:
-        """The JSON that `page.js` reads, in pieces: the names of `jobs`, their lives, and the
-        events whose numbers are in `shown`, those of all lives, and the causes of all of them.
-        Numbers are told as steps from one to the next, which take a fraction of the place."""
+        """Yield the JSON that `page.js` reads, in pieces.
+
+        It contains the names of `jobs`, their lives, and three sets of events: those with numbers
+        in `shown`, those of all lives, and the direct and indirect causes of both. Event numbers
+        are written as differences of consecutive ones, which take a fraction of the space.
+        """
         kept = self._kept(shown)
         yield b'{"jobs":'
         yield from _listed(_cut(jobs))
@@ -99,22 +109,26 @@ class Story(Listener):
         yield b"}}"
 
     def _kept(self, shown: Iterable[Numbers]) -> Numbers:
-        """Numbers of the events that the page tells of, ascending."""
+        """Return the numbers of the events on the page, ascending."""
         kept, causes = bytearray(len(self._causes)), self._causes
         for events in (*shown, np.asarray(self._lives)):
             for now in (it for piece in _cut(events) for it in piece.tolist()):
+                # Stop at an event that is kept already: so are all of its causes.
                 while now != NOTHING and not kept[now]:
                     kept[now] = True
                     now = causes[now]
         return np.flatnonzero(np.frombuffer(kept, np.uint8))
 
     def _steps_of_lives(self) -> Iterator[list[list[int]]]:
-        """The events of each job's life as steps, the first from the first of the life before."""
+        """Yield the events of each job's life as differences of consecutive numbers; the first one
+        is relative to the first of the preceding life."""
         rows, events = np.array(self._rows), np.array(self._lives, np.int64)
         order = np.argsort(rows, kind="stable")
         rows, events = rows[order], events[order]
         new = np.diff(rows, prepend=-1) != 0
-        once = new | (np.diff(events, prepend=-1) != 0)  # a line may tell of several runs of a job
+        once = new | (
+            np.diff(events, prepend=-1) != 0
+        )  # one event may concern several runs of a job
         rows, events, new = rows[once], events[once], new[once]
         firsts = np.flatnonzero(new)
         steps = np.diff(events, prepend=0)
@@ -125,20 +139,21 @@ class Story(Listener):
             yield [steps[one:other].tolist() for one, other in pairwise(ends)]
 
     def _words_of(self, kept: Numbers) -> Iterator[list[str]]:
+        """Yield the texts of these events, unpacking PIECE events at a time."""
         for k, packed in enumerate([*self._packed, None]):
-            told_of = zlib.decompress(packed).decode().split("\n") if packed else self._words
+            texts = zlib.decompress(packed).decode().split("\n") if packed else self._words
             low, high = np.searchsorted(kept, (k * PIECE, (k + 1) * PIECE))
-            yield [told_of[it] for it in (kept[low:high] - k * PIECE).tolist()]
+            yield [texts[it] for it in (kept[low:high] - k * PIECE).tolist()]
 
 
 def _cut(values: V) -> Iterator[V]:
-    """The values, PIECE at a time."""
+    """Yield the values in slices of PIECE."""
     for first in range(0, len(values), PIECE):
         yield values[first : first + PIECE]
 
 
 def _listed(pieces: Iterable[object]) -> Iterator[bytes]:
-    """The pieces of a list as one in JSON."""
+    """Yield the JSON of one list from the pieces of its contents."""
     before = b"["
     for piece in pieces:
         text = orjson.dumps(piece, option=orjson.OPT_SERIALIZE_NUMPY)[1:-1]
@@ -149,11 +164,12 @@ def _listed(pieces: Iterable[object]) -> Iterator[bytes]:
 
 
 def in_letters(pieces: Iterable[bytes]) -> Iterator[str]:
-    """The pieces as one gzip file in base64: letters alone, of which none could close the element
-    of a page that holds them."""
+    """Yield the pieces as one gzip file in base64, whose characters cannot close an HTML
+    element."""
     packer, left = zlib.compressobj(wbits=16 + zlib.MAX_WBITS), b""
     for piece in pieces:
         left += packer.compress(piece)
+        # Three bytes are four letters: only whole groups can be encoded piece by piece.
         whole = len(left) - len(left) % 3
         yield b64encode(left[:whole]).decode()
         left = left[whole:]

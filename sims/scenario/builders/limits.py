@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf, isinf
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from actors.limit import ProgressLimit
 from actors.protection import ProtectionKind, Rules
@@ -94,12 +94,12 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     for number, own in enumerate(section.listed):
         yield from _job_lengths(own, f"job.jobs.{number}")
     if jobs is not None:
-        where = "job" if section.listed else _source(scenario)
-        for it in jobs.submissions:
-            profile = it.job.profile
-            if isinstance(profile, Rigid):  # the times of other kinds depend on their workers
-                listed = f"job.jobs.{it.job.index}.time"
-                yield profile.length, listed if section.listed else f"{where} ({it.job.name})"
+        # The times of other kinds of jobs depend on their workers.
+        rigid = [it.job for it in jobs.submissions if isinstance(it.job.profile, Rigid)]
+        if rigid := [job for job in rigid if _length(job) > 0]:
+            # Only two of perhaps a million jobs can matter: a key for each would take a second.
+            for job in (min(rigid, key=_length), max(rigid, key=_length)):
+                yield _length(job), _key_of(scenario, job, "time")
 
 
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
@@ -122,17 +122,23 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield the times at which the scenario makes something happen for certain."""
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
-    listed = scenario.job.listed
-    if listed:
-        yield from ((own.release, f"job.jobs.{k}.release") for k, own in enumerate(listed))
-    elif jobs is not None:
-        where = _source(scenario)
-        yield from ((it.job.submitted, f"{where} ({it.job.name})") for it in jobs.submissions)
+    if jobs is not None and jobs.submissions:
+        last = max((it.job for it in jobs.submissions), key=attrgetter("submitted"))
+        yield last.submitted, _key_of(scenario, last, "release")
 
 
-def _source(scenario: Scenario) -> str:
-    """Return the key that gives the jobs of the scenario."""
-    return next((f"job.{key}" for key, it in scenario.job.sources.items() if it), "job")
+def _length(job: BatchJob) -> float:
+    """Return the time of a rigid job."""
+    assert isinstance(job.profile, Rigid)
+    return job.profile.length
+
+
+def _key_of(scenario: Scenario, job: BatchJob, key: str) -> str:
+    """Return the key that says a job's time, or the key of the log that does."""
+    sources = scenario.job.sources
+    if sources.get("jobs"):
+        return f"job.jobs.{job.index}.{key}"
+    return f"{next((f'job.{name}' for name, it in sources.items() if it), 'job')} ({job.name})"
 
 
 def refuse_tiny_period(rules: Rules, job: BatchJob) -> None:

@@ -134,7 +134,7 @@ def test_an_injected_failure_is_spelt_as_options_of_run_beside_what_the_scenario
     it = load(path)
     baseline = undisturbed(it, path.parent)
     for trial in trials(it, path.parent, baseline, 60.0, 8):
-        words = trial.spelt().replace("'", "").split("--set ")[1:]
+        words = trial.run_options().replace("'", "").split("--set ")[1:]
         assert load(path, [word.strip() for word in words]) == trial.injected()
 
 

@@ -58,7 +58,7 @@ def test_a_path_leads_to_a_table_to_one_of_its_kinds_and_to_a_single_key(shell: 
     assert 'kind = "exponential"' not in fitted
     heading, _, _, row, *_ = shell("keys", "rigid.estimate").out.splitlines()
     assert heading == '[[job.jobs]] kind = "rigid"'
-    assert "The time that its user requested" in row
+    assert "The run time that the user requested" in row
     [table] = shell.told("keys", "job.sacct")
     assert table["table"] == "[job.sacct]"
 
@@ -73,7 +73,7 @@ def test_a_row_tells_type_default_and_meaning(shell: Shell) -> None:
     assert row.split("  ", 1)[1].startswith("eps")
     assert "number, above 0, up to 1" in row
     assert "0.1" in row
-    assert "Of `scaled` and `programme`" in row
+    assert "Precision of `scaled` and `programme`" in row
 
 
 def test_json_has_the_same_as_data(shell: Shell) -> None:
@@ -88,7 +88,7 @@ def test_json_has_the_same_as_data(shell: Shell) -> None:
         "accepted": ["above 0"],
         "required": True,
         "default": None,
-        "meaning": "n_com: messages under way at once, in both directions together.",
+        "meaning": "n_com: number of messages under way at once, in both directions together.",
         "choices": {},
     }
 

@@ -16,13 +16,13 @@ from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.ledger import Use
 from sims.live.holder import Work, hashed
-from sims.live.live import Lived, live, playable
+from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, Outcome, calibrate, measure, predict
 from tests.sims.live.worlds import MECHANISMS, scenario
 
 
-def lived(cluster: Processes, mechanism: str) -> tuple[Lived, list[Record]]:
+def lived(cluster: Processes, mechanism: str) -> tuple[LiveResult, list[Record]]:
     records: list[Record] = []
     return live(playable(scenario(mechanism)), cluster, sinks=[records.append]), records
 

@@ -131,8 +131,6 @@ class World:
         journal, kind = system.journal, DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
         system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
-        order = ORDERS.get(type(self.costs.order), "timetable")
-        journal.record(system.origin, LinkDescribed, self.costs.channels, order)
         pool = Pool(size, numbered=True, changing=True, named=True)
         enrolments = {k: self._enrolment(job) for k, job in enumerate(self.jobs)}
         needs = {k: self._needs(k, job) for k, job in enumerate(self.jobs)}
@@ -142,6 +140,8 @@ class World:
             "scheduler", pool, decider, len(self.jobs), workers=registry, linked=True
         )
         system.spawn(scheduler)
+        order = ORDERS.get(type(self.costs.order), "timetable")
+        journal.record(system.origin, LinkDescribed, self.costs.channels, order)
         master = system.spawn(Master("master", self.costs.channels, self.costs.order))
         for q in range(size):
             registry(q)

@@ -1,0 +1,302 @@
+"""The real work of a job's run: its processes compute, exchange messages, and save and restore
+checkpoints."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from itertools import count
+from typing import Any
+
+from attrs import define, field
+
+from actors.events import TransferKind, TransferStarted
+from actors.protection.buddies import buddies, groups
+from sims.live.carrier import Carrier, LiveError
+from sims.live.holder import State, States, Work
+from sims.live.processes import Processes
+
+CHUNK = 0.05
+"""Seconds of a channel's bandwidth that one remote call carries."""
+Keepers = dict[int, list[tuple[int, int]]]
+"""Maps each place in a run to the processes, as (worker, generation), that keep its part of a
+checkpoint."""
+
+
+@define(eq=False)
+class Lineage:
+    """The workers that a job keeps from one run to the next, and the checkpoints in their
+    memory."""
+
+    places: list[int]
+    """Number of the worker at each place."""
+    kept: Keepers = field(factory=dict)
+    """Processes that keep each place's part of the last complete checkpoint."""
+    taking: Keepers = field(factory=dict)
+    """Processes that keep each place's part of the checkpoint that is being taken."""
+    name: str = ""
+    """Name of the last complete checkpoint; empty if there is none."""
+    taken: str = ""
+    """Name of the checkpoint that is being taken."""
+    names: int = 0
+    """Number of checkpoints begun so far, which makes their names unique."""
+
+    def neighbours(self, place: int) -> list[int]:
+        """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
+        rings = groups(range(len(self.places)))
+        return sorted(buddies(rings, place))
+
+
+@define(eq=False)
+class RunContext:
+    """One run of a job's work: the chains of each of its processes, and the states they are in."""
+
+    name: str
+    work: Work
+    shares: dict[int, list[int]]
+    """Maps each member, a worker's number, to the chains that it computes."""
+    lineage: Lineage
+    label: str
+    """Label of the data from which the run begins."""
+    program: str = ""
+    """Label of the program without which the run cannot compute; empty if it needs none."""
+    restores: bool = False
+    """Whether the run continues from its lineage's checkpoint and has not fetched that yet."""
+    origin: States | Future[States] | None = None
+    """States of another run from which this one continues; None: it begins with no work done."""
+    held: dict[tuple[int, int], set[int]] = field(factory=dict)
+    """Maps each process, (worker, generation), to the chains whose state it has received."""
+    latest: dict[int, State] = field(factory=dict)
+    """Last state of each chain that a member has reported."""
+    sent: dict[int, State] = field(factory=dict)
+    """Received states of the checkpoint that is being sent to the master."""
+
+
+@define(eq=False)
+class Activities:
+    """The real work behind timer entries, as coroutines.
+
+    A method returns when the work is complete; the carrier then hands its entry back to the
+    simulation. Cancelling `compute` also halts the computation on all members.
+    """
+
+    processes: Processes
+    name: str
+    """Prefix that sets this run's labels apart from those of other runs on the same processes."""
+    scale: float
+    """Seconds per time unit."""
+    pace: float
+    """Seconds of nominal work that one step of a chain stands for."""
+    bandwidth: float
+    """Bandwidth of a channel, bytes per second."""
+    carrier: Carrier = field(init=False)
+    tasks: dict[str, int] = field(init=False, factory=dict)
+    """Maps each iterative job to its number of tasks per iteration."""
+    reclaimed: dict[int, bool] = field(init=False, factory=dict)
+    """Maps each worker that has changed its state to whether it is RECLAIMED now."""
+    messages: dict[int, tuple[int, int]] = field(init=False, factory=dict)
+    """Maps each worker to the number of its incomplete message and the count of bytes that have
+    arrived."""
+    numbers: Iterator[int] = field(init=False, factory=count)
+    _data: dict[tuple[int, int, str], set[int]] = field(init=False, factory=dict)
+    """Maps (worker, generation, label) to the chains whose data that process has."""
+    _orders: int = field(init=False, default=0)
+    """Number of the last instruction. Even numbers start computing; the odd one after each halts
+    it, so that a halt which overtakes its instruction still wins."""
+
+    async def compute(self, context: RunContext, part: float, due: float) -> None:
+        """Have every member advance its chains to this part of the work, in [0, 1], by the time
+        `due`."""
+        if context.restores:
+            await self.recover(context)
+        self._orders += 2
+        order, target = self._orders, context.work.at(part)
+
+        async def one(worker: int, chains: Sequence[int]) -> None:
+            given = await self._missing_states(context, worker)
+            about = context.name, order, chains, target, self.carrier.seconds(due)
+            states = await self._call(
+                worker, "compute", *about, given, context.label, context.program
+            )
+            context.latest.update(states)
+
+        try:
+            await asyncio.gather(*(one(*share) for share in context.shares.items()))
+        except asyncio.CancelledError:
+            # Members go on until they receive a halt: cancelling ends only this side's waiting.
+            for worker in context.shares:
+                self.carrier.aside(self._halt(context, worker, order + 1))
+            raise
+
+    async def _halt(self, context: RunContext, worker: int, order: int) -> None:
+        context.latest.update(await self._call(worker, "halt", context.name, order))
+
+    async def _missing_states(self, context: RunContext, worker: int) -> States:
+        """Return the states at the beginning of the run that this member's process lacks."""
+        process, origin = await self._process(worker), context.origin
+        held = context.held.get(process, set())
+        if origin is None and not held:
+            held = self.holds(worker, context.label)
+        states = context.work.begins if origin is None else await _resolved(origin)
+        return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
+
+    def holds(self, worker: int, label: str) -> set[int]:
+        """Return the set of chains whose data this worker's present process holds; callers add to
+        it."""
+        seat = self.processes.seats[worker]
+        return self._data.setdefault((worker, seat.generation, label), set())
+
+    async def _load(self, context: RunContext, worker: int, states: States) -> None:
+        await self._call(worker, "load", context.name, states)
+        context.held[await self._process(worker)] = set(states)
+
+    async def _process(self, worker: int) -> tuple[int, int]:
+        """Wait until the worker has a process, and return it as (worker, generation)."""
+        seat = self.processes.seats[worker]
+        await seat.ready.wait()
+        return worker, seat.generation
+
+    async def snapshot(self, context: RunContext) -> States:
+        """Return the present states of all chains of a run.
+
+        The process of a reclaimed worker is stopped and cannot answer: its chains are as they were
+        when it stopped.
+        """
+        for worker in context.shares:
+            if not self.reclaimed.get(worker):
+                context.latest.update(await self._call(worker, "states", context.name))
+        return {**context.work.begins, **context.latest}
+
+    # --- checkpoints --------------------------------------------------------------------------
+
+    async def share(self, context: RunContext) -> None:
+        """Take a checkpoint in memory: each member's part is kept in its own process and in those
+        of its buddies."""
+        lineage = context.lineage
+        lineage.names, lineage.taking = lineage.names + 1, {}
+        lineage.taken = f"{context.name}#{lineage.names}"
+        for place, worker in enumerate(lineage.places):
+            states = await self._call(worker, "states", context.name)
+            await self._keep(lineage, lineage.taken, place, states, lineage.taking)
+
+    async def _keep(
+        self,
+        lineage: Lineage,
+        name: str,
+        place: int,
+        states: States,
+        kept: Keepers,
+    ) -> None:
+        for other in (place, *lineage.neighbours(place)):
+            worker = lineage.places[other]
+            await self._call(worker, "keep", f"{name}@{place}", states)
+            kept.setdefault(place, []).append(await self._process(worker))
+
+    async def recover(self, context: RunContext) -> None:
+        """Load the saved states into all members, and renew the copies of each part."""
+        lineage = context.lineage
+        if not context.restores:
+            for worker in context.shares:
+                await self._load(context, worker, await self._missing_states(context, worker))
+            return
+        kept: Keepers = {}
+        for place, worker in enumerate(lineage.places):
+            states = await self._fetch(lineage, place)
+            await self._load(context, worker, states)
+            await self._keep(lineage, lineage.name, place, states, kept)
+        lineage.kept, context.restores = kept, False
+
+    async def _fetch(self, lineage: Lineage, place: int) -> States:
+        seats = self.processes.seats
+        # A process of a later generation is a fresh one: it has lost what the earlier one kept.
+        for worker, generation in lineage.kept[place]:
+            if seats[worker].generation == generation:
+                states: States = await self._call(worker, "kept", f"{lineage.name}@{place}")
+                return states
+        raise LiveError(f"{lineage.name}: no process keeps the part of place {place}")
+
+    async def save(self, context: RunContext) -> None:
+        """Save the states of all members at the master at once, for platforms without a link."""
+        sent = [await self._call(worker, "states", context.name) for worker in context.shares]
+        context.sent = {chain: state for states in sent for chain, state in states.items()}
+
+    async def verify(self, context: RunContext) -> None:
+        """Check that no member has lost steps since its last report. Raises LiveError if one
+        has."""
+        for worker, chains in context.shares.items():
+            states = await self._call(worker, "states", context.name)
+            behind = [it for it in chains if states[it][0] < context.latest[it][0]]
+            if behind:
+                raise LiveError(f"{context.name}: worker {worker} has lost steps of {behind}")
+
+    # --- messages -----------------------------------------------------------------------------
+
+    async def transfer(
+        self, event: TransferStarted, context: RunContext, number: int, due: float
+    ) -> None:
+        """Send the rest of a message at the channel's bandwidth; its receiver then has the
+        contents."""
+        await self._pass_bytes(event, number, due)
+        await self._complete(event, number, context)
+
+    async def _pass_bytes(self, event: TransferStarted, number: int, due: float) -> None:
+        """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
+        whole = event.left * self.scale
+        chunks = max(1, round(whole / CHUNK))
+        size, worker = round(whole * self.bandwidth / chunks), event.worker
+        for left in range(chunks - 1, -1, -1):
+            if event.kind is TransferKind.SAVE:
+                await self._call(worker, "send", size)
+            else:
+                await self._call(worker, "receive", number, bytes(size))
+                known, passed = self.messages.get(worker, (-1, 0))
+                if known == number:
+                    self.messages[worker] = number, passed + size
+            await asyncio.sleep(self.carrier.seconds(due - left * event.left / chunks))
+
+    async def _complete(self, event: TransferStarted, number: int, context: RunContext) -> None:
+        worker, kind = event.worker, event.kind
+        if kind is TransferKind.SAVE:
+            context.sent.update(await self._call(worker, "states", context.name))
+            return
+        _, size = self.messages.get(worker, (number, 0))
+        about, chains = (worker, "complete", number, size), context.shares[worker]
+        if kind is TransferKind.PROGRAM:
+            await self._call(*about, context.program, None)
+        elif kind is TransferKind.IMAGE:
+            states = await self._missing_states(context, worker)
+            await self._call(*about, context.name, states)
+            context.held[await self._process(worker)] = set(states)
+        else:
+            held = self.holds(worker, context.label)
+            if event.job in self.tasks:  # one unit of data serves one task, hence one chain
+                chains = [it for it in chains if it not in held][:1]
+            states = {chain: context.work.begins[chain] for chain in chains}
+            await self._call(*about, context.label, states)
+            self.holds(worker, context.label).update(states)
+
+    # --- work that no entry waits for -------------------------------------------------------------
+
+    async def stop(self, worker: int, contexts: Iterable[RunContext]) -> None:
+        """Stop the process of a worker that its owner reclaims, or continue one that is returned.
+
+        A stopped process cannot answer, so the states of its runs are collected first.
+        """
+        self._orders += 2
+        for context in contexts:
+            await self._halt(context, worker, self._orders - 1)
+        await self.processes.stop(worker, self.reclaimed[worker])
+
+    async def forget(self, context: RunContext) -> None:
+        """Drop the states of a finished run in all of its processes."""
+        await asyncio.gather(
+            *(self._call(worker, "forget", context.name, ()) for worker in context.shares)
+        )
+
+    async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
+        return await self.processes.call(worker, method, *arguments)
+
+
+async def _resolved(origin: States | Future[States]) -> States:
+    return await asyncio.wrap_future(origin) if isinstance(origin, Future) else origin
