@@ -157,8 +157,10 @@ def change(log: Path, number: int, **fields: Any) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """For a process of its own: this checkout on the path."""
-    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
+    """For a process of its own: this checkout on the path, and the usual path of modules, whatever
+    a campaign that was interrupted in this process has left."""
+    usual = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
+    return {**usual, "PYTHONPATH": str(ROOT), **more}
 
 
 def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:

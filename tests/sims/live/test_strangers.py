@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -74,13 +76,19 @@ def test_processes_run_what_is_named_and_no_other_module_of_the_folder(
     assert len(ports) == 1 + 2 + 2
 
 
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for sockets in it: their paths have at most 107 letters."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
 @pytest.mark.usefixtures("hears_ctrl_c")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_a_signal_to_all_its_processes_ends_a_live_run_in_one_line_and_leaves_no_folder(
-    shell: Shell, tmp_path: Path, number: signal.Signals
+    shell: Shell, short_folder: Path, number: signal.Signals
 ) -> None:
-    own = tmp_path / "own"
-    own.mkdir()
+    own = short_folder
     old = own / "holdfast-live-killed"
     new, other = own / "holdfast-live-recent", own / "others"
     for it in (old, new, other):
