@@ -157,8 +157,8 @@ def change(log: Path, number: int, **fields: Any) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """For a process of its own: this checkout on the path, and the usual path of modules, whatever
-    a campaign that was interrupted in this process has left."""
+    """Return the environment of a process of its own: this checkout is on its path, and it imports
+    from its script's folder even while a pool of another test keeps PYTHONSAFEPATH set."""
     usual = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
     return {**usual, "PYTHONPATH": str(ROOT), **more}
 
