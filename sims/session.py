@@ -27,6 +27,7 @@ from sims.scenario.builders import Populated, populate
 from sims.scenario.expectations import fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
+from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.summary import Summary
@@ -151,8 +152,8 @@ class Checked:
     """Number of jobs of a workload left out for each reason."""
     changed: Mapping[str, int] = field(factory=dict)
     """Number of jobs of a workload changed before the run, for each kind of change."""
-    faults: tuple[str, ...] = ()
-    """Lines on expected faults and on their laws."""
+    outlook: tuple[str, ...] = ()
+    """Lines on the numbers of faults, checkpoints and messages to expect."""
 
     @property
     def understood(self) -> str:
@@ -169,7 +170,7 @@ class Checked:
         lines += [f"  code        {key} = {name} ({how})" for key, name in self.code.items()]
         lines += [f"  left out    {jobs:,}: {why}" for why, jobs in self.left_out.items()]
         lines += [f"  changed     {jobs:,}: {how}" for how, jobs in self.changed.items()]
-        lines += self.faults
+        lines += self.outlook
         lines += [f"No effect: {key}: {why}." for key, why in idle(it)]
         lines += [f"Warning: {key}: {what}." for key, what in warnings_of(it)]
         return [*lines, "", *self.understood.splitlines()]
@@ -203,18 +204,21 @@ def check(
         summary = Summary()
         system = System(scenario.seed, [summary], start=0)
         found = populate(bare, system, folder, lives=False)
-        faults = tuple(_faults(bare.within(folder), found))
-        details = code, load_code, summary.left_out, summary.changed, faults
+        expected = tuple(_outlook(bare.within(folder), found))
+        details = code, load_code, summary.left_out, summary.changed, expected
         return Checked(scenario, found.jobs, *details)
     except InputError as error:
         named = isinstance(source, str | Path) and error.source == "scenario"
         raise (attrs.evolve(error, source=str(source)) if named else error) from None
 
 
-def _faults(scenario: Scenario, found: Populated) -> Iterator[str]:
-    """Yield lines on expected faults; none for a stream of jobs, whose end is unknown."""
-    if scenario.faults.laws and found.workload is not None:
-        yield from fault_lines(scenario, work_end(scenario, found.workload.submissions))
+def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
+    """Yield lines on what to expect; none for a stream of jobs, whose end is unknown."""
+    if found.workload is not None:
+        submissions = found.workload.submissions
+        if scenario.faults.laws:
+            yield from fault_lines(scenario, work_end(scenario, submissions))
+        yield from outlook(scenario, submissions)
 
 
 # --- code that a scenario names -------------------------------------------------------------------

@@ -84,10 +84,15 @@ class Submission:
         The job is assumed to start at once, on as many of `workers` as it can use, to meet no fault
         and to compute at speed 1.
         """
-        job = self.job
-        size = asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
         times = self.own.iterations if isinstance(self.own, IterativeEntry) else 1
-        return job.submitted, job.submitted + times * job.profile.time(size)
+        work = times * self.job.profile.time(self.size(workers))
+        return self.job.submitted, self.job.submitted + work
+
+    def size(self, workers: int) -> int:
+        """Return the number of workers that the job requests, or the largest number of `workers`
+        that it can use."""
+        job = self.job
+        return asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
 
     @property
     def image(self) -> float | None:

@@ -1,0 +1,166 @@
+"""What a scenario means in numbers before it runs, as lines of `holdfast check`: its checkpoints,
+the periods that formulas give, and how busy the master's channels are.
+
+The numbers are those of a run in which nothing fails, because faults and their repetitions depend
+on the run; they are therefore the least to expect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import ceil, inf
+
+from attrs import evolve
+
+from actors.events import DeciderKind
+from actors.protection import ProtectionKind, Rules
+from actors.protection.rules import on
+from sims.errors import InputError
+from sims.scenario import Scenario
+from sims.scenario.expectations import work_end
+from sims.scenario.jobs import IterativeEntry
+from sims.scenario.workload import Submission, asked_of
+from sims.telling import about, amount_of, counted
+
+ROUNDING = 1e-12
+"""Part of a job's work below which what is left of it counts as nothing."""
+
+Planned = tuple[Submission, Rules]
+"""A job that takes checkpoints, and the rules of its protection."""
+
+
+def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
+    """Yield the lines of `check` on checkpoints, periods and the master's channels.
+
+    A pack has none: its decider chooses and changes the jobs' sizes.
+    """
+    if scenario.decider is DeciderKind.PACK:
+        return
+    planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
+    yield from _checkpoint_lines(scenario, planned)
+    for submission, rules in planned[:1]:
+        yield from _period_lines(scenario, submission, rules)
+    if scenario.master is not None:
+        yield from _channel_lines(scenario, submissions, planned)
+
+
+def _saves(submission: Submission) -> bool:
+    section = submission.protection
+    return section.kind is not ProtectionKind.NONE and section.period != inf
+
+
+# --- checkpoints --------------------------------------------------------------------------------
+
+
+def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
+    """Yield the number of checkpoints of all jobs together, and the time that they take."""
+    number, spent, work = 0, 0.0, 0.0
+    for submission, rules in planned:
+        count = _checkpoints(scenario, submission, rules)
+        number, work = number + count, work + _work(scenario, submission)
+        if rules.blocking:
+            spent += count * (
+                _time(scenario, submission, rules) + rules.verification * rules.verified
+            )
+    if not number:
+        return
+    taken = "no time from the jobs"
+    if spent:
+        part = f"{amount_of(100 * spent / work, 3)} % of their work"
+        taken = f"{about(spent, scenario.times.value)} from the jobs, {part}"
+    yield f"  checkpoints {number:,} expected if nothing fails; they take {taken}"
+
+
+def _checkpoints(scenario: Scenario, submission: Submission, rules: Rules) -> int:
+    """Return the number of checkpoints of a job to which nothing happens.
+
+    None is begun when no work would be left after it (rule P7).
+    """
+    work = _work(scenario, submission)
+    return max(ceil(work / _period(scenario, submission, rules) * (1 - ROUNDING)) - 1, 0)
+
+
+def _members(scenario: Scenario, submission: Submission) -> int:
+    return submission.size(scenario.full_platform.able)
+
+
+def _period(scenario: Scenario, submission: Submission, rules: Rules) -> float:
+    members = range(_members(scenario, submission))
+    return rules.period_of(members) if rules.period_of else rules.period(len(members))
+
+
+def _work(scenario: Scenario, submission: Submission) -> float:
+    since, until = submission.span(scenario.full_platform.able)
+    return until - since
+
+
+def _time(scenario: Scenario, submission: Submission, rules: Rules) -> float:
+    """Return the time of one checkpoint of a job that has the master's channels for itself."""
+    members, image = _members(scenario, submission), rules.image
+    if rules.kind is not ProtectionKind.IMAGES or image is None or scenario.master is None:
+        return on(rules.cost, members)
+    return ceil(members / scenario.master.channels) * image
+
+
+# --- periods ------------------------------------------------------------------------------------
+
+
+def _period_lines(scenario: Scenario, submission: Submission, rules: Rules) -> Iterator[str]:
+    """Yield the period of a job beside Young's and Daly's, with what these assume; nothing where a
+    formula gives none, because nothing fails or because a checkpoint costs nothing."""
+    try:
+        young, daly = (_formula(scenario, submission, name) for name in ("young", "daly"))
+    except InputError:
+        return
+    cost = rules.image if rules.image and rules.kind is ProtectionKind.IMAGES else rules.cost
+    cost, unit = on(cost, 1), scenario.times.value
+    mtbf = young**2 / (2 * cost)  # Young's formula, solved for it
+    own = about(_period(scenario, submission, rules), unit)
+    whose = f"of {submission.job.name} on {counted(_members(scenario, submission), 'worker')}"
+    yield f"  period      {own}; Young's {about(young, unit)}, Daly's {about(daly, unit)} ({whose})"
+    rate = f"faults of these workers come at a constant rate, one in {about(mtbf, unit)}"
+    stop = f"a checkpoint stops the job for {about(cost, unit)}"
+    yield f"              both formulas assume: {rate}; {stop}"
+
+
+def _formula(scenario: Scenario, submission: Submission, name: str) -> float:
+    section = submission.protection.model_copy(update={"period": name})
+    asking = evolve(submission, protection=section)
+    return _period(scenario, asking, asking.rules(scenario))
+
+
+# --- channels -----------------------------------------------------------------------------------
+
+
+def _channel_lines(
+    scenario: Scenario, submissions: Sequence[Submission], planned: Iterable[Planned]
+) -> Iterator[str]:
+    """Yield how busy the channels are at least, over the least time that the work takes."""
+    assert scenario.master is not None
+    programs, data, images = dict[str, float](), 0.0, 0.0
+    for submission in submissions:
+        needs, members = submission.needs, asked_of(submission.job)
+        if needs is not None:
+            # A worker keeps a program: jobs with one label need it once for each of their workers.
+            programs[needs.label] = max(programs.get(needs.label, 0), members * needs.program)
+            data += needs.data * _units(submission, members)
+    for submission, rules in planned:
+        if rules.kind is ProtectionKind.IMAGES and rules.image:
+            count = _checkpoints(scenario, submission, rules)
+            images += count * _members(scenario, submission) * rules.image
+    total, channels = sum(programs.values()) + data + images, scenario.master.channels
+    until, unit = work_end(scenario, submissions), scenario.times.value
+    if not 0 < until < inf or not total:
+        return
+    each = total / channels
+    busy = f"at least {amount_of(100 * each / until, 3)} % busy"
+    sent = f"{about(total, unit)} of messages on {counted(channels, 'channel')}"
+    yield f"  channels    {busy}: {sent} within {about(until, unit)}"
+    if each > until:
+        yield f"              the channels, not the workers, bound the end: {about(each, unit)}"
+
+
+def _units(submission: Submission, members: int) -> int:
+    """Return the number of units of data that the job's runs fetch at least."""
+    own = submission.own
+    return own.tasks * own.iterations if isinstance(own, IterativeEntry) else members

@@ -1,0 +1,77 @@
+"""`holdfast check` says what a scenario means in numbers, which a run without faults then shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actors.events import CheckpointTaken, TransferEnded, TransferStarted
+from sims.log import LogFile
+from tests.sims.cli.commands import Shell
+
+TRAINING = """\
+name = "training"
+platform = { workers = 64 }
+faults = { kind = "exponential", mtbf = "60 d", downtime = "1 h" }
+job = { kind = "rigid", jobs = [{ processors = 64, time = "10 d" }] }
+protection = { kind = "images", period = "6 h", cost = 320 }
+"""
+"""10 d of work have 40 periods of 6 h, and no checkpoint at the end: 39 of 320 s, together 3.467 h
+or 1.444 % of 240 h. 64 workers of 60 d fail once in 22.5 h: Young's period is sqrt(2 x 81,000 s x
+320 s) = 7,200 s. Daly's is 7,200 x (1 + r / 3 + r^2 / 9) - 320
+= 6,988 s with r = sqrt(320 / 162,000)."""
+
+LINKED = """\
+name = "linked"
+platform = { workers = 4 }
+master = { channels = 1, program = 2, data = 3, image = 5 }
+job = { kind = "rigid", jobs = [{ processors = 4, time = 20 }, { processors = 2, time = 10 }] }
+protection = { kind = "images", period = 10 }
+"""
+"""J1 has 4 x (2 + 3) s of messages and one checkpoint of 4 x 5 s, J2 2 x (2 + 3) s: 50 s, where
+the work needs 25 s at least (100 worker-seconds on 4 workers)."""
+
+
+def test_check_counts_checkpoints_and_says_what_the_formulas_assume(shell: Shell) -> None:
+    told = shell("check", shell.write(TRAINING, "training.toml")).out
+    assert "39 expected if nothing fails; they take 3.467 h from the jobs, 1.44 % of their" in told
+    assert "6 h; Young's 2 h, Daly's 1.941 h (of J1 on 64 workers)" in told
+    assert "at a constant rate, one in 22.5 h; a checkpoint stops the job for 320 s" in told
+
+
+def test_checkpoints_beside_the_work_take_no_time_from_it(shell: Shell) -> None:
+    beside = ("--set", "protection.blocking=false")
+    told = shell("check", shell.write(TRAINING, "training.toml"), *beside).out
+    assert "39 expected if nothing fails; they take no time from the jobs" in told
+
+
+def test_check_has_no_periods_where_nothing_fails(shell: Shell) -> None:
+    never = ("--set", "faults={kind='none'}")
+    told = shell("check", shell.write(TRAINING, "training.toml"), *never).out
+    assert "39 expected" in told
+    assert "Young" not in told
+
+
+def test_check_says_when_the_channels_bound_the_end(shell: Shell) -> None:
+    told = shell("check", shell.write(LINKED, "linked.toml")).out
+    assert "at least 200 % busy: 50 s of messages on 1 channel within 25 s" in told
+    assert "the channels, not the workers, bound the end: 50 s" in told
+
+
+@pytest.mark.parametrize("text", [TRAINING, LINKED])
+def test_a_run_in_which_nothing_fails_takes_the_checkpoints_that_check_expects(
+    shell: Shell, text: str
+) -> None:
+    file = shell.write(text, "scenario.toml")
+    never = ("--set", "faults={kind='none'}")
+    log = LogFile(Path(shell.told("run", file, *never)["log"]))
+    taken = sum(isinstance(it.event, CheckpointTaken) for it in log)
+    assert f"checkpoints {taken} expected" in shell("check", file, *never).out
+
+
+def test_a_run_in_which_nothing_fails_sends_the_messages_that_check_expects(shell: Shell) -> None:
+    log = LogFile(Path(shell.told("run", shell.write(LINKED, "linked.toml"))["log"]))
+    begun = sum(it.t for it in log if isinstance(it.event, TransferStarted))
+    ended = sum(it.t for it in log if isinstance(it.event, TransferEnded))
+    assert ended - begun == 50
