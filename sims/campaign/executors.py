@@ -117,7 +117,7 @@ class Workers:
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
         """Hand a task over, to a new executor where the old one is broken, and return its
         future."""
-        with _at_once(), _block_signals():
+        with _at_once(), _block_signals(), safe_path():
             try:
                 return self.executor.submit(function, task)
             except BrokenExecutor:
@@ -159,37 +159,12 @@ def opened(workers: Workers | Executor | None) -> AbstractContextManager[Workers
 # --- this machine -----------------------------------------------------------------------------
 
 
-SAFE = "PYTHONSAFEPATH"
-"""Variable of the environment that keeps Python from importing modules of the current folder."""
-
-
-@contextmanager
-def safe_path() -> Iterator[None]:
-    """Within, a Python that is started imports no module of the current folder, which nothing
-    names: what forks processes, or spawns them, is started as `python -c`, which would."""
-    before = os.environ.get(SAFE)
-    os.environ[SAFE] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[SAFE]
-        else:
-            os.environ[SAFE] = before
-
-
 @contextmanager
 def local(processes: int | None = None) -> Iterator[Workers]:
     """Yield a pool with one process per core by default.
 
     Leaving the context by an error or Ctrl-C waits for no task and leaves no process behind.
     """
-    with safe_path(), _pool(processes) as workers:
-        yield workers
-
-
-@contextmanager
-def _pool(processes: int | None) -> Iterator[Workers]:
     before = set(multiprocessing.active_children())
     slots = processes or os.cpu_count() or 1
 
@@ -240,6 +215,29 @@ def _at_once() -> Iterator[None]:
         interrupt.busy = True
         yield
         interrupt.settle()
+
+
+SAFE = "PYTHONSAFEPATH"
+"""Variable of the environment that keeps Python from importing modules of the current folder."""
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Keep a Python that is started within the block from importing modules of the current folder,
+    which nothing names.
+
+    Fork servers and spawned processes are started as `python -c`, which would import them. The
+    block is short: afterwards the variable is as the user set it, also for what the user starts.
+    """
+    before = os.environ.get(SAFE)
+    os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[SAFE]
+        else:
+            os.environ[SAFE] = before
 
 
 @contextmanager

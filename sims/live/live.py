@@ -196,7 +196,7 @@ def opened(
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
     silence_dask()
-    with safe_path(), dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
+    with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
@@ -238,7 +238,7 @@ def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[A
         stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
-        with _starting():
+        with _starting(), safe_path():
             _serve_forks()
             cluster = stack.enter_context(
                 LocalCluster(

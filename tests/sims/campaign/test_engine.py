@@ -230,3 +230,12 @@ def test_a_worker_without_a_file_says_so(tmp_path: Path) -> None:
 
     with Elsewhere(1) as executor, pytest.raises(InputError, match=r"jobs\.swf: is not there"):
         execute(asked, executor)
+
+
+def test_only_worker_processes_are_kept_from_modules_of_the_current_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    with local(1) as workers:
+        child = workers.submit(os.getenv, "PYTHONSAFEPATH").result()
+        assert (child, os.getenv("PYTHONSAFEPATH")) == ("1", None)

@@ -157,10 +157,8 @@ def change(log: Path, number: int, **fields: Any) -> None:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Return the environment of a process of its own: this checkout is on its path, and it imports
-    from its script's folder even while a pool of another test keeps PYTHONSAFEPATH set."""
-    usual = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
-    return {**usual, "PYTHONPATH": str(ROOT), **more}
+    """Return the environment of a process of its own: this checkout is on its path."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **more}
 
 
 def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
