@@ -10,14 +10,12 @@ from functools import cached_property
 from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from attrs import define
 
 from actors.events import End
 from actors.runtime import Record
-from sims.audit.audit import audit
-from sims.audit.law import Violation
 from sims.errors import InputError, visible
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile
@@ -27,7 +25,10 @@ from sims.plots.pictures import WHOLE, Picture, What, plot
 from sims.report import Report, amounts
 from sims.scenario import Scenario
 from sims.summary import Summary
-from sims.trace.read import Trace, find_life
+
+if TYPE_CHECKING:
+    from sims.audit.law import Violation
+    from sims.trace.read import Trace
 
 Records = Callable[[], Iterable[Record]]
 
@@ -120,6 +121,8 @@ class Result:
 
         Raises InputError where the run has no such job.
         """
+        from sims.trace.read import find_life
+
         with self.on_disk() as path:
             return find_life(LogFile(path), job)
 
@@ -158,6 +161,8 @@ class Result:
 
     def audit(self) -> list[Violation]:
         """Return the violations of the simulation's laws that an audit of the run finds."""
+        from sims.audit.audit import audit  # most programs never ask, and it takes 0.15 s to load
+
         return list(audit(iter(self.records())))
 
     def __repr__(self) -> str:
