@@ -17,7 +17,7 @@ demo: $(SHOWN)
 	@echo 'logs/ has the log, the trace of its job and the picture of both'
 
 test: $(READY)
-	$(RUN) -m pytest -n auto
+	$(RUN) -m pytest -n auto --dist worksteal
 
 check: lint types coverage
 

@@ -131,6 +131,43 @@ class FaultDue:
 
 
 @define(eq=False)
+class Spread:
+    """Decides which other nodes of a rack the fault of a node strikes at the same instant.
+
+    What is struck so spreads no further.
+    """
+
+    rack: int
+    """Number of nodes in a rack."""
+    asked: float | Sequence[int]
+    """Probability for each other node of the rack; or outcomes in the order in which they are
+    asked, 1 for each node that is struck, after which none is."""
+    stream: Callable[[int], Generator]
+    """Makes the random stream of the node whose fault spreads."""
+    _streams: dict[int, Generator] = field(init=False, factory=dict)
+    _listed: Iterator[int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._listed = iter(()) if isinstance(self.asked, float | int) else iter(self.asked)
+
+    def struck(self, node: int, nodes: int) -> Iterator[int]:
+        """Yield the other nodes, of `nodes`, that the fault of this one strikes, by number."""
+        first = node - node % self.rack
+        for other in range(first, min(first + self.rack, nodes)):
+            if other != node and self._spreads(node):
+                yield other
+
+    def _spreads(self, node: int) -> bool:
+        if not isinstance(self.asked, float | int):
+            return bool(next(self._listed, 0))
+        if self.asked in (0, 1):  # certain: nothing is drawn
+            return bool(self.asked)
+        if node not in self._streams:
+            self._streams[node] = self.stream(node)
+        return float(self._streams[node].random()) < self.asked
+
+
+@define(eq=False)
 class Hazard(Actor):
     """Makes workers fail at the times that `faults` yields; it knows nothing of what they run."""
 
@@ -140,7 +177,10 @@ class Hazard(Actor):
     fault: Fail
     """The downtime and detection of each fault; an outage has a downtime of its own."""
     nodes: Sequence[Sequence[int]] | None = None
-    """The workers of each node, where nodes fail (WORLD.md, N1); None: workers do."""
+    """The workers of each node, or rack, where these fail as one (WORLD.md, N1); None: workers fail
+    by themselves."""
+    spread: Spread | None = None
+    """Strikes other nodes of a rack at the same instant; None: nothing does."""
 
     def started(self) -> None:
         self._await_fault()
@@ -156,9 +196,14 @@ class Hazard(Actor):
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
-        struck = message.struck
-        for worker in self.nodes[struck] if self.nodes else (struck,):
-            self.fail_worker(worker, message.fault, cause)
+        struck, nodes = message.struck, self.nodes
+        if nodes is None:
+            self.fail_worker(struck, message.fault, cause)
+            return
+        others = self.spread.struck(struck, len(nodes)) if self.spread else ()
+        for unit in (struck, *others):
+            for worker in nodes[unit]:
+                self.fail_worker(worker, message.fault, cause)
 
     def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
         """Make this worker fail now."""

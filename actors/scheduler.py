@@ -330,7 +330,12 @@ class Scheduler(Dispatcher):
     def _look_after_members(self) -> None:
         for copy, numbers in self.replace_members():
             self.decider.replaced(copy, numbers)
-        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:  # free ones are known
+        self.hear_of_free_workers()
+
+    def hear_of_free_workers(self) -> None:
+        """Tell the decider of faults of workers that no copy holds any more: those are known at
+        once (WORLD.md, F1)."""
+        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:
             self._hear(worker, DOWN, self.unheard.pop(worker))
 
     def waits_for(self) -> str | None:

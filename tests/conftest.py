@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -115,3 +116,8 @@ def _causes_are_law() -> Iterator[None]:
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Journals as users have them: for what is timed, and for logs that are derived elsewhere."""
     monkeypatch.setattr(system, "Journal", Journal)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: tests that wait for other processes leave theirs."""
+    return (os.cpu_count() or 1) + 1

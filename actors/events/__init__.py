@@ -70,6 +70,7 @@ from actors.events.scenario import (
 from actors.events.workers import (
     Age,
     FaultDetected,
+    FaultsDescribed,
     FaultsExpected,
     FaultsFitted,
     FaultsReplayed,
@@ -110,6 +111,7 @@ __all__ = [
     "EndExpected",
     "FaultDetected",
     "FaultIgnored",
+    "FaultsDescribed",
     "FaultsExpected",
     "FaultsFitted",
     "FaultsReplayed",
@@ -192,6 +194,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     ChainsBelieved,
     PlatformDescribed,
     FaultsFitted,
+    FaultsDescribed,
     FaultsReplayed,
     FaultsExpected,
     WorkerChanged,

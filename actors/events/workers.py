@@ -16,6 +16,7 @@ from actors.events.quantities import (
     Time,
     WorkerCount,
     WorkerNumber,
+    WorkerSet,
 )
 from actors.runtime import Event
 from policies.availability import WorkerState
@@ -75,6 +76,18 @@ class FaultsFitted(Event):
     its nodes are observed, divided by the number of their failures."""
 
     optional: ClassVar[str] = "log_mtbf"
+
+
+@frozen
+class FaultsDescribed(Event):
+    """Records the units that a law of faults is of, where these are not all; once for each such
+    law, at the start."""
+
+    law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
+    units: Annotated[int, Quantity("units")]
+    """Number of all workers, nodes or racks, of which the law strikes some."""
+    struck: WorkerSet
+    """Numbers of the workers, nodes or racks that the law strikes."""
 
 
 @frozen

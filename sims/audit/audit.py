@@ -290,7 +290,8 @@ ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
 DESCRIBED = (
     *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
     *(e.PlatformDescribed, e.ChainsBelieved, e.PackDescribed, e.LinkDescribed),
-    *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsReplayed),
+    *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed),
+    e.FaultsReplayed,
 )
 """Event classes of the log's head, in the order in which they come."""
 HANDLERS: dict[type[Event], Handler] = {

@@ -24,6 +24,7 @@ from sims.scenario.faults import (
     ListedFaults,
     NoFaults,
     Weibull,
+    together,
 )
 from sims.scenario.jobs import (
     KINDS,
@@ -257,6 +258,13 @@ class Scenario(Section):
             *(self.workers, self.random_workers, self.reclaims),
             *(self.times is Unit.S, self.seed, self._folder),
         )
+
+    @cached_property
+    def mtbf(self) -> float:
+        """Mean time between the faults of one worker, or its node or rack, of any kind, averaged
+        over all; inf: no faults, or their rate is not known."""
+        count = self.full_platform.count
+        return together(law.mean_of(count(law.of)) for law in self.faults.laws)
 
     @cached_property
     def bare(self) -> bool:

@@ -147,8 +147,13 @@ def _idle_faults(scenario: Scenario) -> Advice:
         if _ends_before_detection(law) and law.downtime == 0 and _only_faults(scenario):
             text = "downtime is 0, and a fault is known once its worker is UP again"
             yield f"{place}.detection", f"{text}; of a hang, downtime is how long it lasts"
-        if law.of is Struck.NODES and scenario.full_platform.node == 1:
+        platform = scenario.full_platform
+        if law.of is Struck.NODES and platform.node == 1 and not law.spread:
             yield f"{place}.of", "platform.node is 1: each worker is a node"
+        if law.of is Struck.RACKS and platform.rack == 1:
+            yield f"{place}.of", "platform.rack is 1: each node is a rack"
+        if law.differs("spread") and (law.of is not Struck.NODES or platform.rack == 1):
+            yield f"{place}.spread", "only the fault of a node spreads, within its rack"
 
 
 def _idle_workers(scenario: Scenario) -> Advice:

@@ -7,7 +7,8 @@ from math import inf
 
 from actors.events import Age
 from sims.scenario import Scenario
-from sims.scenario.faults import AnyFault, ListedFaults, ReplayedFaults, Struck, Weibull
+from sims.scenario.fault_laws import rounded
+from sims.scenario.faults import AnyFault, ListedFaults, ReplayedFaults, Weibull
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
 
@@ -22,8 +23,10 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
     """
     if not stated(scenario):
         return
-    workers = scenario.full_platform.size
+    platform = scenario.full_platform
     for number, law in enumerate(scenario.faults.laws):
+        units = rounded(law.part(platform.count(law.of)) * platform.count(law.of))
+        workers = min(units * platform.together(law.of), platform.size)
         mtbf, shape = law.mtbf if law.mtbf < inf else None, float(getattr(law, "shape", 1))
         listed = tuple(sorted(_listed(scenario, law)))
         yield number, workers, mtbf, shape, law.starts, law.down, listed
@@ -39,12 +42,12 @@ def stated(scenario: Scenario) -> bool:
 
 def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
     """Yield the time of each listed fault, once for each worker that fails."""
-    nodes = scenario.full_platform.nodes
+    units = scenario.full_platform.units(law.of)
     for time, unit in getattr(law, "strikes", ()):
-        if law.of is Struck.WORKERS:
+        if units is None:
             yield time
-        elif unit < len(nodes):  # others are refused where the law begins
-            yield from [time] * len(nodes[unit])
+        elif unit < len(units):  # others are refused where the law begins
+            yield from [time] * len(units[unit])
 
 
 def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
@@ -66,8 +69,8 @@ def fault_lines(scenario: Scenario, until: float) -> Iterator[str]:
     where that number, or a rate, misleads."""
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
-        nodes = law.of is Struck.NODES
-        units, one = len(platform.nodes) if nodes else platform.size, "node" if nodes else "worker"
+        total, one = platform.count(law.of), law.of.value.removesuffix("s")
+        units = rounded(law.part(total) * total)
         within = f"within {about(until, unit)}"
         listed = sum(time <= until for time, _ in getattr(law, "strikes", ()))
         if law.mtbf == inf:

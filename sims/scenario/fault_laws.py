@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 from numpy.random import Generator
-from pydantic import PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
 from actors.events import Age
 from actors.hazards import Faults, exponential_faults, weibull_faults
+from actors.intervals import Intervals, members, spans_in
 from policies.maths.renewals import expected_renewals
 from sims.durations import YEAR
 from sims.errors import InputError, unfit
@@ -41,12 +43,30 @@ Shape = Annotated[
 ]
 
 
+Share = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
+UNITS = re.compile(r"\s*\d{1,9}(-\d{1,9})?([\s,]+\d{1,9}(-\d{1,9})?)*\s*")
+Units = Annotated[
+    str,
+    Accepts(
+        'numbers and ranges, such as "0-15, 40"',
+        check=lambda text: UNITS.fullmatch(text) is not None,
+    ),
+]
+Outcome = Annotated[int, Field(ge=0, le=1)]
+Spread = Annotated[
+    Annotated[float, Field(ge=0, le=1)] | tuple[Outcome, ...],
+    Accepts("a number from 0 to 1, or a list of 0 and 1, one for each node that is asked about"),
+]
+
+
 class Struck(enum.Enum):
     """The units that fail."""
 
     WORKERS = "workers"
     NODES = "nodes"
     """All workers of a node fail at once; `platform.node` gives their number."""
+    RACKS = "racks"
+    """All nodes of a rack fail at once; `platform.rack` gives their number."""
 
 
 MEANINGLESS = {
@@ -60,12 +80,18 @@ class FaultFields(Section):
     """The keys that all kinds of faults have."""
 
     of: Struck = Struck.WORKERS
-    """Units that fail: `workers`, or whole `nodes`; mtbf and strikes are of these units."""
+    """Units that fail: `workers`, or whole `nodes` or `racks`; mtbf and strikes are of these
+    units."""
     downtime: Time = 60.0
     """D: time that a fault keeps a worker DOWN, in the file's unit."""
     detection: Time = 0
     """Time after which the fault of a worker that a run holds is detected, time units; until then
     the run waits, because the scheduler does not know of the fault."""
+
+    spread: Spread = 0.0
+    """Probability that the fault of a node also strikes another node of its rack, for each of
+    those; or a list of outcomes in the order in which they are asked, 1 for each node that is
+    struck, after which none is."""
 
     _fit: FittedLaw | None = PrivateAttr(None)
     """The fit that this law comes from, if it was fitted to a log."""
@@ -105,6 +131,17 @@ class FaultFields(Section):
         """Mean time that a fault keeps a worker DOWN."""
         return self.downtime
 
+    def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
+        """Return the units, of `total`, that the law is of; None: it is of all.
+
+        `rng` makes the random stream from which units are drawn.
+        """
+        return None
+
+    def part(self, total: int) -> float:
+        """Return the part of `total` units that the law is of."""
+        return 1
+
     def expected(self, time: float, starts: Age | None = None) -> float:
         """Return the expected number of faults of one worker, or node, by `time`, without listed
         ones.
@@ -115,6 +152,11 @@ class FaultFields(Section):
         if isinstance(law, Weibull) and (starts or self.starts) is Age.NEW:
             return expected_renewals(time, law.mtbf, law.shape)
         return self.down + time / float(law.mtbf)
+
+    def mean_of(self, total: int) -> float:
+        """Return the mean time between the faults of a unit, averaged over all of `total` units."""
+        law, part = cast(Any, self), self.part(total)
+        return float(law.mtbf) / part if part < 1 else cast(float, law.mtbf)
 
     def mtbf_over(self, since: float, until: float) -> float:
         """Return the mean time between the faults of one worker, or node, from `since` to `until`;
@@ -142,6 +184,10 @@ class FaultFields(Section):
 
         Raises InputError where a listed fault is of a worker that does not exist.
         """
+        return self.faults_of(None, rng, workers)
+
+    def faults_of(self, units: Sequence[int] | None, rng: Generator, workers: int) -> Faults:
+        """Yield the same where only these units, of `workers`, have drawn faults; None: all."""
         strikes: Strikes = getattr(self, "strikes", ())
         for time, worker in strikes:
             if worker >= workers:
@@ -150,7 +196,10 @@ class FaultFields(Section):
                     f"[{time!r}, {worker!r}] is not accepted",
                     f"a time from 0 on, a worker from 0 to {workers - 1}",
                 )
-        return _merged(self._drawn(rng, workers), sorted(strikes, key=lambda fault: fault[0]))
+        drawn = self._drawn(rng, workers if units is None else len(units))
+        if units is not None:
+            drawn = ((time, units[k]) for time, k in drawn)
+        return _merged(drawn, sorted(strikes, key=lambda fault: fault[0]))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         """Yield the faults that are drawn, not listed."""
@@ -179,7 +228,60 @@ class NoFaults(FaultFields):
         return ()
 
 
-class ExponentialFaults(FaultFields):
+class OfSome(FaultFields):
+    """The keys of a law that may be of some of the units only, such as lemons: nodes that fail more
+    often than others."""
+
+    share: Share | None = None
+    """Part of the units that the law is of, rounded to whole units and drawn at the start; default:
+    all."""
+    units: Units | None = None
+    """Numbers of the units that the law is of, such as `"0-15, 40"`; default: all."""
+
+    def check(self) -> None:
+        if self.share is not None and self.units is not None:
+            raise InputError("", "share", "stands beside `units`", "one of them")
+        last = -1
+        for first, end in _intervals(self.units or ""):
+            if not last < first <= end:
+                accepted = "ranges that rise and do not overlap"
+                raise InputError("", "units", f"{self.units!r} is not accepted", accepted)
+            last = end
+
+    def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
+        """Return the units, of `total`, that the law is of; None: it is of all.
+
+        A share is drawn without replacement, from the stream that `rng` makes. Raises InputError
+        where `units` names one that does not exist.
+        """
+        if self.units is not None:
+            intervals = _intervals(self.units)
+            if intervals[-1][1] >= total:
+                raise unfit("faults.units", repr(self.units), f"{self.of.value} 0 to {total - 1}")
+            return members(intervals)
+        if self.share is None:
+            return None
+        count = rounded(self.share * total)
+        return tuple(sorted(rng().choice(total, count, replace=False).tolist()))
+
+    def part(self, total: int) -> float:
+        """Return the part of `total` units that the law is of."""
+        if self.units is not None:
+            return sum(last - first + 1 for first, last in _intervals(self.units)) / total
+        return 1 if self.share is None else self.share
+
+
+def rounded(number: float) -> int:
+    """Return the nearest whole number, of two equally near ones the larger."""
+    return math.floor(number + 0.5)
+
+
+def _intervals(units: str) -> Intervals:
+    """Return the intervals that a text such as `0-15, 40` names, in order."""
+    return tuple(sorted(spans_in(units.replace(",", " "))))
+
+
+class ExponentialFaults(OfSome):
     """`{kind = "exponential", mtbf = 1e6}`: exponential times between the faults of a worker."""
 
     kind: Literal["exponential"] = "exponential"
@@ -195,7 +297,7 @@ class ExponentialFaults(FaultFields):
         return exponential_faults(rng, workers, self.mtbf)
 
 
-class Weibull(FaultFields):
+class Weibull(OfSome):
     """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`: Weibull times between the faults of a
     worker."""
 

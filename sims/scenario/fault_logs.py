@@ -14,7 +14,7 @@ from actors.events import Age
 from actors.hazards import Faults, Outages, replayed_outages
 from sims.errors import InputError, unfit
 from sims.readers.traces import NodeId
-from sims.scenario.fault_laws import FaultFields, Weibull
+from sims.scenario.fault_laws import FaultFields, OfSome, Weibull
 from sims.tables.fields import Accepts, Natural, Time
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def unread(how: str) -> InputError:
     return unfit("faults.kind", problem, "holdfast.run of a file, or a table")
 
 
-class FittedFaults(FaultFields):
+class FittedFaults(OfSome):
     """`{kind = "fitted", file = "event_trace.tab"}`: a law that is fitted to a log of failures."""
 
     kind: Literal["fitted"] = "fitted"
@@ -52,7 +52,8 @@ class FittedFaults(FaultFields):
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        own = self.model_dump(include={"of", "downtime", "detection", "age"})
+        keys = ("of", "downtime", "detection", "age", "share", "units", "spread")
+        own = self.model_dump(include=set(keys))
         law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found
         return law

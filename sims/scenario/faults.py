@@ -67,11 +67,6 @@ class SeveralFaults(Section):
     laws: tuple[Annotated[AnyFault, OneOf()], ...]
 
     @property
-    def mtbf(self) -> float:
-        """Mean time between the faults of one worker, or its node, of any kind."""
-        return together(law.mtbf for law in self.laws)
-
-    @property
     def mean_downtime(self) -> float:
         """The longest mean downtime of the laws, time units."""
         return max((law.mean_downtime for law in self.laws), default=0)

@@ -25,6 +25,7 @@ from policies.interface import ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import unfit
 from sims.scenario.availability import Trace, cut
+from sims.scenario.fault_laws import Struck
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
@@ -92,6 +93,31 @@ class Platform:
     def nodes(self) -> list[range]:
         """The workers of each node; the last node may have fewer."""
         return [range(k, min(k + self.node, self.size)) for k in range(0, self.size, self.node)]
+
+    @property
+    def rack(self) -> int:
+        """Number of nodes in a rack."""
+        return self.pool.rack
+
+    @property
+    def racks(self) -> list[range]:
+        """The workers of each rack; the last rack may have fewer."""
+        each = self.node * self.rack
+        return [range(k, min(k + each, self.size)) for k in range(0, self.size, each)]
+
+    def units(self, of: Struck) -> list[range] | None:
+        """Return the workers of each unit that fails as one; None: workers fail by themselves."""
+        return {Struck.WORKERS: None, Struck.NODES: self.nodes, Struck.RACKS: self.racks}[of]
+
+    def count(self, of: Struck) -> int:
+        """Return the number of units that fail as one."""
+        return -(-self.size // self.together(of))
+
+    def together(self, of: Struck) -> int:
+        """Return the number of workers of a unit that fails as one."""
+        if of is Struck.WORKERS:
+            return 1
+        return self.node * (self.rack if of is Struck.RACKS else 1)
 
     @property
     def able(self) -> int:

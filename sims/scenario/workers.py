@@ -233,6 +233,8 @@ class PlatformSection(WorkerFields):
     node: Count = 1
     """k: number of workers in a node; workers 0 to k - 1 are node 0, the next k are node 1, and so
     on, with `[[workers]]` included."""
+    rack: Count = 1
+    """Number of nodes in a rack; nodes 0 to rack - 1 are rack 0, and so on."""
     spares: Natural = 0
     """Number of spares: the last workers, which start no job; under `protection.replace_after` they
     replace members that are away."""

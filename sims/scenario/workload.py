@@ -21,7 +21,7 @@ from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
 from sims.readers import JobLog
 from sims.scenario import Scenario
-from sims.scenario.faults import Struck, together
+from sims.scenario.faults import together
 from sims.scenario.jobs import (
     RESERVED,
     AnyJob,
@@ -72,8 +72,10 @@ class Submission:
         node, faults = scenario.full_platform.node, scenario.faults
         asked = self.protection.by_formula and self.protection.mtbf is None
         span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
+        platform = scenario.full_platform
         failing = [
-            (node if law.of is Struck.NODES else 1, law.mtbf_over(*span)) for law in faults.laws
+            (platform.together(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
+            for law in faults.laws
         ]
         arguments = self.job.verification, self.image, together(it for _, it in failing), failing
         return evolve(self.protection.rules(*arguments), node=node)

@@ -348,6 +348,21 @@ def overlaid(seed: int) -> Table:
     return table | {"protection": table.get("protection", {}) | practised_protection(rng)}
 
 
+def fleet(seed: int) -> Table:
+    """Lemons, racks and faults that spread within racks, over any of the others."""
+    rng = default_rng([seed, 12])
+    made: Callable[[int], Table] = one(rng, queue, varied_pack, enrolled, overlaid)
+    table = made(seed)
+    platform = table.setdefault("platform", {})
+    platform |= {"node": int(rng.integers(1, 3)), "rack": int(rng.integers(1, 4))}
+    lemons = {"kind": "exponential", "mtbf": 60, "downtime": one(rng, 0, 1.5, 6)}
+    lemons |= one(rng, {"share": 0.3}, {"units": "0"}, {"share": 1}, {})
+    spreading = {"kind": "weibull", "shape": 0.7, "mtbf": 150, "of": "nodes", "spread": 0.4}
+    racks = {"kind": "list", "strikes": [[2.5, 0], [9, 0]], "of": "racks"}
+    last = one(rng, spreading, racks) | {"downtime": one(rng, 0, 2), "detection": one(rng, 0, 1)}
+    return table | {"faults": [lemons, last]}
+
+
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
     cells = [it for it in examples.cells() if it.startswith(f"{kind}/")]
@@ -369,6 +384,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "crowded": crowded,
     "practised": practised,
     "overlaid": overlaid,
+    "fleet": fleet,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

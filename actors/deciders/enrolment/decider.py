@@ -289,10 +289,16 @@ class EnrolmentDecider(Decider):
             self.scheduler.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
-        """Start the configuration that replaces the cancelled one."""
+        """Start the configuration that replaces the cancelled one; or ask again, where the
+        cancelled run hid that a worker of both is DOWN."""
         chosen, application.next = application.next, None
         assert chosen is not None
-        self._start(index, application, chosen, Reason.PROACTIVE, cause)
+        self.scheduler.hear_of_free_workers()
+        if all(self.up >> worker & 1 for worker, _ in chosen.members):
+            self._start(index, application, chosen, Reason.PROACTIVE, cause)
+        else:
+            self._need(application, Reason.PROACTIVE)
+            application.since = cause
 
     def _start(
         self,

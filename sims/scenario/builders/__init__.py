@@ -8,15 +8,18 @@ kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from attrs import astuple, frozen
+from numpy.random import Generator
 
 from actors.events import (
     DeciderKind,
+    FaultsDescribed,
     FaultsExpected,
     FaultsFitted,
     FaultsReplayed,
@@ -26,7 +29,8 @@ from actors.events import (
     WorkerPriced,
     WorkerRented,
 )
-from actors.hazards import Faults, Hazard, Outages, PaperFaults
+from actors.hazards import Faults, Hazard, Outages, PaperFaults, Spread
+from actors.intervals import intervals_of, text
 from actors.job import Source
 from actors.limit import Cap
 from actors.pool import Pool, compact, lowest
@@ -40,7 +44,7 @@ from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.expectations import expected
-from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults, Struck
+from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
 
@@ -184,8 +188,9 @@ def _spawn_platform(
             if master or platform.alive(worker):
                 registry(worker)
     _describe_faults(scenario, system)
+    faulty = _faulty_units(scenario, system)
     for number, law in enumerate(scenario.faults.laws):
-        system.spawn(_hazard(scenario, system, law, number, scheduler, registry))
+        system.spawn(_hazard(scenario, system, law, number, faulty[number], scheduler, registry))
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return scheduler
@@ -201,20 +206,39 @@ def _describe_faults(scenario: Scenario, system: System) -> None:
         system.describe(FaultsExpected, *about)
 
 
+def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | None]:
+    """Return the units that each law of faults is of (None: all), and describe them in the log."""
+    platform, found = scenario.full_platform, []
+    for number, law in enumerate(scenario.faults.laws):
+        nodes = platform.units(law.of)
+        total = platform.size if nodes is None else len(nodes)
+        units = law.units_of(total, partial(system.stream, f"share/{number}"))
+        if units is not None:
+            system.describe(FaultsDescribed, number, total, text(intervals_of(units)))
+        found.append(units)
+    return found
+
+
+def _stream_of(system: System, name: str, unit: int) -> Generator:
+    return system.stream(f"{name}/{unit}")
+
+
 def _hazard(
     scenario: Scenario,
     system: System,
     law: AnyFault,
     number: int,
+    faulty: Sequence[int] | None,
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
     """Make the actor of one law of faults.
 
-    The first law's random stream has no number, so that adding a law does not change its draws.
+    `faulty` has the units that the law is of; None: all. The first law's random stream has no
+    number, so that adding a law does not change its draws.
     """
     platform, own = scenario.full_platform, f"/{number}" if number else ""
-    nodes = platform.nodes if law.of is Struck.NODES else None
+    nodes = platform.units(law.of)
     units = len(nodes) if nodes else platform.size
     faults: Faults | Outages
     if isinstance(law, ReplayedFaults):
@@ -223,10 +247,14 @@ def _hazard(
         system.describe(FaultsReplayed, number, begin, names)
         faults = law.replay(begin, records)
     else:
-        faults = law.faults(system.stream(f"faults{own}"), units)
+        faults = law.faults_of(faulty, system.stream(f"faults{own}"), units)
     differ = len({it.detection for it in scenario.faults.laws}) > 1
     fault = Fail(law.downtime, law.detection, differ)
-    about = f"{HAZARD}{own}", faults, registry, fault, nodes
+    spread = None
+    if law.spread:
+        streams = partial(_stream_of, system, f"spread/{number}")
+        spread = Spread(platform.rack, law.spread, streams)
+    about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread
     pack = scenario.decider is DeciderKind.PACK
     if pack and not cast("PackDecider", scheduler.decider).fatal:
         return PaperFaults(*about, scheduler=scheduler)

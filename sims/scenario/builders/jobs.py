@@ -25,6 +25,7 @@ from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.builders.limits import refuse_tiny_period
+from sims.scenario.faults import together
 from sims.scenario.jobs import Overrun
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
 
@@ -55,7 +56,7 @@ class JobMaker:
 
         Raises InputError for a job that would never end.
         """
-        whole, mtbf = plain(self.scenario), self.scenario.faults.mtbf
+        whole, mtbf = plain(self.scenario), _everywhere(self.scenario)
         for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
             if whole(submission):
                 _refuse_hopeless(mtbf, submission.job)
@@ -208,7 +209,7 @@ def with_mtbf(scenario: Scenario) -> Scenario:
     where no other MTBF is set."""
     job, own = scenario.job, [it.protection for it in scenario.job.jobs]
     asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
-    if not asking or scenario.faults.mtbf < inf:
+    if not asking or scenario.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf()
     jobs = (
@@ -241,6 +242,15 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
                 f"with {job.name}, whose work is {job.profile.work!r}, the work sums to inf",
                 "jobs whose work sums to a finite number",
             )
+
+
+def _everywhere(scenario: Scenario) -> float:
+    """Return the mean time between the faults that strike a worker wherever it is; inf: none do.
+
+    A job may find workers that a law of some units does not strike.
+    """
+    count = scenario.full_platform.count
+    return together(it.mtbf for it in scenario.faults.laws if it.part(count(it.of)) == 1)
 
 
 def _refuse_hopeless(mtbf: float, job: BatchJob) -> None:

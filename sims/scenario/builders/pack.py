@@ -97,7 +97,7 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
-    mtbf = scenario.faults.mtbf if section.mtbf is None else section.mtbf
+    mtbf = scenario.mtbf if section.mtbf is None else section.mtbf
     rule = _rule(section, mtbf)
     own = rule is not PeriodRule.NONE and mtbf != (_mtbf(scenario) or inf)
     return ApplicationDescribed(
@@ -109,7 +109,7 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
 
 def _mtbf(scenario: Scenario) -> float | None:
     """mu of one worker, s; None: no fault is expected."""
-    section, mtbf = scenario.protection, scenario.protection.mtbf or scenario.faults.mtbf
+    section, mtbf = scenario.protection, scenario.protection.mtbf or scenario.mtbf
     return mtbf if section.kind is not ProtectionKind.NONE and mtbf < inf else None
 
 
