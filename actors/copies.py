@@ -31,7 +31,7 @@ from actors.messages import (
 )
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
-from actors.run import IDLE, Run, Stimulus
+from actors.run import IDLE, Run
 from actors.runtime import NOTHING, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
@@ -140,10 +140,13 @@ class JobOfCopies(Job):
             speeds=dict(zip(held, speeds, strict=True)) if speeds else None,
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
-        for worker in held if self.former else ():
-            self.former.pop(worker, None)
         self.copies[copy.number] = copy
-        self._start_run(copy, self.plan(copy), cause, message)
+        job = self.described
+        startup = job.select + job.startup
+        # While a run starts up nobody receives anything: its members drop what they had.
+        for worker in held if self.former and not startup else ():
+            self.former.pop(worker, None)
+        self._start_run(copy, self.plan(copy), cause, message, startup=startup)
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of a copy's first run."""
@@ -166,11 +169,14 @@ class JobOfCopies(Job):
         cause: int,
         message: StartCopy | None = None,
         keeps: int | None = None,
+        startup: float = 0,
     ) -> None:
+        """Start a run that spends the time `startup` before its members fetch anything."""
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
             saving=self.protection.saving(plan),
+            needs=self.needs,
             finds_error=self._error_check(copy),
             logs_exposure=self.errors.drawn,
             saved=self.saved,
@@ -182,11 +188,7 @@ class JobOfCopies(Job):
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)
-        if self.needs is None:
-            cause = run.react(Stimulus.OVER, cause)
-        else:
-            cause = run.stage_in(cause)
-            copy.stage_in(self, self.needs, plan.fetches, cause)
+        cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
 
     def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:

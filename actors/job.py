@@ -17,6 +17,7 @@ from actors.events import (
     Outcome,
     RunEnded,
     RunStarted,
+    StartupDescribed,
 )
 from actors.messages import Arrive, CopyOver, LimitReached, MemberStateChanged, StartCopy, Submit
 from actors.progress import remaining
@@ -59,7 +60,7 @@ class Job(Actor):
     described: BatchJob
     scheduler: Actor
     killed_at: float | None = None
-    """The longest that a run may take, verification included; None: no limit."""
+    """The longest that a run may take, verification and start-up included; None: no limit."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
@@ -83,6 +84,8 @@ class Job(Actor):
         """Log what an audit measures the job against; return the number of the event that causes
         what follows."""
         described = self.described
+        if described.startup or described.select:
+            self.record(cause, StartupDescribed, self.name, described.startup, described.select)
         self.record(
             cause,
             JobDescribed,

@@ -81,14 +81,20 @@ class MalleableJob(JobOfRuns):
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
             plan = self._moved(copy, plan)
-            self._start_run(copy, plan, cause)
+            self._start_run(copy, plan, cause)  # processes go on: nothing starts up
             if not plan.closes:
                 copy.holders = len(copy.members)
         else:
-            # Struck at this instant, and without a downtime recovering already.
+            # Struck at this instant, and without a downtime recovering, or starting up, already.
             cause = run.end(Outcome.CANCELLED, cause)
             self._exchange(copy, message, cause)
-            self._start_run(copy, self.resumed(copy), cause)
+            plan = self.resumed(copy) if self.protection.keeps else self._again(copy, run.plan)
+            self._start_run(copy, plan, cause, startup=self.described.startup)
+
+    def _again(self, copy: Copy[Run], plan: Plan) -> Plan:
+        """Return the plan of a run that has not computed, for other members."""
+        of_size = self.protection.plan(copy)
+        return evolve(plan, period=of_size.period, cost=of_size.cost)
 
     def _resize_kept(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         self._exchange(copy, message, cause)
@@ -156,7 +162,9 @@ class MalleableJob(JobOfRuns):
 
     def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
-        if run.stage in SILENT or not part.rate:
+        # Messages follow a start-up where there is a master.
+        silent = run.stage in SILENT or (run.stage is Stage.STARTING_UP and self.needs is not None)
+        if silent or not part.rate:
             return self._report(copy, math.inf, (), done)
         if run.stage is COMPUTING:
             return self._report(copy, now - part.at(now) / part.rate, (), done)

@@ -27,6 +27,7 @@ from actors.progress import NEGLIGIBLE, Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
+from actors.worker_messages import Needs
 
 
 @message
@@ -45,29 +46,31 @@ class Step(enum.IntEnum):
     in Python code, once for each look into the table.
     """
 
-    STAGING_IN = 0
+    STARTING = 0
+    """Workers are chosen, and processes start, before members fetch anything (fleets' rule R5)."""
+    STAGING_IN = 1
     """Members fetch what they lack (L2)."""
-    PREPARING = 1
+    PREPARING = 2
     """A part of `Plan.before` passes: recovery, a clone's delay, a redistribution."""
-    CLOSING_VERIFICATION = 2
+    CLOSING_VERIFICATION = 3
     """A verification precedes the checkpoint that closes a redistribution."""
-    CLOSING_CHECKPOINT = 3
+    CLOSING_CHECKPOINT = 4
     """A checkpoint closes a redistribution (malleable17, section 3.3.2)."""
-    CLOSING_STORE = 4
+    CLOSING_STORE = 5
     """The checkpoint that closes a redistribution goes to the master too (P9)."""
-    COMPUTING = 5
-    OVERDUE = 6
+    COMPUTING = 6
+    OVERDUE = 7
     """The run computes, and another checkpoint falls due as soon as the one beside it is complete
     (P8)."""
-    VERIFICATION = 7
+    VERIFICATION = 8
     """A verification precedes a checkpoint (P4)."""
-    CHECKPOINT = 8
+    CHECKPOINT = 9
     """The run stands still while a checkpoint is taken."""
-    STORE = 9
+    STORE = 10
     """The run stands still while a complete checkpoint goes to the master too (P9)."""
-    LAST_VERIFICATION = 10
+    LAST_VERIFICATION = 11
     """All work is done; a verification decides whether it is sound (R3)."""
-    ENDED = 11
+    ENDED = 12
 
 
 class Stimulus(enum.IntEnum):
@@ -85,8 +88,9 @@ class Stimulus(enum.IntEnum):
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
-STAGING_IN, PREPARING, CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[:5]
-COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[5:]
+STARTING, STAGING_IN, PREPARING = list(Step)[:3]
+CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[3:6]
+COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[6:]
 OVER, READY, NOTICE, SAVED = Stimulus
 PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
 COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
@@ -125,6 +129,8 @@ class Run:
     plan: Plan
     saving: Saving
     """The part of its protection that takes its checkpoints."""
+    needs: Needs | None
+    """Messages that each member fetches; None: there is no master."""
     finds_error: Callable[[float], bool]
     """Whether a verification finds an error, by exposure."""
     logs_exposure: bool
@@ -135,7 +141,7 @@ class Run:
     """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
     """Called when a verification has ended the run; returns the number of the last event."""
-    step: Step = field(init=False, default=STAGING_IN)
+    step: Step = field(init=False, default=STARTING)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
     """The present step in the log's words."""
     part: Progress = field(init=False, default=IDLE)
@@ -207,10 +213,10 @@ class Run:
         self.started = self.record(cause, RunStarted, copy.text, *numbers)
         return self.started
 
-    def stage_in(self, cause: int) -> int:
-        """Wait until all members hold what they need."""
-        self.missing = set(self.copy.members)
-        return self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)[1]
+    def start_up(self, length: float, cause: int) -> int:
+        """Spend the time `length` before anything else, then go on."""
+        over, cause = self._enter(STARTING, Stage.STARTING_UP, length, cause)
+        return self.react(OVER, cause) if over else cause
 
     def member_ready(self, worker: int, cause: int) -> int:
         """Note that a member holds all that it needs, or has sent its image. One that was RECLAIMED
@@ -257,6 +263,16 @@ class Run:
         return state, self.end(Outcome.CANCELLED, cause)
 
     # --- answers: a method for each row of the table ------------------------------------------
+
+    def _stage_in(self, cause: int) -> Answer:
+        """Have the members fetch what they lack; without a master they lack nothing."""
+        if self.needs is None:
+            self.step = STAGING_IN
+            return True, cause
+        self.missing = set(self.copy.members)
+        _, cause = self._enter(STAGING_IN, Stage.STAGING_IN, math.inf, cause)
+        self.copy.stage_in(self.actor, self.needs, self.plan.fetches, cause)
+        return False, cause
 
     def _prepare(self, cause: int) -> Answer:
         """Begin the next part that comes before computing, or compute."""
@@ -325,6 +341,7 @@ class Run:
         return False, cause
 
     answers: ClassVar[Mapping[tuple[Step, Stimulus], Callable[[Run, int], Answer]]] = {
+        (STARTING, OVER): _stage_in,
         (STAGING_IN, OVER): _prepare,
         (STAGING_IN, READY): _prepare,
         (PREPARING, OVER): _prepare,

@@ -201,7 +201,9 @@ class JobOfRuns(JobOfCopies):
         self._resuming = False
         for copy in list(self.copies.values()):
             if copy.run is None and not copy.absent:
-                self._start_run(copy, self.resumed(copy), copy.cause, keeps=copy.last)
+                # On workers that were kept nobody has to choose any.
+                startup, plan = self.described.startup, self.resumed(copy)
+                self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 

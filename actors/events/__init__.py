@@ -22,6 +22,7 @@ from actors.events.jobs import (
     MessagesDescribed,
     ProtectionDescribed,
     ProtectionKind,
+    StartupDescribed,
     TasksDescribed,
     WorkloadEnded,
 )
@@ -154,6 +155,7 @@ __all__ = [
     "Stage",
     "StageStarted",
     "StaleMessage",
+    "StartupDescribed",
     "TasksDealt",
     "TasksDescribed",
     "TransferDropped",
@@ -179,6 +181,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     JobSubmitted,
     JobDescribed,
     DeadlineDescribed,
+    StartupDescribed,
     ProtectionDescribed,
     MessagesDescribed,
     JobCompleted,

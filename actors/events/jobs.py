@@ -89,6 +89,18 @@ class ProtectionKind(enum.Enum):
 
 
 @frozen
+class StartupDescribed(Event):
+    """Records the time that each run of a job spends before its members fetch anything, where that
+    is not 0."""
+
+    job: JobName
+    startup: Time
+    """Time in which processes start, of every run but one that only goes on resized."""
+    select: Time
+    """Time in which workers are chosen, of every run that does not begin on kept workers."""
+
+
+@frozen
 class ProtectionDescribed(Event):
     """Records how a job is protected, where that is more than re-execution."""
 

@@ -44,6 +44,8 @@ class Outcome(enum.Enum):
 class Stage(enum.Enum):
     """Says what a run is doing."""
 
+    STARTING_UP = "starting_up"
+    """Workers are chosen and processes start, before members fetch anything."""
     STAGING_IN = "staging_in"
     """Members fetch the messages that they still need: program, data, image."""
     RECOVERING = "recovering"

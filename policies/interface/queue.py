@@ -46,6 +46,16 @@ class BatchJob:
     recorded_wait: float | None = None
     """Time that the job waited where its log was recorded; None if it is not known. It is kept for
     reports, and no decision may depend on it."""
+    startup: float = 0.0
+    """Time in which each attempt starts up before anything else; it counts as verification
+    does."""
+    select: float = 0.0
+    """Time in which workers are chosen for an attempt, before it starts up."""
+
+    @property
+    def overhead(self) -> float:
+        """Time that an attempt holds its processors besides its own time."""
+        return self.select + self.startup + self.verification
 
     def believed(self, processors: int) -> float:
         """Return the expected time of one attempt on `processors` processors, without
@@ -65,7 +75,7 @@ class Queued:
     processors: int
     held: float
     """Expected time for which the next attempt holds its processors: believed time +
-    verification."""
+    overhead."""
     key: tuple[float, int]
     """Sort key of the queue: (-priority, job index)."""
 

@@ -192,14 +192,20 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     due = w.head.decider is not DeciderKind.DEADLINE or name in w.deadlines
     possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0
+    event = yield None
+    startup = select = 0.0
+    if isinstance(event, e.StartupDescribed):
+        startup, select = event.startup, event.select
+        yield _of(event, name), seq
     it = yield from coming(e.JobDescribed, name)
+    overhead = it.verification + startup + select
     sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
     if it.limit is not None:
-        sound = sound and it.estimate is not None and same(it.limit, it.estimate + it.verification)
+        sound = sound and it.estimate is not None and same(it.limit, it.estimate + overhead)
     possible(sound, "{}; there are {}", it, w.head.kinds)
     yield _of(it, name), seq
     w.kinds.add(it.kind)
-    job, since = Job(name, seq, it, wanted=seq), seq
+    job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq), seq
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)

@@ -268,7 +268,7 @@ class Columns(Decider):
         described = job.described
         protection = job.rules.copies, job.kind, job.rules.delay
         bare = protection == (self.w.able, ProtectionKind.NONE, 0)
-        bare = bare and described.estimate is None and not described.verification
+        bare = bare and described.estimate is None and not job.overhead
         possible(bare, "{} is placed with others", name)
         return job
 

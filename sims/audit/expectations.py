@@ -100,9 +100,10 @@ class Expectations(Decider):
             self._say(copy, self._report(copy, cause, 1 - done, None, ahead))
             return
         start, ahead = run.end(), run.ahead
-        if run.stage in link.FETCHING or not run.rate:
+        starts = run.stage is Stage.STARTING_UP and copy.job.messages is not None
+        if starts or run.stage in link.FETCHING or not run.rate:
             # Messages depend on the link, and a run that stands still on its workers: the end is
-            # unknown.
+            # unknown, also of a start-up that precedes messages.
             start, ahead = inf, ()
         elif run.stage is Stage.COMPUTING:
             # The present period counts from its beginning, at the present speed.

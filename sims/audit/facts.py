@@ -59,6 +59,10 @@ class Job(Emitter):
     submitted: int
     """Sequence number of the submission."""
     described: JobDescribed
+    startup: float = 0
+    """Time in which a run starts up before its members fetch anything."""
+    select: float = 0
+    """Time in which workers are chosen for a run."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
     checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
@@ -98,6 +102,11 @@ class Job(Emitter):
     """Sequence number of the event since which the job has wanted workers."""
     over: tuple[str, float] = "completed", -1.0
     """Outcome and time of the last run's end."""
+
+    @property
+    def overhead(self) -> float:
+        """Time that a run that a decision starts holds its members besides its own time."""
+        return self.described.verification + self.startup + self.select
 
     @property
     def plain(self) -> bool:
@@ -204,6 +213,8 @@ class Run(Waitable):
     """Whether the run's period is unknown, and its next checkpoint reveals it."""
     missing: set[int] = Factory(set)
     """Members that lack a message, or have not sent theirs."""
+    plan: Any = None
+    """What the run begins from, and its parts before computing."""
     ahead: tuple[float, ...] = ()
     """Times of the parts between the present one and computing."""
     spread: bool = False

@@ -48,8 +48,10 @@ def describe_checkpoints(w: World, event: CheckpointingDescribed) -> Script:
 
 def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """Return the line that describes a job's checkpointing, if it is valid."""
-    # The fourth line of a job: after its submission, description and protection.
-    first = not job.plain and w.seq == job.submitted + 3
+    # The fourth line of a job: after its submission, description and protection; the fifth where it
+    # starts up.
+    starts = bool(job.startup or job.select)
+    first = not job.plain and w.seq == job.submitted + 3 + starts
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
     possible(first and sound and event != evolve(DEFAULT_CHECKPOINTING, job=job.name))

@@ -208,8 +208,9 @@ class Pack(Expectations):
             copy.holders = size
             plan = rules.moved(w, copy, Plan(state))
         else:
-            plan = rules.resumed(w, copy)
-        yield from runs.course(w, copy, plan, cause, spread=computes and not plan.closes)
+            plan = rules.resumed(w, copy) if job.keeps else run.plan
+        spread = computes and not plan.closes
+        yield from runs.course(w, copy, plan, cause, spread=spread, resized=computes)
 
     def _fill(self, copy: Copy, after: int, cause: int) -> Script:
         """Change the members: the copy gets the lowest free workers, or releases its highest ones.

@@ -131,10 +131,10 @@ class Promises:
         if estimates not in ("user", "exact") or job.tasks is not None:
             return None
         if described.estimate is not None and estimates == "user":
-            return described.estimate + described.verification
+            return described.estimate + job.overhead
         if work is None:
             work = described.work / size if described.kind == "rigid" else job.works.get(size)
-        return None if work is None else work + described.verification
+        return None if work is None else work + job.overhead
 
     # --- after a decision ---------------------------------------------------------------------
 

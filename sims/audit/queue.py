@@ -152,7 +152,7 @@ class Queue(Decider):
             believed = job.described.estimate
             held = event.work if believed is None else believed
             known = "estimates" not in self.settings and job.tasks is None
-            self.ends.append(w.now + (held + job.described.verification) if known else inf)
+            self.ends.append(w.now + (held + job.overhead) if known else inf)
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")

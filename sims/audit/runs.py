@@ -81,8 +81,9 @@ def course(
     line: Line = None,
     keeps: int | None = None,
     spread: bool = False,
+    resized: bool = False,
 ) -> Script:
-    """Follow a run from its start to its end."""
+    """Follow a run from its start to its end; `resized`: it only goes on with other members."""
     job = copy.job
     run = yield from begin(w, copy, plan, causes, line, keeps)
     run.spread = spread
@@ -94,7 +95,8 @@ def course(
     elif any(stage is Stage.REDISTRIBUTING for stage, _ in plan.before):
         sizes = copy.holders, copy.full, round_count(copy.holders, copy.full)
         run.cause = yield e.RedistributionPlanned(job.name, run.number, *sizes), run.cause
-    yield from _prepare(w, run, plan)
+    startup = 0 if resized else job.startup + (job.select if line is not None else 0)
+    yield from _prepare(w, run, plan, startup)
     if not run.over:
         yield from _compute(w, run)
 
@@ -102,10 +104,12 @@ def course(
 # --- its parts ------------------------------------------------------------------------------------
 
 
-def _prepare(w: World, run: Run, plan: Plan) -> Script:
+def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
     """Follow all parts before the first computation."""
     copy, job = run.copy, run.copy.job
-    run.ahead, run.reports = rules.ahead(copy, plan), True
+    run.plan, run.ahead, run.reports = plan, rules.ahead(copy, plan), True
+    if startup:
+        yield from parts.part(w, run, Stage.STARTING_UP, startup)
     if job.messages is not None:
         yield from parts.linked(w, run, Stage.STAGING_IN)
         run.missing = set(copy.members)

@@ -33,6 +33,8 @@ class Use(enum.Enum):
     """
     CHECKPOINT = "checkpoint"
     """The run spends a checkpoint's `cost`."""
+    STARTUP = "startup"
+    """Workers are chosen for the run, and its processes start."""
     RECOVERY = "recovery"
     """The run spends `recovery`, a clone's `delay`, or a changeover to other workers."""
     REDISTRIBUTION = "redistribution"

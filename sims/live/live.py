@@ -97,6 +97,8 @@ def playable(scenario: Scenario) -> Scenario:
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "protection.blocking": not scenario.protection.blocking,
         "protection.images_every": scenario.protection.images_every is not None,
+        "job.startup": bool(scenario.job.startup or scenario.job.selecting)
+        or any(it.startup or it.select for it in scenario.job.jobs),
         "errors": scenario.errors != type(scenario.errors)(),
         "master.order": scenario.master is not None
         and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable),
@@ -104,8 +106,9 @@ def playable(scenario: Scenario) -> Scenario:
     for key, wrong in refuse.items():
         if wrong:
             problem = "live processes do not carry that out"
-            accepted = "queues and enrolment, blocking checkpoints of one level, no silent errors, "
-            raise InputError("scenario", key, problem, f"{accepted}a master that is started-first")
+            accepted = "queues and enrolment, blocking checkpoints of one level, no start-up, "
+            accepted += "no silent errors, a master that is started-first"
+            raise InputError("scenario", key, problem, accepted)
     if isinstance(scenario.faults, NoFaults):
         return scenario.model_copy(update={"faults": ListedFaults(strikes=())})
     return scenario

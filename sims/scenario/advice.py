@@ -83,7 +83,8 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
     scratch pays nothing."""
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
-    if not _can_end_early(scenario):
+    free += " (job.startup is a cost of every run)"
+    if not _can_end_early(scenario) or scenario.job.startup:
         return
     if section.recovery and kind is ProtectionKind.NONE:
         yield f"{place}.recovery", f"under kind none {free}"

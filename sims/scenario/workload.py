@@ -187,15 +187,18 @@ def _as_moldable(submission: Submission) -> Submission:
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
     """Yield the jobs of sources other than logs."""
     section, platform = scenario.job, scenario.full_platform
+    startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):
         _refuse_changes(section)
         if section.stream:
             arguments = platform.size, system, scenario.folder, section.verification
-            yield from ((job, None) for job in arrivals(section.stream, *arguments)[0])
+            found = arrivals(section.stream, *arguments)[0]
+            yield from ((evolve(job, startup=startup, select=select), None) for job in found)
             return
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
         name = f"{'T' if section.kind == 'malleable' else 'J'}{index + 1}"
-        yield BatchJob(index, name, profile, section.verification, kind=section.kind), None
+        job = BatchJob(index, name, profile, section.verification, kind=section.kind)
+        yield evolve(job, startup=startup, select=select), None
     for index, own in enumerate(section.listed):
         job = BatchJob(
             index,
@@ -204,6 +207,8 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             section.verification if own.verification is None else own.verification,
             own.estimate,
             *(own.release, own.kind, own.user, own.group, own.queue, own.priority),
+            startup=startup if own.startup is None else own.startup,
+            select=select if own.select is None else own.select,
         )
         yield job, own
 
@@ -211,7 +216,7 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
 def _refuse_changes(section: RigidSection) -> None:
     """Raise InputError for a change of a log that is asked for where jobs come from no log."""
     for key in ("select", "resample", "scale"):
-        if getattr(section, key) not in (None, Selection()):
+        if getattr(section, key) not in (None, Selection(choosing=section.selecting)):
             raise unfit(
                 f"job.{key}", "these jobs are of no log", "`swf`, `batsim`, `sacct` or `lublin`"
             )
@@ -258,12 +263,13 @@ def _log(section: RigidSection, scenario: Scenario, system: System) -> JobLog:
 
 def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
     relies = section.log is None or section.log.estimates
+    starting = section.startup, section.selecting
     for index, row in enumerate(log.rows.tolist()):
         name, submitted, time, processors, estimate, _, *origin, waited = row
         job = BatchJob(
             *(index, name, Rigid(processors, time), section.verification),
             estimate if relies and estimate == estimate else None,  # nan: not known
-            *(submitted, "rigid", *origin, None if waited != waited else waited),
+            *(submitted, "rigid", *origin, None if waited != waited else waited, *starting),
         )
         yield job, None
 

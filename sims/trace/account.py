@@ -47,6 +47,7 @@ class Part(enum.Enum):
     USEFUL = Use.USEFUL.value
     LOST = Use.LOST.value
     CHECKPOINT = Use.CHECKPOINT.value
+    STARTUP = Use.STARTUP.value
     RECOVERY = Use.RECOVERY.value
     REDISTRIBUTION = Use.REDISTRIBUTION.value
     TRANSFER = Use.TRANSFER.value

@@ -137,6 +137,7 @@ there is nothing to say of it."""
 # --- stages ---------------------------------------------------------------------------------------
 
 WORDS = {
+    Stage.STARTING_UP: "starts up",
     Stage.STAGING_IN: "stages in",
     Stage.SAVING: "sends its images",
     Stage.COMPUTING: "computes",

@@ -18,15 +18,18 @@ from actors.runtime import Actor, UnexpectedMessage
 def run() -> Run:
     """Return a run on one worker that has just begun to stage in."""
     plan, job = Plan(Rules()), cast(Actor, SimpleNamespace(name="J1"))
-    return Run(
+    found = Run(
         *(job, 3, Copy(0, (0,), "0", (1,)), 10.0, plan),
         saving=Saving(plan),
+        needs=None,
         finds_error=lambda exposed: False,
         logs_exposure=False,
         saved=lambda *_: None,
         recovered=lambda _: None,
         over=lambda *_: 0,
     )
+    found.step = STAGING_IN
+    return found
 
 
 def test_a_stimulus_that_a_step_does_not_expect_raises_and_names_both() -> None:

@@ -349,7 +349,7 @@ def overlaid(seed: int) -> Table:
 
 
 def fleet(seed: int) -> Table:
-    """Lemons, racks and faults that spread within racks, over any of the others."""
+    """Lemons, racks, faults that spread within racks, and start-ups, over any of the others."""
     rng = default_rng([seed, 12])
     made: Callable[[int], Table] = one(rng, queue, varied_pack, enrolled, overlaid)
     table = made(seed)
@@ -360,6 +360,7 @@ def fleet(seed: int) -> Table:
     spreading = {"kind": "weibull", "shape": 0.7, "mtbf": 150, "of": "nodes", "spread": 0.4}
     racks = {"kind": "list", "strikes": [[2.5, 0], [9, 0]], "of": "racks"}
     last = one(rng, spreading, racks) | {"downtime": one(rng, 0, 2), "detection": one(rng, 0, 1)}
+    table["job"] |= {"startup": one(rng, 0, 0.5, 3), "select": one(rng, 0, 1), "cap": 500}
     return table | {"faults": [lemons, last]}
 
 

@@ -21,7 +21,7 @@ from policies.availability import WorkerState
 from policies.interface.copies import Counts, RedundancyPolicy
 from policies.interface.queue import BatchJob
 
-FETCHING = (Stage.STAGING_IN, Stage.RECOVERING)
+FETCHING = (Stage.STARTING_UP, Stage.STAGING_IN, Stage.RECOVERING)
 
 
 class Pair(NamedTuple):

@@ -47,7 +47,7 @@ class Entries:
             # BatchJob.believed without its call: one is made per job and run.
             time = job.profile.time(processors) if job.estimate is None else job.estimate
         priority = self.order(job, processors, time, self.platform, self.draw)
-        return Queued(job, processors, time + job.verification, (-priority, job.index))
+        return Queued(job, processors, time + job.overhead, (-priority, job.index))
 
 
 class Intake(Protocol):
@@ -177,7 +177,7 @@ class QueueMemory:
         if self.usage is not None:
             self.usage.change(waiting.job.user, processors, now)
         if self.estimates is not None:
-            insort(self._due, (end, copy, waiting.held - waiting.job.verification))
+            insort(self._due, (end, copy, waiting.held - waiting.job.overhead))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
         """Record that a run has ended."""
@@ -187,7 +187,7 @@ class QueueMemory:
         if self.usage is not None:
             self.usage.change(waiting.job.user, -processors, now)
         if self.estimates is not None and outcome is Outcome.COMPLETED:
-            self.estimates.completed(waiting.job, now - begun - waiting.job.verification)
+            self.estimates.completed(waiting.job, now - begun - waiting.job.overhead)
 
     def refresh(self) -> None:
         """Bring predictions and the queue's order up to date before a decision."""
@@ -207,7 +207,7 @@ class QueueMemory:
                 continue
             longer = estimates.longer(run[3].job, believed)
             if longer is not None:
-                end = self.begun[copy] + longer + run[3].job.verification
+                end = self.begun[copy] + longer + run[3].job.overhead
                 self.state.replace((end, *run[1:]))
                 insort(due, (end, copy, longer))
 
@@ -220,8 +220,6 @@ class QueueMemory:
 
         def key(it: Queued) -> tuple[float, int]:
             job = it.job
-            return -current(
-                job, it.processors, it.held - job.verification, platform, draw
-            ), job.index
+            return -current(job, it.processors, it.held - job.overhead, platform, draw), job.index
 
         self.state.sort(key)

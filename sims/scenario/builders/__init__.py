@@ -247,7 +247,8 @@ def _hazard(
         system.describe(FaultsReplayed, number, begin, names)
         faults = law.replay(begin, records)
     else:
-        faults = law.faults_of(faulty, system.stream(f"faults{own}"), units)
+        rng = system.stream(f"faults{own}")
+        faults = law.faults(rng, units) if faulty is None else law.faults_of(faulty, rng, units)
     differ = len({it.detection for it in scenario.faults.laws}) > 1
     fault = Fail(law.downtime, law.detection, differ)
     spread = None

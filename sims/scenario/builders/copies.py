@@ -60,6 +60,7 @@ def _in_columns(scenario: Scenario) -> bool:
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
     bare = own.kind is ProtectionKind.NONE and not own.delay and not job.verification
+    bare = bare and not job.startup and not job.selecting
     listed = all(map(_only_work, job.jobs))
     return bare and listed and not any(_disturbances(scenario).values())
 
@@ -67,6 +68,7 @@ def _in_columns(scenario: Scenario) -> bool:
 def _only_work(job: AnyJob) -> bool:
     """Return whether a listed job has one worker and nothing but work."""
     more = job.protection or job.verdicts or job.verification or job.estimate
+    more = more or job.startup or job.select
     return isinstance(job, RigidJob) and job.processors == 1 and not more
 
 
@@ -162,7 +164,8 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
         it.job.index: evolve(it.rules(scenario), copies=copies, cloning=cloning)
         for it in jobs.submissions
     }
-    free = scenario.master is None and all(map(_moves_freely, rules.values()))
+    started = any(it.job.startup or it.job.select for it in jobs.submissions)
+    free = scenario.master is None and not started and all(map(_moves_freely, rules.values()))
     decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 
     def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:

@@ -71,7 +71,7 @@ class JobMaker:
         """Return a job's name, description and scheduler, and the time after which its run is
         killed (None: never)."""
         asked = job.estimate if self.scenario.job.overrun is Overrun.KILL else None
-        killed = None if asked is None else asked + job.verification
+        killed = None if asked is None else asked + job.overhead
         return job.name, job, self.scheduler, killed
 
     def of_runs(
@@ -186,6 +186,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     kind, errors = submission.job.kind, scenario.errors
     if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
+    if submission.job.startup or submission.job.select:
+        return False  # a job of attempts has no stages
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and submission.protection.plain
@@ -235,7 +237,7 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
     """Raise InputError where the jobs' work does not sum to a finite time."""
     total = 0.0
     for job, count in zip(jobs, failures, strict=True):
-        total += (job.profile.work + job.verification) * (count + 1) + job.submitted
+        total += (job.profile.work + job.overhead) * (count + 1) + job.submitted
         if not isfinite(total):
             raise unfit(
                 "job",

@@ -84,6 +84,8 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield the lengths of the parts of runs, and of workers' absences."""
     section = scenario.job
     yield section.verification, "job.verification"
+    yield section.startup, "job.startup"
+    yield section.selecting, "job.select"
     yield from _protection_lengths(scenario.protection, "protection")
     if scenario.master is not None:
         for name in ("program", "data", "image"):
@@ -103,7 +105,7 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
-    for name in ("verification", "program", "data", "image"):
+    for name in ("verification", "startup", "select", "program", "data", "image"):
         yield getattr(own, name) or 0, f"{key}.{name}"
     if own.protection is not None:
         yield from _protection_lengths(own.protection, f"{key}.protection")

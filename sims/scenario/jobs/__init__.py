@@ -71,6 +71,12 @@ class ListedJob(Section):
     """Priority, larger is more urgent; only some policies consider it."""
     protection: ProtectionSection | None = None
     """Protection of this job; default: that of `[protection]`."""
+    startup: Time | None = None
+    """s: time in which each run of this job starts up before its members fetch anything, time
+    units; default: that of `[job]`."""
+    select: Time | None = None
+    """c: time in which workers are chosen for a run of this job, before it starts up, time units;
+    default: that of `[job]`."""
     program: Time | None = None
     """Time to send the job's program to one worker, time units; default, as of `data` and `image`:
     that of `[master]`."""
@@ -202,11 +208,19 @@ class JobFields(Section):
     """Jobs listed one by one; a job without a `kind` is of the section's kind."""
     verification: Time = 0
     """v: time that the detector adds to each run, time units."""
+    startup: Time = 0
+    """s: time in which each run starts up before its members fetch anything, time units."""
     overrun: Overrun = Overrun.FINISH
     """Treatment of a run that reaches the user's estimate: `finish` or `kill`."""
     cap: DurationOrInf | None = None
     """Time at which the simulation ends even if jobs are unfinished, time units; `inf`: never;
     default: never, but 1,000,000 where an enrolment policy decides."""
+
+    @property
+    def selecting(self) -> float:
+        """Time in which workers are chosen for a run, time units."""
+        select: Selection | float = getattr(self, "select", 0)
+        return select.choosing if isinstance(select, Selection) else select
 
     @property
     def listed(self) -> tuple[AnyJob, ...]:
@@ -258,6 +272,8 @@ class MoldableSection(JobFields):
     """`[job]`: moldable jobs (moldable21); either `jobs` or `synthetic`."""
 
     kind: Literal["moldable"] = "moldable"
+    select: Time = 0
+    """c: time in which workers are chosen for a run, before it starts up, time units."""
     synthetic: SyntheticJobs | None = None
 
 
@@ -267,6 +283,8 @@ class IterativeSection(JobFields):
     SOURCES = ("jobs", "tasks")
 
     kind: Literal["iterative"] = "iterative"
+    select: Time = 0
+    """c: time in which workers are chosen for a run, before it starts up, time units."""
     name: str = "application"
     """Name of the application in the log."""
     tasks: Drawn | None = None
@@ -289,6 +307,8 @@ class MalleableSection(JobFields):
     """`[job]`: a pack of malleable applications that start together (malleable17, section 3)."""
 
     kind: Literal["malleable"] = "malleable"
+    select: Time = 0
+    """c: time in which workers are chosen for a run, before it starts up, time units."""
     pair: Count = 2
     """Workers in a group of buddies, which keep each other's checkpoints; 1: each worker keeps its
     own only."""

@@ -11,7 +11,8 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic_core import core_schema as core
 
 from sims.errors import unfit
 from sims.readers import JobLog
@@ -21,7 +22,9 @@ from sims.tables.fields import (
     Accepts,
     Count,
     Duration,
+    Json,
     Positive,
+    Time,
     Timed,
     TimeRange,
     Unacceptable,
@@ -154,8 +157,12 @@ class Flurry(Section):
 
 class Selection(Section):
     """`[job.select]`: the jobs of a log that take part; default: all. The run's log gives the
-    number of jobs left out or changed for each reason."""
+    number of jobs left out or changed for each reason. A time alone, as in `select = "3 min"`, is
+    that of `choosing`."""
 
+    choosing: Time = 0
+    """c: time in which workers are chosen for a run, before it starts up, time units; of jobs from
+    any source."""
     window: Window = (0, inf)
     """Start and end of the submissions that take part, seconds since the log's start; the run
     begins at the window's start."""
@@ -176,6 +183,20 @@ class Selection(Section):
     flurry: Flurry = Field(default_factory=Flurry)
     first: Count | None = None
     """Number of jobs taken from the start of what is left; default: all."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _time_alone(cls, value: Any) -> Any:
+        """Return the table for which a time alone stands."""
+        alone = isinstance(value, int | float | str) and not isinstance(value, bool)
+        return {"choosing": value} if alone else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: core.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Json:
+        table = super().__get_pydantic_json_schema__(schema, handler)
+        return {"anyOf": [table, {"type": ["number", "string"]}]}
 
     def apply(self, log: Replay) -> Replay:
         """Return the jobs that take part, cleaned."""
