@@ -23,6 +23,7 @@ from actors.intervals import members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
     CancelCopy,
+    ComputingChanged,
     FormerMembersWait,
     LimitReached,
     ReleaseFormer,
@@ -32,7 +33,7 @@ from actors.messages import (
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
 from actors.run import IDLE, Run
-from actors.runtime import NOTHING, Phase, handles
+from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
@@ -59,6 +60,8 @@ class JobOfCopies(Job):
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (volatile13)."""
+    clocks: tuple[Actor, ...] = field(kw_only=True, default=())
+    """Hazards whose clocks pass while the job's members compute."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """Maps the number of each copy to it, in the order in which copies were placed."""
     next_run: int = field(init=False, default=0)
@@ -182,6 +185,7 @@ class JobOfCopies(Job):
             saved=self.saved,
             recovered=self._recovered,
             over=self.over,
+            watched=self._tell_clocks if self.clocks else None,
         )
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
@@ -201,6 +205,11 @@ class JobOfCopies(Job):
         """Log what a run that starts means to this kind of job; return the number of the last
         event."""
         return cause
+
+    def _tell_clocks(self, run: Run, computes: bool) -> None:
+        for clock in self.clocks:
+            changed = ComputingChanged(run.copy.number, tuple(run.copy.members), computes)
+            self.send(clock, changed, NOTHING)
 
     def _recovered(self, run: Run) -> None:
         self.protection.recovered(run.copy)

@@ -196,14 +196,18 @@ class Hazard(Actor):
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
         self._await_fault()
-        struck, nodes = message.struck, self.nodes
+        self.strike(message.struck, message.fault, cause)
+
+    def strike(self, struck: int, fault: Fail, cause: int) -> None:
+        """Make all workers of this unit fail now, and those of the units to which that spreads."""
+        nodes = self.nodes
         if nodes is None:
-            self.fail_worker(struck, message.fault, cause)
+            self.fail_worker(struck, fault, cause)
             return
         others = self.spread.struck(struck, len(nodes)) if self.spread else ()
         for unit in (struck, *others):
             for worker in nodes[unit]:
-                self.fail_worker(worker, message.fault, cause)
+                self.fail_worker(worker, fault, cause)
 
     def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
         """Make this worker fail now."""

@@ -11,6 +11,19 @@ from actors.runtime import Actor, message
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
+# --- to a hazard ------------------------------------------------------------------------------
+
+
+@message
+class ComputingChanged:
+    """Job to hazard: the members of this copy's run compute from now on, or no longer do."""
+
+    copy: int
+    """Number of the copy, unique in the system."""
+    members: tuple[int, ...]
+    computes: bool
+
+
 # --- to a job ---------------------------------------------------------------------------------
 
 

@@ -141,6 +141,8 @@ class Run:
     """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
     """Called when a verification has ended the run; returns the number of the last event."""
+    watched: Callable[[Run, bool], None] | None = None
+    """Called when the run begins to compute, or ceases to; None: nobody asks."""
     step: Step = field(init=False, default=STARTING)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
     """The present step in the log's words."""
@@ -159,6 +161,8 @@ class Run:
     cause: int = field(init=False, default=NOTHING)
     """Number of the event since which the timer is set."""
     _timer: Timer | None = field(init=False, default=None)
+    _computing: bool = field(init=False, default=False)
+    """Whether `watched` has heard that the run computes."""
     _passed: int = field(init=False, default=0)
     """Parts of `plan.before` that are over or under way."""
     _reach: float = field(init=False, default=0)
@@ -251,6 +255,8 @@ class Run:
         self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
         self.part = IDLE
+        if self.watched is not None:
+            self._watch()
         return self.record(cause, RunEnded, outcome, self.base, kept)
 
     def hand_over(self, cause: int) -> tuple[State, int]:
@@ -443,6 +449,8 @@ class Run:
         if length and step is not OVERDUE:  # the log has it that the run computes on
             cause = self.record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
+        if self.watched is not None:
+            self._watch()
         return False, cause
 
     # --- its rate and its timer ---------------------------------------------------------------
@@ -463,7 +471,16 @@ class Run:
         self.part.change(now, rate)
         cause = self.record(cause, RateChanged, rate, self.done(now))
         self._aim(cause)
+        if self.watched is not None:
+            self._watch()
         return cause
+
+    def _watch(self) -> None:
+        """Tell whoever asks whether the run computes, where that has changed."""
+        computes = self.stage is COMPUTES and self.part.rate > 0
+        if computes is not self._computing and self.watched is not None:
+            self._computing = computes
+            self.watched(self, computes)
 
     def _rate(self) -> float:
         """Work advances at the slowest member's speed, all else at rate 1 (R1)."""

@@ -127,6 +127,8 @@ class Scheduler(Dispatcher):
 
     decider: Decider
     jobs: int
+    clocks: tuple[Actor, ...] = field(init=False, default=())
+    """Hazards whose clocks pass while workers compute; jobs are made with them."""
     described: dict[int, BatchJob] = field(init=False, factory=dict)
     """Descriptions of the unfinished jobs, by index."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)

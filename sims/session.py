@@ -24,7 +24,7 @@ from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import Populated, populate
-from sims.scenario.expectations import fault_lines, work_end
+from sims.scenario.expectations import area_of, fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.outlook import outlook
@@ -217,7 +217,8 @@ def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
     if found.workload is not None:
         submissions = found.workload.submissions
         if scenario.faults.laws:
-            yield from fault_lines(scenario, work_end(scenario, submissions))
+            until, area = work_end(scenario, submissions), area_of(scenario, submissions)
+            yield from fault_lines(scenario, until, area)
         yield from outlook(scenario, submissions)
 
 

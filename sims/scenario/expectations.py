@@ -33,7 +33,12 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
 
 
 def stated(scenario: Scenario) -> bool:
-    """Return whether a law of faults states its age, fits a log or replays one."""
+    """Return whether a law of faults states its age, fits a log or replays one.
+
+    Where computing time counts, what is expected depends on the run, and nothing is stated.
+    """
+    if any(law.by_computing for law in scenario.faults.laws):
+        return False
     return any(
         getattr(law, "age", None) is not None or isinstance(law, ReplayedFaults)
         for law in scenario.faults.laws
@@ -50,6 +55,13 @@ def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
             yield from [time] * len(units[unit])
 
 
+def area_of(scenario: Scenario, submissions: Iterable[Submission]) -> float:
+    """Return the time for which workers compute, all together, if nothing fails."""
+    workers = scenario.full_platform.able
+    each = ((it.span(workers), it.size(workers)) for it in submissions)
+    return sum((until - since) * size for (since, until), size in each)
+
+
 def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
     """Return the earliest possible end of the work, in time units.
 
@@ -64,9 +76,9 @@ def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
     return min(max(latest, area / workers), scenario.cap)
 
 
-def fault_lines(scenario: Scenario, until: float) -> Iterator[str]:
+def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
     """Yield the lines of `check` on faults: how many each law lets expect until then, with warnings
-    where that number, or a rate, misleads."""
+    where that number, or a rate, misleads; `area`: computing time of all workers until then."""
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
         total, one = platform.count(law.of), law.of.value.removesuffix("s")
@@ -77,7 +89,9 @@ def fault_lines(scenario: Scenario, until: float) -> Iterator[str]:
             known = "listed" if isinstance(law, ListedFaults) else "expected: their rate is unknown"
             yield f"  faults      {listed:,} {known} {within}"
             continue
-        number = units * law.expected(until) + listed
+        # A unit computes for its part of the work of all jobs at most.
+        passed = area / platform.size if law.by_computing else until
+        number = units * law.expected(passed) + listed
         yield f"  faults      {amount_of(number, 4)} expected {within} of {counted(units, one)}"
         yield from _fit_lines(law, unit)
         yield from _age_lines(law, units, until, within)

@@ -6,7 +6,7 @@ import enum
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
@@ -71,6 +71,7 @@ class Struck(enum.Enum):
 
 MEANINGLESS = {
     "age": "has no meaning: faults of this kind come at the times that are given, whatever the age",
+    "clock": "has no meaning: faults of this kind come at times of the calendar",
     "downtime": "has no meaning: each failure lasts as long as its log says",
 }
 """Maps a key to the reason why some kinds of faults do not have it."""
@@ -110,6 +111,11 @@ class FaultFields(Section):
     def laws(self) -> tuple[Any, ...]:
         """The laws that act independently of each other; each is of a kind of FaultFields."""
         return (self,)
+
+    @property
+    def by_computing(self) -> bool:
+        """Whether only computing time counts between the faults of a unit."""
+        return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
 
     @property
     def fit(self) -> FittedLaw | None:
@@ -228,6 +234,19 @@ class NoFaults(FaultFields):
         return ()
 
 
+class Clock(enum.Enum):
+    """Time that counts between the faults of a unit."""
+
+    CALENDAR = "calendar"
+    """All time counts."""
+    COMPUTING = "computing"
+    """Only time counts in which one of the unit's workers computes, at rate 1 whatever the speed:
+    no checkpoint, no other part of a run, no suspension."""
+
+
+Gap = Annotated[float, Accepts("a finite time above 0", {"gt": 0, **FINITE})]
+
+
 class OfSome(FaultFields):
     """The keys of a law that may be of some of the units only, such as lemons: nodes that fail more
     often than others."""
@@ -237,10 +256,22 @@ class OfSome(FaultFields):
     all."""
     units: Units | None = None
     """Numbers of the units that the law is of, such as `"0-15, 40"`; default: all."""
+    clock: Clock = Clock.CALENDAR
+    """Time that counts between the faults of a unit: `calendar`, or `computing`, which passes only
+    while one of the unit's workers computes."""
+    gaps: tuple[tuple[Gap, ...], ...] = ()
+    """Computing times between the faults of units 0, 1, ..., in order, in place of those that are
+    drawn; after the end of its list a unit's are drawn."""
 
     def check(self) -> None:
         if self.share is not None and self.units is not None:
             raise InputError("", "share", "stands beside `units`", "one of them")
+        if self.gaps and self.clock is Clock.CALENDAR:
+            raise InputError("", "gaps", "need computing time", 'clock = "computing"')
+        listed: Strikes = getattr(self, "strikes", ())
+        if self.clock is Clock.COMPUTING and listed:
+            problem = "are of the calendar, and the law's clock is not"
+            raise InputError("", "strikes", problem, "a law of its own, of kind list")
         last = -1
         for first, end in _intervals(self.units or ""):
             if not last < first <= end:
@@ -269,6 +300,30 @@ class OfSome(FaultFields):
         if self.units is not None:
             return sum(last - first + 1 for first, last in _intervals(self.units)) / total
         return 1 if self.share is None else self.share
+
+
+def _gaps(faults: Faults) -> Iterator[float]:
+    last = 0.0
+    for time, _ in faults:
+        yield time - last
+        last = time
+
+
+def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], float]:
+    """Return the function that draws the time from a unit's fault, or from the start, to its next
+    fault, from a random stream of the unit's own; listed times come first."""
+    listed = {unit: iter(gaps) for unit, gaps in enumerate(law.gaps)}
+    drawn = dict[int, Iterator[float]]()
+
+    def gap(unit: int) -> float:
+        found = next(listed[unit], None) if unit in listed else None
+        if found is not None:
+            return float(found)
+        if unit not in drawn:
+            drawn[unit] = _gaps(law._drawn(stream(unit), 1))
+        return next(drawn[unit])
+
+    return gap
 
 
 def rounded(number: float) -> int:

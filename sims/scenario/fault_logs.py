@@ -52,7 +52,7 @@ class FittedFaults(OfSome):
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        keys = ("of", "downtime", "detection", "age", "share", "units", "spread")
+        keys = ("of", "downtime", "detection", "age", "share", "units", "spread", "clock", "gaps")
         own = self.model_dump(include=set(keys))
         law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found

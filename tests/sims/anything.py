@@ -349,7 +349,8 @@ def overlaid(seed: int) -> Table:
 
 
 def fleet(seed: int) -> Table:
-    """Lemons, racks, faults that spread within racks, and start-ups, over any of the others."""
+    """Lemons, some by computing time, racks, faults that spread within racks, and start-ups, over
+    any of the others."""
     rng = default_rng([seed, 12])
     made: Callable[[int], Table] = one(rng, queue, varied_pack, enrolled, overlaid)
     table = made(seed)
@@ -357,6 +358,8 @@ def fleet(seed: int) -> Table:
     platform |= {"node": int(rng.integers(1, 3)), "rack": int(rng.integers(1, 4))}
     lemons = {"kind": "exponential", "mtbf": 60, "downtime": one(rng, 0, 1.5, 6)}
     lemons |= one(rng, {"share": 0.3}, {"units": "0"}, {"share": 1}, {})
+    if table["job"]["kind"] != "malleable":
+        lemons |= one(rng, {"clock": "computing"}, {})
     spreading = {"kind": "weibull", "shape": 0.7, "mtbf": 150, "of": "nodes", "spread": 0.4}
     racks = {"kind": "list", "strikes": [[2.5, 0], [9, 0]], "of": "racks"}
     last = one(rng, spreading, racks) | {"downtime": one(rng, 0, 2), "detection": one(rng, 0, 1)}

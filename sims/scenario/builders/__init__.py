@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import astuple, frozen
 from numpy.random import Generator
 
+from actors.computing_faults import ComputingFaults
 from actors.events import (
     DeciderKind,
     FaultsDescribed,
@@ -44,6 +45,7 @@ from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.expectations import expected
+from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -190,7 +192,10 @@ def _spawn_platform(
     _describe_faults(scenario, system)
     faulty = _faulty_units(scenario, system)
     for number, law in enumerate(scenario.faults.laws):
-        system.spawn(_hazard(scenario, system, law, number, faulty[number], scheduler, registry))
+        about = law, number, faulty[number], scheduler, registry
+        hazard = system.spawn(_hazard(scenario, system, *about))
+        if isinstance(hazard, ComputingFaults):
+            scheduler.clocks = (*scheduler.clocks, hazard)
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return scheduler
@@ -250,6 +255,8 @@ def _hazard(
         rng = system.stream(f"faults{own}")
         faults = law.faults(rng, units) if faulty is None else law.faults_of(faulty, rng, units)
     differ = len({it.detection for it in scenario.faults.laws}) > 1
+    if law.by_computing:
+        faults = iter(())
     fault = Fail(law.downtime, law.detection, differ)
     spread = None
     if law.spread:
@@ -257,7 +264,17 @@ def _hazard(
         spread = Spread(platform.rack, law.spread, streams)
     about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread
     pack = scenario.decider is DeciderKind.PACK
-    if pack and not cast("PackDecider", scheduler.decider).fatal:
+    pack = scenario.decider is DeciderKind.PACK
+    ignored = pack and not cast("PackDecider", scheduler.decider).fatal
+    if law.by_computing:
+        if ignored:
+            problem = "'computing': a pack that ignores faults has those of malleable17"
+            raise unfit("faults.clock", problem, "'calendar', or protection.fatal = 'possible'")
+        units_of = faulty if faulty is not None else range(units)
+        gap = gap_of(law, partial(_stream_of, system, f"fault/{number}"))
+        together = platform.together(law.of)
+        return ComputingFaults(*about, gap=gap, units=units_of, together=together, count=units)
+    if ignored:
         return PaperFaults(*about, scheduler=scheduler)
     return Hazard(*about)
 

@@ -85,6 +85,7 @@ class JobMaker:
         return make(
             *self._common(submission.job),
             protection=protection(rules),
+            clocks=self.scheduler.clocks,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
             reports=self.scheduler.decider.wants_progress,
@@ -188,6 +189,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if submission.job.startup or submission.job.select:
         return False  # a job of attempts has no stages
+    if any(law.by_computing for law in scenario.faults.laws):
+        return False  # nor does it say when it computes
     if kind != "rigid" and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and submission.protection.plain
