@@ -193,7 +193,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     possible(due, "{} has no deadline, by which it is decided", name)
     seq = yield event, 0
     event = yield None
-    startup = select = 0.0
+    startup: float = 0
+    select: float = 0
     if isinstance(event, e.StartupDescribed):
         startup, select = event.startup, event.select
         yield _of(event, name), seq
