@@ -9,6 +9,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from actors.hazards import FaultDue, Hazard
+from actors.intervals import Members
 from actors.messages import ComputingChanged
 from actors.progress import NEGLIGIBLE
 from actors.runtime import Phase, Timer, handles
@@ -58,7 +59,7 @@ class ComputingFaults(Hazard):
         """Let the clocks of a copy's units pass, or stop them."""
         self._pass()
         if message.computes:
-            units = np.unique(np.asarray(message.members, np.intp) // self.together)
+            units = np.unique(_numbers(message.members) // self.together)
             self._of_copy[message.copy] = units
             self._computing[units] += 1
         else:
@@ -99,3 +100,11 @@ class ComputingFaults(Hazard):
             self._left[unit] = self._gaps[unit] = self.gap(unit)
             self.strike(unit, message.fault, cause)
         self._aim()
+
+
+def _numbers(workers: Sequence[int]) -> Units:
+    """Return the workers as an array; those of few intervals without listing them one by one."""
+    if isinstance(workers, Members):
+        spans = [np.arange(first, last + 1, dtype=np.intp) for first, last in workers.intervals]
+        return np.concatenate(spans)
+    return np.asarray(workers, np.intp)

@@ -19,7 +19,7 @@ from actors.events import (
     Stage,
 )
 from actors.hazards import SilentErrors
-from actors.intervals import members
+from actors.intervals import Members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
     CancelCopy,
@@ -136,7 +136,7 @@ class JobOfCopies(Job):
     def begin_copy(self, message: StartCopy, cause: int) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
-        held = members(message.numbers)
+        held = Members(message.numbers)
         speeds, addresses = message.speeds, message.addresses
         copy: Copy[Run] = Copy(
             *(message.copy, held, message.text, self.units(message)),
@@ -208,7 +208,7 @@ class JobOfCopies(Job):
 
     def _tell_clocks(self, run: Run, computes: bool) -> None:
         for clock in self.clocks:
-            changed = ComputingChanged(run.copy.number, tuple(run.copy.members), computes)
+            changed = ComputingChanged(run.copy.number, run.copy.members, computes)
             self.send(clock, changed, NOTHING)
 
     def _recovered(self, run: Run) -> None:

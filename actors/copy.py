@@ -35,7 +35,7 @@ class Copy(Generic[R]):
     number: int
     """Number of the copy, unique in the system: by it the scheduler knows which copy holds a
     worker."""
-    members: tuple[int, ...]
+    members: Sequence[int]
     """Numbers of the workers, ascending, except that a replacement has the place of the worker that
     it replaces."""
     text: str

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 from operator import sub
-from typing import TypeVar
+from typing import TypeVar, overload
 
-from attrs import define, field
+from attrs import define, field, frozen
 
 V = TypeVar("V")
 Intervals = tuple[tuple[int, int], ...]
@@ -44,7 +44,7 @@ def within(text: str, number: int) -> bool:
 @lru_cache(maxsize=2_048)
 def count_in(text: str) -> int:
     """Return how many numbers are in the intervals that a log writes as this text."""
-    return _size(spans_in(text))
+    return size_of(spans_in(text))
 
 
 def joined(ours: str, theirs: str) -> str:
@@ -55,6 +55,80 @@ def joined(ours: str, theirs: str) -> str:
 def members(intervals: Intervals) -> tuple[int, ...]:
     """Return every number of the intervals, ascending."""
     return tuple(chain.from_iterable(range(first, last + 1) for first, last in intervals))
+
+
+@frozen(eq=False)
+class Members(Sequence[int]):
+    """The numbers of some intervals, ascending, which are listed only when somebody asks for them.
+
+    Most runs need their number alone, and listing 16,384 takes longer than all else that a fault
+    costs.
+    """
+
+    intervals: Intervals
+    _size: int = field(init=False)
+    _listed: list[tuple[int, ...]] = field(init=False, factory=list)
+    """All numbers, once they have been asked for."""
+
+    def __attrs_post_init__(self) -> None:
+        object.__setattr__(self, "_size", size_of(self.intervals))
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._all())
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._all()
+
+    @overload
+    def __getitem__(self, place: int) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[int, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> int | tuple[int, ...]:
+        return self._all()[place]
+
+    def _all(self) -> tuple[int, ...]:
+        if not self._listed:
+            self._listed.append(members(self.intervals))
+        return self._listed[0]
+
+
+def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
+    """Return the intervals without these numbers.
+
+    The time grows with the number of intervals and of numbers to leave out, not with the size of
+    the set.
+    """
+    cuts, spans = sorted(gone), list[tuple[int, int]]()
+    for first, last in intervals:
+        for k in range(bisect_left(cuts, first), len(cuts)):
+            cut = cuts[k]
+            if cut > last:
+                break
+            if first < cut:
+                spans.append((first, cut - 1))
+            first = cut + 1
+        if first <= last:
+            spans.append((first, last))
+    return tuple(spans)
+
+
+def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
+    """Return those of these numbers that are in the intervals, ascending."""
+    starts = [first for first, _ in intervals]
+    places = ((number, bisect_right(starts, number) - 1) for number in sorted(numbers))
+    return [number for number, k in places if k >= 0 and number <= intervals[k][1]]
+
+
+def covers(these: Intervals, those: Intervals) -> bool:
+    """Return whether each number of `those` is one of `these`."""
+    starts = [first for first, _ in these]
+    places = ((last, bisect_right(starts, first) - 1) for first, last in those)
+    return all(k >= 0 and last <= these[k][1] for last, k in places)
 
 
 def intervals_of(numbers: Iterable[int]) -> Intervals:
@@ -97,7 +171,8 @@ def meet(ours: Intervals, theirs: Intervals) -> bool:
     return False
 
 
-def _size(intervals: Intervals) -> int:
+def size_of(intervals: Intervals) -> int:
+    """Return how many numbers are in the intervals."""
     return sum(last - first + 1 for first, last in intervals)
 
 
@@ -126,7 +201,7 @@ class Numbers:
         the lowest numbers of all, 10^3 processors of 10^4 are 36 intervals on average, this way 7;
         and it is intervals that cost.
         """
-        if former and _size(former) == count and self.has(former):
+        if former and size_of(former) == count and self.has(former):
             self._carve(former)
             return former
         return self._fewest(count)

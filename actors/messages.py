@@ -20,7 +20,7 @@ class ComputingChanged:
 
     copy: int
     """Number of the copy, unique in the system."""
-    members: tuple[int, ...]
+    members: Sequence[int]
     computes: bool
 
 

@@ -4,12 +4,13 @@ each."""
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 
 from attrs import define, field
 
-from actors.intervals import Intervals, Numbers, intervals_of, members
+from actors.intervals import Intervals, Numbers, intervals_of, members, size_of, without
 from policies.availability import WorkerState
 
 Take = Callable[[Numbers, int, Intervals, int], Intervals]
@@ -61,7 +62,7 @@ class Pool:
     known."""
     speeds: list[float] = field(init=False, factory=list)
     """Speed of each worker; empty: all are 1."""
-    _holders: list[int] = field(init=False, factory=list)
+    _holders: array[int] = field(init=False, factory=lambda: array("q"))
     """Number, by worker, of the copy that holds it, or -1."""
 
     def __attrs_post_init__(self) -> None:
@@ -69,7 +70,7 @@ class Pool:
         if (self.numbered or self.changing) and not self.named:
             self.numbers = Numbers(self.size)
         if self.changing:
-            self._holders = [-1] * (self.size + self.spares)
+            self._holders = array("q", [-1]) * (self.size + self.spares)
 
     # --- copies take workers, and give them back ----------------------------------------------
 
@@ -134,17 +135,18 @@ class Pool:
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:
-            here = list(filter(self._usable, members(taken)))
-            count = len(here)
-            if self.numbers is not None:
-                taken = intervals_of(here)
+            most = self.size - 1
+            if taken and taken[-1][1] > most:
+                taken = tuple((first, min(last, most)) for first, last in taken if first <= most)
+            taken = without(taken, self.away)
+            count = size_of(taken)
         self.free += count
         if self.numbers is not None:
             self.numbers.release(taken)
 
     def _hold(self, taken: Intervals, copy: int) -> None:
         for first, last in taken:
-            self._holders[first : last + 1] = [copy] * (last - first + 1)
+            self._holders[first : last + 1] = array("q", [copy]) * (last - first + 1)
 
     # --- workers change -----------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.intervals import count_in, numbers_in, spans_in, within
+from actors.intervals import count_in, covers, numbers_in, spans_in, within
 from actors.runtime import Event, Record
 from policies.availability import WorkerState
 from sims.history.states import Key, Listener, Run, Worker
@@ -236,4 +236,4 @@ class Workers:
 
 def has_all(these: str, those: str) -> bool:
     """Return whether the set `these` contains all workers of the set `those`."""
-    return these == those or {*numbers_in(those)} <= {*numbers_in(these)}
+    return these == those or covers(spans_in(these), spans_in(those))

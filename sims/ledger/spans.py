@@ -11,7 +11,7 @@ from itertools import pairwise
 from attrs import define, evolve, field
 
 from actors.events import Outcome, Stage
-from actors.intervals import intervals_of, numbers_in, text
+from actors.intervals import spans_in, text, without
 from sims.history import Run
 from sims.ledger import Slice, Use
 
@@ -146,8 +146,7 @@ class RunSpan:
         """Cut `whole` by members: those that did what the run did all the time together, each other
         alone."""
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
-        rest = (n for n in numbers_in(whole.processors) if n not in alone)
-        if together := text(intervals_of(rest)):
+        if together := text(without(spans_in(whole.processors), alone)):
             yield evolve(whole, processors=together)
         for parts in alone.values():
             yield from parts

@@ -12,7 +12,7 @@ from operator import attrgetter, itemgetter
 
 from attrs import Factory, define, frozen
 
-from actors.intervals import Intervals, members
+from actors.intervals import Intervals, among
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
@@ -91,7 +91,7 @@ class QueueState:
 
     def absent(self, run: Run) -> Sequence[Run]:
         away = self.pool.away
-        return [_absent_run(n, away[n]) for n in members(run[4]) if n in away] if away else ()
+        return [_absent_run(n, away[n]) for n in among(run[4], away)] if away else ()
 
     def without(self, gone: Sequence[Run]) -> BatchView:
         return view_without(self, gone)

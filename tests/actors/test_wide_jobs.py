@@ -1,0 +1,66 @@
+"""What a fault costs does not grow with the width of the job that it strikes."""
+
+from __future__ import annotations
+
+import sys
+from types import FrameType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors.intervals import Members, among, covers, intervals_of, members, without
+from sims.session import run
+
+sets = st.sets(st.integers(0, 40)).map(sorted)
+
+
+@given(sets, sets)
+def test_sets_of_intervals_say_what_sets_of_numbers_say(ours: list[int], theirs: list[int]) -> None:
+    spans = intervals_of(ours)
+    assert without(spans, theirs) == intervals_of(sorted(set(ours) - set(theirs)))
+    assert among(spans, theirs) == sorted(set(ours) & set(theirs))
+    assert covers(spans, intervals_of(theirs)) is (set(theirs) <= set(ours))
+
+
+@given(sets)
+def test_members_are_the_numbers_of_their_intervals(numbers: list[int]) -> None:
+    found = Members(intervals_of(numbers))
+    assert (len(found), list(found)) == (len(numbers), numbers)
+    assert all(number in found for number in numbers)
+    assert found[1:] == members(found.intervals)[1:]
+
+
+def steps(width: int) -> int:
+    """Calls of Python functions of a run in which a hundred faults strike a job of this width."""
+    table: dict[str, Any] = {
+        "name": "wide",
+        "unit": "s",
+        "platform": {"workers": width + 32},
+        "faults": {
+            "kind": "exponential",
+            "mtbf": 3600 * width,
+            "downtime": 7200,
+        },
+        "job": {"kind": "rigid", "jobs": [{"processors": width, "time": 360_000}]},
+        "protection": {"kind": "images", "period": 3000, "cost": 1, "recovery": 60},
+    }
+    calls = [0]
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        calls[0] += event == "call"
+
+    sys.setprofile(count)
+    try:
+        run(table, keep=False, seed=1)
+    finally:
+        sys.setprofile(None)
+    return calls[0]
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_fault_costs_no_more_calls_in_a_wide_job_than_in_a_narrow_one() -> None:
+    """A call for each member of 4,096 would be fifteen times as many as for each of 256."""
+    steps(64)  # what is imported or compiled at first use counts nowhere
+    assert steps(4096) < 1.3 * steps(256)
