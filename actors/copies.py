@@ -19,7 +19,7 @@ from actors.events import (
     Stage,
 )
 from actors.hazards import SilentErrors
-from actors.intervals import Members
+from actors.intervals import Members, members
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
     CancelCopy,
@@ -136,8 +136,10 @@ class JobOfCopies(Job):
     def begin_copy(self, message: StartCopy, cause: int) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
-        held = Members(message.numbers)
         speeds, addresses = message.speeds, message.addresses
+        # Members that have speeds, messages or tasks are listed anyway.
+        each = speeds or addresses or message.tasks
+        held = members(message.numbers) if each else Members(message.numbers)
         copy: Copy[Run] = Copy(
             *(message.copy, held, message.text, self.units(message)),
             speeds=dict(zip(held, speeds, strict=True)) if speeds else None,

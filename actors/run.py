@@ -219,8 +219,9 @@ class Run:
 
     def start_up(self, length: float, cause: int) -> int:
         """Spend the time `length` before anything else, then go on."""
-        over, cause = self._enter(STARTING, Stage.STARTING_UP, length, cause)
-        return self.react(OVER, cause) if over else cause
+        if not length:
+            return self.react(OVER, cause)
+        return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
     def member_ready(self, worker: int, cause: int) -> int:
         """Note that a member holds all that it needs, or has sent its image. One that was RECLAIMED
