@@ -131,7 +131,7 @@ class Copy(Generic[R]):
         else:
             self.absent.add(worker)
 
-    # --- what its members are told, where there is a master -----------------------------------
+    # --- messages to its members, where there is a master -----------------------------------
 
     def stage_in(self, actor: Actor, needs: Needs, image: bool, cause: int) -> None:
         """Have every member fetch what it lacks."""

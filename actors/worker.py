@@ -85,8 +85,8 @@ class Worker(TransferClient):
     def _await_notice(self) -> None:
         following = next(self.notices, None)
         if following is not None:
-            told, time = following
-            self.at(told, NoticeDue(time), self.system.origin, Phase.NOTICES)
+            announced, time = following
+            self.at(announced, NoticeDue(time), self.system.origin, Phase.NOTICES)
 
     @handles(NoticeDue)
     def give_notice(self, message: NoticeDue, cause: int) -> None:

@@ -231,9 +231,9 @@ class Report:
         for name, spread in self.spreads.items():
             number = times if name in ("wait", "flowtime") else partial(amount_of, digits=6)
             head, of = ("bounded", "slowdown: ") if name == "bounded_slowdown" else (name, "")
-            yield head, of + spread.told(number) if spread else missing
+            yield head, of + spread.text(number) if spread else missing
             if was := self.recorded.get(name):
-                yield "  recorded", of + was.told(number)
+                yield "  recorded", of + was.text(number)
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:

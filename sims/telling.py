@@ -38,7 +38,7 @@ SHOWN = 8
 """Values of a column that are shown; of a longer column, its length follows the first ones."""
 
 
-def told(event: Event) -> str:
+def event_text(event: Event) -> str:
     """Return an event as `Kind: field value, field value`, without fields at their defaults."""
     values, names, usual = _fields(type(event))  # type: ignore[arg-type]  # a class has a hash
     fields = [

@@ -279,7 +279,7 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
         pack = isinstance(w.decider, Pack) and w.pack is None
         enrols = isinstance(w.decider, Enrolment) is (e.ChainsBelieved in w.heads)
         whole = enrols and not pack and w.kinds == set(w.head.kinds)
-        framed(whole, "not all that the head names has been told")
+        framed(whole, "not all that the head names has been logged")
         framed(w.deadlines <= w.gone, "jobs with a deadline were not submitted")
         yield event, w.closed
     else:

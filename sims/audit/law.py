@@ -31,7 +31,7 @@ class Law(enum.Enum):
     FRAME = "a log begins with its scenario and ends once, after everything else"
     INPUT = "what comes from outside of the world describes a world that can be"
     FOLLOWS = "what happens follows, by the world's rules, from what was before"
-    MISSING = "what must happen by the world's rules is told"
+    MISSING = "what must happen by the world's rules is logged"
     CAUSE = "an event is caused by that without which it would not have happened"
     DECISION = "what is decided can be carried out in the state of its instant"
 

@@ -65,7 +65,7 @@ def notice(w: World, event: NoticeGiven) -> Script:
     w.phase, w.last_notice = Phase.RESUME, w.now
     worker = w.worker(event.worker)
     possible(worker.state is not DOWN and event.time >= w.now)
-    possible(event.time > max(worker.announced, default=-1), "it is told twice")
+    possible(event.time > max(worker.announced, default=-1), "it is announced twice")
     if w.now:
         lead = event.time - w.now
         # All notices of one worker come equally long before it is taken (O1).

@@ -59,7 +59,7 @@ def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
     found: dict[int, V] = {}
     for text, value in groups:
         members = numbers(parse_spans(text))
-        possible(found.keys().isdisjoint(members), f"{text} are told of twice")
+        possible(found.keys().isdisjoint(members), f"{text} are logged twice")
         found.update(dict.fromkeys(members, value))
     whole = len(found) == size > max(found, default=0)
     possible(whole, f"it tells of {len(found)} workers of {size}")

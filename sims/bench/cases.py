@@ -209,12 +209,12 @@ LONGER = {
     "redundant": ["job.stream.count=400"],
 }
 """Maps each scenario, one of each kind of job, to settings that make it long enough to measure."""
-WAYS = {"bare": SIMPY, "shown": "bare", "told": "bare", "written": "told"}
+WAYS = {"bare": SIMPY, "shown": "bare", "made": "bare", "written": "made"}
 """Maps each way in which a run's events are used to the way with which it is compared."""
 
 
 def log(size: float) -> Iterator[Case]:
-    """Events of a run: bare, without any listener; shown, as `holdfast run --log none`; told, where
+    """Events of a run: bare, without any listener; shown, as `holdfast run --log none`; made, where
     each event is made and dropped; written, as `holdfast run`."""
     for name, longer in LONGER.items():
         scenario = load(SCENARIOS / f"{name}.toml", longer)
@@ -230,7 +230,7 @@ def events(scenario: Scenario, way: str, times: int) -> int:
     count = 0
     for _ in range(times):
         with TemporaryDirectory() as folder, LogWriter(Path(folder, "log.jsonl")) as writer:
-            listeners: dict[str, list[Sink]] = {"told": [_drop], "written": [writer]}
+            listeners: dict[str, list[Sink]] = {"made": [_drop], "written": [writer]}
             sinks: list[Sink] = [] if way == "bare" else [Summary(), *listeners.get(way, [])]
             count += run(scenario, sinks, SCENARIOS).events
     return count

@@ -27,7 +27,7 @@ from attrs import evolve
 from pydantic import Field
 
 from sims.campaign.axes import axes_of, flat
-from sims.campaign.cells import Gauge, gauge
+from sims.campaign.cells import MeasureSpec, gauge
 from sims.campaign.comparing import Effect
 from sims.campaign.intervals import LEVEL
 from sims.campaign.kit import OWN
@@ -147,8 +147,8 @@ class CampaignFile(Section):
     """Time, in the scenario's unit, at which every run ends, if not before."""
     measures: Annotated[tuple[str, ...], NOT_EMPTY] = ("makespan",)
     """Measures of a run. `package.module:function` of yours gets a `Report`; one whose argument is
-    annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.Gauge`) gets that, which takes
-    a third of the time."""
+    annotated `Summary`, `Flowtimes` or with a fold of yours (`cells.MeasureSpec`) gets that, which
+    takes a third of the time."""
     higher_is_better: tuple[str, ...] = ()
     """Measures of yours of which more is better."""
     set: dict[str, Any] = Field(default_factory=dict)
@@ -185,7 +185,7 @@ class CampaignFile(Section):
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
 
-    def gauge(self, name: str | None) -> Gauge:
+    def gauge(self, name: str | None) -> MeasureSpec:
         """Return the measure of that name, or the first for None. Raises ValueError for an unknown
         name."""
         return gauge(name or self.measures[0], self.higher_is_better)
@@ -219,14 +219,14 @@ class Campaign(CampaignFile):
         return OWN.fullmatch(self.scenario) is not None
 
     @property
-    def gauges(self) -> tuple[Gauge, ...]:
+    def gauges(self) -> tuple[MeasureSpec, ...]:
         """Measures of the campaign, in its order."""
         return tuple(map(self.gauge, self.measures))
 
-    def gauge(self, name: str | None) -> Gauge:
+    def gauge(self, name: str | None) -> MeasureSpec:
         name = name or self.measures[0]
         if name in self.given:
-            return Gauge(name, name in self.higher_is_better, given=self.given[name])
+            return MeasureSpec(name, name in self.higher_is_better, given=self.given[name])
         return super().gauge(name)
 
     @property

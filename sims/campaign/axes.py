@@ -162,7 +162,7 @@ def _values(text: str) -> tuple[Any, ...]:
     return tuple(value_of(word.strip()) for word in SEPARATOR.split(text))
 
 
-def told(settings: Settings) -> str:
+def settings_text(settings: Settings) -> str:
     """Return settings as text in the form of the command line."""
     return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
 

@@ -49,7 +49,7 @@ class RunStatus(enum.Enum):
 
 
 @frozen
-class Gauge:
+class MeasureSpec:
     """A measure of a run: one of `Measure`, or a user's function.
 
     The function gets a `Report`, or the fold with which its argument is annotated: `Flowtimes`,
@@ -109,15 +109,15 @@ class Gauge:
         return found
 
 
-def gauge(name: str, higher: Sequence[str] = ()) -> Gauge:
+def gauge(name: str, higher: Sequence[str] = ()) -> MeasureSpec:
     """Return the measure of that name; `higher` names the user's measures of which more is better.
 
     Raises ValueError for an unknown name.
     """
     if OWN.fullmatch(name):
-        return Gauge(name, name in higher)
+        return MeasureSpec(name, name in higher)
     ours = Measure(name)
-    return Gauge(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
+    return MeasureSpec(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
 
 
 class MeasureRefused(Exception):
@@ -165,7 +165,7 @@ class Batch:
 
     cells: tuple[tuple[str, Scenario, int], ...]
     """Triples (key, scenario, seed); pickle sends a scenario that several cells share once."""
-    gauges: tuple[Gauge, ...]
+    gauges: tuple[MeasureSpec, ...]
     by: By | None
     """Facts by which jobs are divided into classes, or None."""
     until: float | None
@@ -283,7 +283,7 @@ def _by_block(
                 "blocks": each.tolist(),
                 "informed": informed(*selected)[: len(each)],
             }
-    speaks = "" if blocks is None else blocks.told(submitted, units(scenario.times.value))
+    speaks = "" if blocks is None else blocks.text(submitted, units(scenario.times.value))
     return found, speaks
 
 

@@ -21,7 +21,7 @@ import attrs
 from attrs import frozen
 
 from sims.campaign.axes import Settings
-from sims.campaign.cells import CellResult, Gauge, RunStatus
+from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
 from sims.campaign.intervals import (
     FEWEST_BLOCKS,
     LEVEL,
@@ -65,7 +65,7 @@ Runs = Mapping[str, Sequence[Compared]]
 """Maps each variant to its runs."""
 
 
-def run_of(result: CellResult, gauge: Gauge, until: float | None, of: str = "") -> Compared:
+def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str = "") -> Compared:
     """Return a run with its value of a measure, over all jobs or over the class of jobs `of`.
 
     A run that did not complete has no value. Where jobs were killed, or `until` ended the run, only
@@ -172,7 +172,7 @@ class Line:
         known = self.effect is not None and self.effect.size > 1
         return self.verdict in JUDGED and known and self.informed >= self.needed
 
-    def judged(self, gauge: Gauge, effect: Effect, level: float) -> Line:
+    def judged(self, gauge: MeasureSpec, effect: Effect, level: float) -> Line:
         """Return the line with its interval, and therefore its verdict, at this level."""
         if not self.tested or self.effect is None:
             return self
@@ -189,7 +189,7 @@ class Comparison:
 
     point: Settings
     """The cell's settings on the axes, and its class of jobs if there are several."""
-    gauge: Gauge
+    gauge: MeasureSpec
     effect: Effect
     paired: tuple[int, ...]
     """Seeds on which every variant completed with the same jobs, or numbers of such blocks."""
@@ -223,7 +223,7 @@ def _once(values: Sequence[float | None]) -> bool:
 
 def compare(
     point: Settings,
-    gauge: Gauge,
+    gauge: MeasureSpec,
     runs: Runs,
     baseline: str,
     effect: Effect = "ratio",
@@ -310,7 +310,7 @@ def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seed
     )
 
 
-def _beside_all(line: Line, base: float | None, gauge: Gauge, effect: Effect) -> Line:
+def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effect) -> Line:
     """Return the line, noting where the mean over all jobs and the effect over blocks are on
     opposite sides of the baseline.
 
@@ -325,7 +325,7 @@ def _beside_all(line: Line, base: float | None, gauge: Gauge, effect: Effect) ->
     return attrs.evolve(line, otherwise=_direction(gauge, over_all))
 
 
-def _direction(gauge: Gauge, more: float) -> Verdict:
+def _direction(gauge: MeasureSpec, more: float) -> Verdict:
     """Return whether a value that exceeds the baseline's by `more` is better or worse."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 

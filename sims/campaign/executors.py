@@ -294,8 +294,8 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
 
 def silence_dask() -> None:
     """Keep Dask from telling, beside us, of schedulers and processes that are lost."""
-    told = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
-    for name in told:
+    quiet = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
+    for name in quiet:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from attrs import evolve
 
 from sims.campaign import Campaign, PictureSection
-from sims.campaign.axes import as_toml, told
+from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import FEWEST_BLOCKS, Estimate
 from sims.campaign.results import Results
@@ -142,7 +142,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
     for cell in cells:
         each = "block" if cell.speaks else each
         figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
-        panels[told(cell.point) if cell.point else ""] = {
+        panels[settings_text(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
         }
     if not any(values for panel in panels.values() for values, _ in panel.values()):

@@ -20,7 +20,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from sims.campaign import Campaign
-from sims.campaign.axes import Settings, as_toml, is_object, objects, told
+from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text
 from sims.campaign.cells import seeded
 from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
@@ -109,7 +109,7 @@ class Case:
         return shlex.join(["holdfast", "run", file, *sets, *seed, *until])
 
     def __str__(self) -> str:
-        return f"{self.variant}, {told(self.point)}" if self.point else self.variant
+        return f"{self.variant}, {settings_text(self.point)}" if self.point else self.variant
 
 
 @define(eq=False)

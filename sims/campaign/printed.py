@@ -9,14 +9,14 @@ from typing import Any
 from attrs import frozen
 
 from sims.campaign import Campaign
-from sims.campaign.axes import as_toml, told
-from sims.campaign.cells import Gauge
+from sims.campaign.axes import as_toml, settings_text
+from sims.campaign.cells import MeasureSpec
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.intervals import FEWEST_BLOCKS, about, rounded, rounded_ratio
 from sims.errors import visible
 from sims.telling import amount_of, counted, grid, in_units, units
 
-Cells = Sequence[tuple[Gauge, Comparison]]
+Cells = Sequence[tuple[MeasureSpec, Comparison]]
 """Pairs of a measure and a comparison of one cell."""
 
 TEX = str.maketrans(
@@ -104,15 +104,15 @@ def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Print
     at: dict[tuple[str, str], dict[str, Line]] = {}
     best: dict[tuple[str, str], tuple[Comparison, Line]] = {}
     for gauge, cell, line in _lines(cells):
-        at.setdefault((told(cell.point), line.variant), {})[gauge.name] = line
+        at.setdefault((settings_text(cell.point), line.variant), {})[gauge.name] = line
         if gauge.name != shown.name or line.left_out or not line.mean.size:
             continue
-        rest = told(tuple(it for it in cell.point if it[0] != x)), line.variant
+        rest = settings_text(tuple(it for it in cell.point if it[0] != x)), line.variant
         if rest not in best or _better(shown, line, best[rest][1]):
             best[rest] = cell, line
     rows = []
     for cell, line in best.values():
-        lines = at[told(cell.point), line.variant]
+        lines = at[settings_text(cell.point), line.variant]
         means = [rounded(lines[it.name].mean) if it.name in lines else "-" for it in asked.gauges]
         variant = _variant_cells(asked, line.variant) if compared else ()
         place = [as_toml(value) for _, value in cell.point]
@@ -123,12 +123,12 @@ def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Print
     return Printed(title, left, ("completed", *means), tuple(rows))
 
 
-def _lines(cells: Cells) -> Iterator[tuple[Gauge, Comparison, Line]]:
+def _lines(cells: Cells) -> Iterator[tuple[MeasureSpec, Comparison, Line]]:
     """Yield each line with its measure and its comparison."""
     return ((gauge, cell, line) for gauge, cell in cells for line in cell.lines)
 
 
-def _better(gauge: Gauge, line: Line, other: Line) -> bool:
+def _better(gauge: MeasureSpec, line: Line, other: Line) -> bool:
     """Return whether a line's mean is better than another's."""
     more = line.mean.mean - other.mean.mean
     return more > 0 if gauge.higher_is_better else more < 0
@@ -138,7 +138,7 @@ def settings_of(asked: Campaign) -> tuple[str, ...]:
     """Return the keys in which variants differ, if variants are named by their settings; each is
     then a column."""
     keys = {tuple(settings) for settings in asked.variants.values()}
-    own = all(name == told(tuple(it.items())) for name, it in asked.variants.items())
+    own = all(name == settings_text(tuple(it.items())) for name, it in asked.variants.items())
     return next(iter(keys)) if own and len(keys) == 1 else ()
 
 
@@ -149,12 +149,12 @@ def _variant_cells(asked: Campaign, variant: str) -> tuple[str, ...]:
     return tuple(map(as_toml, asked.variants[variant].values()))
 
 
-def _with_unit(gauge: Gauge, unit: str) -> str:
+def _with_unit(gauge: MeasureSpec, unit: str) -> str:
     """Return the name of a measure with its unit, if it has one."""
     return f"{gauge.name}, {units(unit)}" if gauge.timed else gauge.name
 
 
-def _whole(gauge: Gauge, line: Line, unit: str) -> str:
+def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
     """Return the value over all jobs of the variant's first run, as `summary` shows it."""
     value = line.runs[0].value
     if value is None:
@@ -162,7 +162,7 @@ def _whole(gauge: Gauge, line: Line, unit: str) -> str:
     return in_units(value, unit, 6) if gauge.timed else amount_of(value, 6)
 
 
-def _figures(gauge: Gauge, cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
+def _figures(gauge: MeasureSpec, cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
     """Return mean, effect, best and verdict; `blocks` says whether the table's intervals are over
     blocks."""
     if blocks and cell.too_short:

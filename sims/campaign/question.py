@@ -15,7 +15,7 @@ from attrs import evolve
 
 from actors.decisions import name_of
 from sims.campaign import Campaign, load_campaign
-from sims.campaign.axes import Axis, Settings, as_toml, is_object, told
+from sims.campaign.axes import Axis, Settings, as_toml, is_object, settings_text
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
@@ -106,7 +106,7 @@ def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     seen = Counter[str]()
     for settings in variants:
-        name = told(settings)
+        name = settings_text(settings)
         seen[name] += 1
         found[name if seen[name] == 1 else f"{name} ({seen[name]})"] = dict(settings)
     return found

@@ -24,7 +24,7 @@ from attrs import define, field
 
 from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
-from sims.campaign.cells import CellResult, Gauge, RunStatus
+from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
 from sims.campaign.intervals import mean_of
 from sims.campaign.kit import digest
@@ -141,7 +141,7 @@ class Results:
     # --- answers ------------------------------------------------------------------------------
 
     def comparisons(
-        self, gauge: Gauge | None = None, effect: Effect | None = None
+        self, gauge: MeasureSpec | None = None, effect: Effect | None = None
     ) -> list[Comparison]:
         """Return a comparison for each cell that has results, and within it for each class of jobs,
         by one measure (default: the first).
@@ -151,7 +151,7 @@ class Results:
         found = self.compared(gauge or self.campaign.gauges[0], effect)
         return judged(found, self.campaign.level)
 
-    def compared(self, gauge: Gauge, effect: Effect | None = None) -> list[Comparison]:
+    def compared(self, gauge: MeasureSpec, effect: Effect | None = None) -> list[Comparison]:
         """Return a comparison for each cell and class of jobs, by one measure, in which each
         interval holds by itself."""
         campaign, level, found = self.campaign, self.campaign.level, list[Comparison]()
@@ -169,7 +169,7 @@ class Results:
                 found.append(compare(at, gauge, runs, campaign.reference, effect, level))
         return found
 
-    def _classes(self, gauge: Gauge, results: list[CellResult]) -> Iterable[str]:
+    def _classes(self, gauge: MeasureSpec, results: list[CellResult]) -> Iterable[str]:
         """Return the classes of jobs that are compared; without `by`, the class of all jobs."""
         if self.campaign.by is None:
             return [""]
@@ -304,18 +304,18 @@ class Store:
                 found[it.key] = it
         return found
 
-    def describe(self, told: dict[str, Any]) -> None:
+    def describe(self, about: dict[str, Any]) -> None:
         """Note what the campaign is and which files it read."""
         with replacing(self.folder / DESCRIPTION) as new:
-            new.write_text(json.dumps(told, indent=1))
+            new.write_text(json.dumps(about, indent=1))
 
-    def changed(self, told: dict[str, Any]) -> list[str]:
+    def changed(self, about: dict[str, Any]) -> list[str]:
         """Return which of the noted files have changed since; `code` stands for Holdfast itself."""
         path = self.folder / DESCRIPTION
         if not path.exists():
             return []
         before, now = (
-            {"code": it["code"], **it["files"]} for it in (json.loads(path.read_text()), told)
+            {"code": it["code"], **it["files"]} for it in (json.loads(path.read_text()), about)
         )
         return [name for name, own in now.items() if before.get(name, own) != own]
 

@@ -16,8 +16,8 @@ from typing import Any
 from attrs import define
 
 from sims.campaign import Campaign
-from sims.campaign.axes import told
-from sims.campaign.cells import Gauge, RunStatus
+from sims.campaign.axes import settings_text
+from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.campaign.picture import draw, draw_runs
@@ -45,7 +45,7 @@ class Table:
     """Whether all cells are printed, even if the picture marks the best of each line."""
 
     @cached_property
-    def cells(self) -> list[tuple[Gauge, Comparison]]:
+    def cells(self) -> list[tuple[MeasureSpec, Comparison]]:
         """Comparisons by measure and cell, whose intervals hold together over all measures."""
         results = self.results
         gauges = results.campaign.gauges
@@ -322,7 +322,7 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
     if any(cell.seeds == 1 and not cell.speaks and not cell.too_short for cell in cells):
         yield "One run each: no intervals, no verdict."
     if alike := [cell for cell in cells if cell.alike]:
-        some = "; ".join(told(cell.point) for cell in alike)
+        some = "; ".join(settings_text(cell.point) for cell in alike)
         where = f": the seed does not change it{'' if len(alike) == len(cells) else f' at {some}'}"
         once = "they are one observation, without an interval and a verdict"
         blocks = all(cell.speaks for cell in alike)

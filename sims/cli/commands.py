@@ -129,7 +129,7 @@ SHOWN = 60
 """Number of characters of a command that a report shows."""
 
 
-class Teller(ABC):
+class ProgressReporter(ABC):
     """Context manager whose thread reports progress on stderr, whatever the main thread does."""
 
     stuck = "still the same"
@@ -172,7 +172,7 @@ def tell(seconds: float, line: str) -> None:
     note(f"{seconds:.0f} s: {line}")
 
 
-class Patience(Teller):
+class SilenceWatch(ProgressReporter):
     """Reports that a command which prints nothing itself is still running."""
 
     def __init__(self, command: str) -> None:
@@ -247,7 +247,7 @@ def printing(words: Sequence[str]) -> Iterator[None]:
     if sys.stderr is None or sys.stdout is None:  # closed by the parent process
         yield
         return
-    watch = Patience(" ".join(words))
+    watch = SilenceWatch(" ".join(words))
     out = cast(TextIO, Output("standard output", sys.stdout, watch.note_output))
     err = cast(TextIO, Output("standard error", sys.stderr, watch.note_output))
     with redirect_stdout(out), redirect_stderr(err), watch:

@@ -20,7 +20,7 @@ from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
 from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
 from sims.report import Report, amounts
-from sims.telling import Clock, amount_of, counted, told
+from sims.telling import Clock, amount_of, counted, event_text
 
 SHOWN = 20
 """Number of violations that are printed; --json prints all of them."""
@@ -164,7 +164,7 @@ def _plain(_: object, __: object, value: object) -> object:
 
 def _line(record: Record, clock: Clock) -> str:
     because = "" if record.cause is None else f"  because of #{record.cause}"
-    return f"#{record.seq:<8} {clock(record.t):<14} {told(record.event)}{because}"
+    return f"#{record.seq:<8} {clock(record.t):<14} {event_text(record.event)}{because}"
 
 
 # --- laws -------------------------------------------------------------------------------------

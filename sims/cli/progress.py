@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
 from actors.runtime import Record
-from sims.cli.commands import Teller
+from sims.cli.commands import ProgressReporter
 from sims.errors import visible
 from sims.telling import counted, units
 
@@ -29,7 +29,7 @@ REFRESH = 0.5
 """Seconds between two pictures of a run; drawing one takes up to 10 ms of the run's time."""
 
 
-class ShowProgress(Teller):
+class ShowProgress(ProgressReporter):
     """Sink and context manager that shows on stderr how far a run is.
 
     A thread reads the progress, as a policy may compute for minutes without an event: on a terminal
@@ -126,7 +126,7 @@ class ShowProgress(Teller):
             self._over.wait()
 
 
-class Count(Teller):
+class Count(ProgressReporter):
     """Reports the number of finished tasks in a line now and then, where stderr is no terminal."""
 
     def __init__(self, title: str) -> None:

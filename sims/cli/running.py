@@ -175,7 +175,7 @@ def check_policy(
     kind = recognised(loaded, point)
     findings = Trial(loaded, kind, views, within).findings()
     for it in findings:
-        print(f"{it.wrong.value}: {it.told}\nthe smallest view found:\n{it.view}\n")
+        print(f"{it.wrong.value}: {it.problem}\nthe smallest view found:\n{it.view}\n")
     faults = counted(len(findings), "fault") if findings else "no fault"
     show(f"{policy} as {kind.value}: {counted(views, 'view')}, {faults}")
     return 1 if findings else 0

@@ -90,15 +90,15 @@ the fields of the events that describe the job.
 """
 
 
-def streamed(records: Iterable[Record], history: History, told: list[Any]) -> Iterator[Any]:
-    """Yield what listeners of `history` append to the list `told`, while the records are applied to
+def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> Iterator[Any]:
+    """Yield what listeners of `history` append to the list `rows`, while the records are applied to
     the history."""
     for record in records:
         history.apply(record)
-        yield from told
-        told.clear()
+        yield from rows
+        rows.clear()
     history.close()
-    yield from told
+    yield from rows
 
 
 def write_events(records: Iterable[Record], path: Path) -> int:
@@ -113,7 +113,7 @@ def write_jobs(records: Iterable[Record], path: Path) -> int:
     Jobs are in the order in which they left the system, then come those that are still in it.
     Raises as `write_table` does.
     """
-    return write_table(_Jobs().told(records), JOBS, path)
+    return write_table(_Jobs().all_rows(records), JOBS, path)
 
 
 class Library(enum.Enum):
@@ -140,7 +140,7 @@ def frame(records: Iterable[Record], what: Frame, library: Library | str | None 
     if what is Frame.EVENTS:
         rows, columns = list(map(_event, records)), EVENTS
     else:
-        rows, columns = list(_Jobs().told(records)), JOBS
+        rows, columns = list(_Jobs().all_rows(records)), JOBS
     if library_or_default(library) is Library.POLARS:
         return _polars().DataFrame(rows, columns, orient="row")
     pandas = imported("pandas", "tables", "pip install pandas")
@@ -250,7 +250,7 @@ class _Jobs(Listener):
     rows: list[Row] = field(factory=list)
     """Rows that are not written yet."""
 
-    def told(self, records: Iterable[Record]) -> Iterator[Row]:
+    def all_rows(self, records: Iterable[Record]) -> Iterator[Row]:
         """Yield the rows of all jobs."""
         history = History()
         history.listen(self)

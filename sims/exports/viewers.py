@@ -132,7 +132,7 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 class _ChromeTrace(Listener):
     """Makes trace events from a history."""
 
-    told: list[Json] = field(factory=list)
+    waiting: list[Json] = field(factory=list)
     """Trace events that are not written yet."""
     lanes: Lanes = field(factory=Lanes)
     """Assigns runs to threads."""
@@ -147,7 +147,7 @@ class _ChromeTrace(Listener):
         history.listen(self)
         history.on(ScenarioStarted, self._begin)
         Slices(history, self._slice)
-        return streamed(records, history, self.told)
+        return streamed(records, history, self.waiting)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:
         for process, name in ((PROCESSORS, "processors"), (JOBS, "jobs")):
@@ -200,7 +200,7 @@ class _ChromeTrace(Listener):
         # Whole microseconds: of a start and a duration in fractions, viewers would make slices that
         # overlap.
         """Append a trace event of a phase at virtual time `t`."""
-        self.told.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
+        self.waiting.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
     def _thread(self, process: int, number: int, name: str) -> None:
         """Name a thread and set its place in the order, once."""

@@ -69,7 +69,7 @@ class Finding:
     """One fault of a policy."""
 
     wrong: Wrong
-    told: str
+    problem: str
     """Details of the fault."""
     view: str
     """Smallest question that shows the fault."""

@@ -184,7 +184,7 @@ class RunSpan:
         """Whether the run is under way, or a checkpoint of it is saved."""
         return self.run.outcome is None or self.run.checkpoint is not None
 
-    def told(self, limit: float, otherwise: Use) -> Iterator[Slice]:
+    def slices(self, limit: float, otherwise: Use) -> Iterator[Slice]:
         """Yield the slices of computation: useful up to `limit` of work done, `otherwise` beyond.
 
         A slice that contains `limit` is cut in two, in proportion to the work done.
@@ -236,12 +236,12 @@ class Lineage:
             limits[span.run.number], limit = limit, span.run.event.saved
             span = self._source(span)
         for number, span in self.runs.items():
-            yield from span.told(limits.get(number, NONE), span.otherwise)
+            yield from span.slices(limits.get(number, NONE), span.otherwise)
 
     def give_up(self) -> Iterator[Slice]:
         """Yield the slices of computation of all runs of a job that was killed: none is useful."""
         for span in self.runs.values():
-            yield from span.told(NONE, span.otherwise)
+            yield from span.slices(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
         """Yield the slices of computation at the log's end: what is saved or under way is lost."""
@@ -249,7 +249,7 @@ class Lineage:
             yield from self.settle()
         held = self._with_sources(span for span in self.runs.values() if span.held)
         for number, span in self.runs.items():
-            yield from span.told(NONE, Use.LOST if number in held else span.otherwise)
+            yield from span.slices(NONE, Use.LOST if number in held else span.otherwise)
 
     def forget(self, now: float) -> Iterator[Slice]:
         """Yield the computation of runs that ended before `now` and from which no run can start any
@@ -267,7 +267,7 @@ class Lineage:
         )
         for number in [it for it in self.runs if it not in kept]:
             span = self.runs.pop(number)
-            yield from span.told(NONE, span.otherwise)
+            yield from span.slices(NONE, span.otherwise)
         # Doubling the number makes the search linear in the number of runs over a job's life.
         self._enough = max(FEW, 2 * len(self.runs))
 

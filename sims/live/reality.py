@@ -216,8 +216,8 @@ class Comparison:
             yield f"  {measured.mean:.4g} [{measured.low:.4g}, {measured.high:.4g}] measured: "
             yield f"  x {ratio.mean:.4f} [{ratio.low:.4f}, {ratio.high:.4f}]"
             for use, theirs, ours in self.uses(it):
-                told = f"{ours.mean:>10.5g} [{ours.low:.5g}, {ours.high:.5g}]"
-                yield f"    {use:<14} {theirs:>10.5g} predicted {told} measured"
+                words = f"{ours.mean:>10.5g} [{ours.low:.5g}, {ours.high:.5g}]"
+                yield f"    {use:<14} {theirs:>10.5g} predicted {words} measured"
         yield from self._explained()
         if len(self.variants) > 1:
             before, after, apart = self.ranks()
@@ -233,15 +233,15 @@ class Comparison:
         late = [it for each in self.measured for it in each.late]
         if late:
             middle, high, most = np.quantile(late, (0.5, 0.99, 1))
-            told = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
-            yield f"late: {len(late):,} parts and messages: {told}"
+            words = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
+            yield f"late: {len(late):,} parts and messages: {words}"
         for theirs, ours in self._pairs:
             ratio = ours.makespan / theirs.makespan
             if ours.missed or abs(ratio - 1) > SAME:
                 delays = ours.delays
-                told = f"{counted(len(delays), 'delay')} of {sum(delays):.3g} s in all"
+                words = f"{counted(len(delays), 'delay')} of {sum(delays):.3g} s in all"
                 died = f"{counted(ours.missed, 'process', 'processes')} died by no command of ours"
-                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {told}, {died}"
+                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {words}, {died}"
 
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:

@@ -114,7 +114,7 @@ class Blocks:
         last = place.max(initial=0)
         return np.where((place >= 0) & (place < last), place, -1)
 
-    def told(self, submitted: Floats, unit: str) -> str:
+    def text(self, submitted: Floats, unit: str) -> str:
         """Return a text on which jobs an interval over these blocks rests, and to what it
         generalizes."""
         blocks = self.of(submitted)

@@ -287,7 +287,7 @@ class SpreadNumbers:
             return None
         return cls(float(known.mean()), *np.percentile(known, (50, 90, 95, 99)).tolist())
 
-    def told(self, number: Callable[[float], str]) -> str:
+    def text(self, number: Callable[[float], str]) -> str:
         """Return the statistics as a text for people; `number` formats each of them."""
         mean, median, *tail = map(number, astuple(self))
         return f"mean {mean}, median {median}, 90 % {tail[0]}, 95 % {tail[1]}, 99 % {tail[2]}"

@@ -14,7 +14,7 @@ from attrs import evolve, frozen
 from rich.table import Column, Table
 
 from sims.campaign.axes import as_toml
-from sims.campaign.cells import Gauge, RunStatus
+from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Verdict
 from sims.campaign.intervals import LEVEL, Estimate, mean_of, rounded
 from sims.campaign.plan import Case
@@ -200,7 +200,7 @@ def observed(
 # --- views ------------------------------------------------------------------------------------
 
 
-def ratios(results: Results, gauge: Gauge | None = None) -> list[Value]:
+def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
     """Return each variant's mean over the baseline's, paired by seed, of one measure (default: the
     first)."""
     return [

@@ -256,13 +256,13 @@ def axis_words(key: str, unit: str) -> str:
     """Return what a picture's axis calls a scenario's key, or the argument of a user's function: a
     time with the `unit` of its values, if they have one."""
     place, _, name = key.rpartition(".")
-    told = name.replace("_", " ")
+    words = name.replace("_", " ")
     if place:
-        told = f"{told} ({place.replace('.', ' ').replace('_', ' ')})"
+        words = f"{words} ({place.replace('.', ' ').replace('_', ' ')})"
     keys = (it for table in tables() if table.place == place for it in table.keys)
     timed = any(it.name == name and it.type.split()[0] == "time" for it in keys)
-    told = CALLED.get(key, told)
-    return f"{told}, {unit}" if timed and unit else told
+    words = CALLED.get(key, words)
+    return f"{words}, {unit}" if timed and unit else words
 
 
 def _resolved(node: Any, definitions: Json | None = None) -> Any:

@@ -281,7 +281,7 @@ class OneOf:
     def _written(self, tag: str, handler: GetJsonSchemaHandler) -> list[Json]:
         """Return the schemas of all forms in which a member may be written."""
         member = self.members[tag]
-        # Within another schema it is told as it tells itself.
+        # Within another schema it is written as it writes itself.
         table = handler(core.definitions_schema(_built(member).core_schema, []))
         if not self.named:
             return [table]

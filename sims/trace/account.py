@@ -184,8 +184,8 @@ class FlowAccount:
         yield f"where its {in_units(float(total), unit)} went:"
         for part, time in self.spent.items():
             if time:
-                told = in_units(float(time), unit)
-                yield f"  {part.value:<16}{told:>22}  {float(time / total):>6.1%}"
+                text = in_units(float(time), unit)
+                yield f"  {part.value:<16}{text:>22}  {float(time / total):>6.1%}"
 
     def settle(self, now: float, head: Head | None, fate: Part) -> None:
         """Enter all time from `since` to `now`.

@@ -27,7 +27,7 @@ from sims.telling import Clock, counted
 from sims.trace import Span
 from sims.trace.account import FlowAccount
 from sims.trace.ranking import Ranking, wanted
-from sims.trace.tale import Tale
+from sims.trace.story import JobStory
 from sims.trace.wait import Wait
 from sims.trace.watch import Waits
 
@@ -105,42 +105,42 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
     which workers: a million events take a few seconds. Raises InputError as LogFile does, and
     ValueError or LookupError where an event contradicts earlier ones.
     """
-    tale, waits = Tale(job), Waits(job)
+    story, waits = JobStory(job), Waits(job)
     lines, after = Lines(log, waits.history, waits), 0.0
     with log.skimmed(), rare_collections():
         for number, line in skim(log):
             if not waits.over:
-                mine = tale.named in line and tells_of_holding(line)
+                mine = story.named in line and tells_of_holding(line)
                 # While the job does not wait, lines of other jobs are only kept: most of them
                 # cancel out before the next wait begins.
                 (lines.put if waits.idle and not mine else lines.tell)(number, line)
-            if number == 1 or tale.concerns(line):
+            if number == 1 or story.concerns(line):
                 record = log.decoded(number, line, after)
                 if record is not None:
-                    tale(record)
+                    story(record)
                     after = record.t
     last = log.last
     assert last is not None
-    tale.stop(last.t)
+    story.stop(last.t)
     waits.close()
-    explain(tale, waits)
-    if tale.root is None:
+    explain(story, waits)
+    if story.root is None:
         return None
-    return Trace(job, tale.clock, tale.root, tale.account, waits.done)
+    return Trace(job, story.clock, story.root, story.account, waits.done)
 
 
-def explain(tale: Tale, waits: Waits) -> None:
+def explain(story: JobStory, waits: Waits) -> None:
     """Add the reasons for each wait to a job's life, and name the jobs that preempted its runs."""
     since = {wait.since: wait for wait in waits.done}
-    for span in tale.waits:
+    for span in story.waits:
         if span.start in since:
             span.children += since[span.start].spans()
     for seq, other in waits.preempted.items():
-        started, name = tale.started, other.job.name
+        started, name = story.started, other.job.name
         by = f"the order {Ranking.of(started).name} puts it first"
         why = by if started.preempts else "by the policy's choice"
         size = counted(wanted(other), "processor")
-        tale.cancelled[seq].title += f", preempted by {name}, which starts on {size}: {why}"
+        story.cancelled[seq].title += f", preempted by {name}, which starts on {size}: {why}"
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:

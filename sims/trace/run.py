@@ -51,7 +51,7 @@ VERBS, GOING_ON = ("receives", "sends"), ("goes on receiving", "goes on sending"
 
 
 @define(eq=False)
-class ToldRun(Course):
+class RunStory(Course):
     """The description of one run in `span`, and then of the time for which its job keeps its
     members.
 
@@ -260,7 +260,7 @@ class Messages:
         self.sizes = {TransferKind.PROGRAM: event.program, TransferKind.DATA: event.data, **images}
 
     def start(
-        self, event: TransferStarted, run: ToldRun, record: Record, verbs: Sequence[str] = VERBS
+        self, event: TransferStarted, run: RunStory, record: Record, verbs: Sequence[str] = VERBS
     ) -> None:
         """Open a span: the worker holds a channel of the link from now on."""
         what, left = MESSAGES[event.kind], event.left
@@ -270,7 +270,7 @@ class Messages:
         title = f"{worker_of(run.started, event.worker)} {verb} {what}"
         self.spans[event.worker] = (run.doing or run.span).below(title, record)
 
-    def go_on(self, run: ToldRun, record: Record) -> None:
+    def go_on(self, run: RunStory, record: Record) -> None:
         """Continue, in a run that starts, the messages that the run before left under way.
 
         Such a message gets a span in both runs.

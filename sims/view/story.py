@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from actors.runtime import Record
 from sims.history import Job, Listener, Run
-from sims.telling import told
+from sims.telling import event_text
 
 Numbers = NDArray[np.int64]
 V = TypeVar("V", Sequence[str], NDArray[Any])
@@ -59,7 +59,7 @@ class Story(Listener):
         """Take in the log's next event."""
         self._times.append(record.t)
         self._causes.append(NOTHING if record.cause is None else record.cause)
-        self._words.append(told(record.event))
+        self._words.append(event_text(record.event))
         if len(self._words) == PIECE:
             self._pack()
 

@@ -29,7 +29,7 @@ def p90(values: Floats) -> float:
 
 def test_the_warm_up_and_the_last_block_are_cut() -> None:
     assert WEEKS.of(SUBMITTED).tolist() == OF
-    told = WEEKS.told(SUBMITTED, "s")
+    told = WEEKS.text(SUBMITTED, "s")
     assert "over 3 blocks of 10 s, of 6 of 9 jobs" in told and "the first 20 s" in told
 
 

@@ -7,18 +7,18 @@ import pytest
 from actors.events import CopiesSettled, Outcome, RunEnded
 from sims.durations import Seconds, in_unit, seconds
 from sims.errors import InputError
-from sims.telling import amount_of, counted, in_units, moment, time_axis, told
+from sims.telling import amount_of, counted, event_text, in_units, moment, time_axis
 
 
 def test_events_are_told_with_the_words_of_the_log() -> None:
-    assert told(RunEnded("a job", 3, Outcome.LOST, 2.5)) == (
+    assert event_text(RunEnded("a job", 3, Outcome.LOST, 2.5)) == (
         "RunEnded: job a job, run 3, outcome lost, done 2.5"
     )
 
 
 def test_columns_are_told_by_their_first_values_and_their_length() -> None:
     many = tuple(map(float, range(9)))
-    assert told(CopiesSettled(("a",), (0,), (9,), many, (None,))) == (
+    assert event_text(CopiesSettled(("a",), (0,), (9,), many, (None,))) == (
         "CopiesSettled: jobs (a), runs (0), copies (9), "
         "done (0 1 2 3 4 5 6 7 ... 9 in all), completed (None)"
     )

@@ -34,13 +34,13 @@ def against(results: Results, reference: str, unprotected: str) -> Iterator[Valu
     The variant `unprotected` does not depend on the size of an image, so it has one value for all
     sizes.
     """
-    finished, told = results.finished(), set()
+    finished, shown = results.finished(), set()
     ends = Counter((case.point, case.variant, it.end) for (case, _), it in finished)
     for place, made in runs(results, cut_off=True).items():
         for who, values in made.items():
             at = without(place, "image") if who == unprotected else place
-            if who != reference and (at, who) not in told:
-                told.add((at, who))
+            if who != reference and (at, who) not in shown:
+                shown.add((at, who))
                 ratio = ratio_of(known(values), known(made[reference]), LEVEL)
                 assert ratio is not None
                 yield Value(at, who, f"mean flowtime / {reference}'s", ratio)

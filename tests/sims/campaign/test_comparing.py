@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sims.campaign import Campaign
-from sims.campaign.axes import as_toml, axis, told
+from sims.campaign.axes import as_toml, axis, settings_text
 from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
 from sims.campaign.intervals import mean_of, ratio_of
@@ -31,7 +31,7 @@ LEVEL = 0.95
 
 def cases_of(*words: str, file: Path = VOLATILE, **more: Any) -> list[Case]:
     settings = combined([axis(word) for word in words])
-    variants = {told(it): dict(it) for it in settings}
+    variants = {settings_text(it): dict(it) for it in settings}
     own = {"job.iterations": 2} if "volatile" in file.name else {}
     name = file.stem
     return list(

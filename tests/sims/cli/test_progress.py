@@ -14,7 +14,7 @@ from rich.console import Console
 
 from actors.events import ScenarioStarted
 from sims.cli import commands, progress
-from sims.cli.commands import Patience, printing
+from sims.cli.commands import SilenceWatch, printing
 from sims.cli.live import ShowLive
 from sims.cli.progress import Count, ShowProgress, bar
 from tests.sims.cli.commands import TINY, Shell, ended, environment, spawn
@@ -209,4 +209,4 @@ def test_what_is_printed_passes_as_it_is(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_of_a_long_command_only_the_beginning_is_told() -> None:
-    assert Patience("run " + "x" * 100).line() == f"still at `holdfast run {'x' * 56} ...`"
+    assert SilenceWatch("run " + "x" * 100).line() == f"still at `holdfast run {'x' * 56} ...`"

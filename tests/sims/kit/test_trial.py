@@ -58,25 +58,25 @@ def test_an_answer_that_cannot_be_carried_out_is_found_in_its_smallest_form(
 ) -> None:
     finding = only(policy, point)
     assert finding.wrong is Wrong.ANSWER
-    assert told in finding.told
+    assert told in finding.problem
     assert view in finding.view
 
 
 def test_attempts_that_are_left_out_are_found() -> None:
     finding = only(bad.FewerAttempts(), Point.BATCH_ALLOCATION)
-    assert (finding.wrong, "2 attempts in all" in finding.told) == (Wrong.ANSWER, True)
+    assert (finding.wrong, "2 attempts in all" in finding.problem) == (Wrong.ANSWER, True)
 
 
 def test_what_a_policy_raises_is_told_with_its_place_and_the_smallest_view() -> None:
     finding = {it.wrong: it for it in Trial(bad.raises, Point.STRATEGY).findings()}[Wrong.RAISES]
-    assert "KeyError: 'nothing' (bad.py, line" in finding.told
+    assert "KeyError: 'nothing' (bad.py, line" in finding.problem
     assert finding.view.count("Queued(") == 2 + finding.view.count("failed=[Queued(")
 
 
 def test_a_change_of_the_view_is_found() -> None:
     finding = only(bad.pops_the_queue, Point.STRATEGY)
     assert finding.wrong is Wrong.MUTATES
-    assert "afterwards it reads" in finding.told
+    assert "afterwards it reads" in finding.problem
 
 
 @pytest.mark.parametrize("policy", [bad.draws_by_itself, bad.Remembers()])
@@ -90,7 +90,7 @@ def test_another_answer_to_the_same_question_is_found(policy: Any) -> None:
 def test_who_answers_too_late_or_never_is_found(policy: Any, point: Point) -> None:
     finding = only(policy, point, patience=0.1)
     assert finding.wrong is Wrong.SLOW
-    assert "0.1 s" in finding.told
+    assert "0.1 s" in finding.problem
 
 
 def test_who_starts_nothing_where_nothing_else_will_happen_is_found() -> None:

@@ -19,7 +19,7 @@ from sims.log import LogFile
 from sims.trace.account import Part
 from sims.trace.read import find_life
 from tests.sims.kinds import EVERY, records_of
-from tests.sims.trace.test_tale import life
+from tests.sims.trace.test_story import life
 from tests.sims.worlds import Table, play, write
 
 ALIKE = {

@@ -15,7 +15,7 @@ from sims.log import LogFile
 from sims.scenario.loader import load
 from sims.trace import Span
 from sims.trace.read import explain, find_life
-from sims.trace.tale import Tale
+from sims.trace.story import JobStory
 from sims.trace.watch import Waits
 from sims.world import run
 from tests.sims.kinds import EVERY, records_of, written
@@ -48,13 +48,13 @@ def test_a_life_is_told_as_its_story_was_checked_by_hand(path: Path, tmp_path: P
     assert [line.partition("  (#")[0] for line in told.splitlines()] == story["told"].splitlines()
 
 
-def life(records: Sequence[Record], job: str = "a") -> Tale:
+def life(records: Sequence[Record], job: str = "a") -> JobStory:
     """A job's, from all records."""
-    tale = Tale(job)
+    story = JobStory(job)
     for record in records:
-        tale(record)
-    tale.stop(records[-1].t)
-    return tale
+        story(record)
+    story.stop(records[-1].t)
+    return story
 
 
 def everything(span: Span) -> Iterator[tuple[Span, Span]]:

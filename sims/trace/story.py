@@ -32,14 +32,14 @@ from sims.history import History, Job, Listener, Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
-from sims.trace.run import Messages, ToldRun
+from sims.trace.run import Messages, RunStory
 from sims.trace.words import TITLES, About, Described, described
 
 WORKER = re.compile(rb'"worker":(\d+)')
 
 
 @define
-class Tale(Listener):
+class JobStory(Listener):
     """The life of one job, built by calling it with the records whose lines it `concerns`.
 
     `root` is None while the log has not mentioned the job.
@@ -55,7 +55,7 @@ class Tale(Listener):
     history: History = field(factory=History)
     """History of this job alone."""
     _messages: Messages = field(factory=Messages)
-    _runs: dict[int, ToldRun] = field(factory=dict)
+    _runs: dict[int, RunStory] = field(factory=dict)
     _top: Span = field(init=False)
     """Span below which runs are added: the root, or the present iteration."""
     _completed: Head | None = None
@@ -197,7 +197,7 @@ class Tale(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         self._stop_waiting(record.t)
         span = self._top.below(self._title(run), record)
-        description = ToldRun(run, self.history, self.started, span)
+        description = RunStory(run, self.history, self.started, span)
         self._runs[run.number] = description
         self.account.runs.append(description)
 
@@ -283,5 +283,5 @@ class Tale(Listener):
         self._messages.stop(event, self.started.unit, record.t)
 
 
-def _progress(run: ToldRun) -> float:
+def _progress(run: RunStory) -> float:
     return run.pieces[-1].done / (run.run.event.work or 1)
