@@ -1,4 +1,4 @@
-"""Faults of units whose clocks pass only while one of their workers computes (fleets' rule F4)."""
+"""Faults of units whose clocks pass only while one of their workers computes (rules.md, F4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that run as one or several copies: how copies are placed, started and ended (WORLD.md,
+"""Jobs that run as one or several copies: how copies are placed, started and ended (rules.md,
 P5)."""
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class JobOfCopies(Job):
 
     def furthest(self) -> State | None:
         """Return the state of the run under way that has most work done; of several equally far,
-        that of the run with the lowest worker (WORLD.md, P5)."""
+        that of the run with the lowest worker (rules.md, P5)."""
         if not self.copies:
             return None
         now = self.now

@@ -60,7 +60,7 @@ class Copy(Generic[R]):
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
     unheard: dict[int, float] = field(init=False, factory=dict)
-    """Maps members that have gone DOWN without their job's knowledge (WORLD.md, F1) to the time of
+    """Maps members that have gone DOWN without their job's knowledge (rules.md, F1) to the time of
     that."""
     fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """Maps members that have not been UP since they went DOWN to the time and the event number of
@@ -70,7 +70,7 @@ class Copy(Generic[R]):
     taken: int = field(init=False, default=0)
     """Number of complete checkpoints, over all runs of the copy."""
     stored: State | None = field(init=False, default=None)
-    """The last checkpoint that is at the master too (WORLD.md, P9)."""
+    """The last checkpoint that is at the master too (rules.md, P9)."""
     fetches: bool = field(init=False, default=False)
     """Whether its next run begins from that checkpoint, which its members then fetch."""
 

@@ -103,7 +103,7 @@ class Dispatcher(Actor):
     tracker: CauseTracker | None = field(init=False, default=None)
     """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
     unheard: dict[int, int] = field(init=False, factory=dict)
-    """Maps workers that have gone DOWN undetected (WORLD.md, F1) to the number of that event."""
+    """Maps workers that have gone DOWN undetected (rules.md, F1) to the number of that event."""
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
     """Maps members that are to be replaced to their copy and the number of the event by which they
     went DOWN."""
@@ -196,7 +196,7 @@ class Dispatcher(Actor):
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
         """Replace the members that are to be replaced as far as there are free workers, the lowest
-        member first (WORLD.md, P10); yield each copy with all its members. Jobs start runs only
+        member first (rules.md, P10); yield each copy with all its members. Jobs start runs only
         after all replacements: of one job's runs the copy that was placed earlier has the lower
         number (R4)."""
         served: dict[int, int] = {}

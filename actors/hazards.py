@@ -1,4 +1,4 @@
-"""Hazards are silent errors of runs, faults of workers (WORLD.md, W1 and R3), and their owners."""
+"""Hazards are silent errors of runs, faults of workers (rules.md, W1 and R3), and their owners."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Hazard(Actor):
     fault: Fail
     """The downtime and detection of each fault; an outage has a downtime of its own."""
     nodes: Sequence[Sequence[int]] | None = None
-    """The workers of each node, or rack, where these fail as one (WORLD.md, N1); None: workers fail
+    """The workers of each node, or rack, where these fail as one (rules.md, N1); None: workers fail
     by themselves."""
     spread: Spread | None = None
     """Strikes other nodes of a rack at the same instant; None: nothing does."""

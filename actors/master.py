@@ -1,4 +1,4 @@
-"""The master lets at most n_com messages pass at once (bounded multi-port; WORLD.md, L1)."""
+"""The master lets at most n_com messages pass at once (bounded multi-port; rules.md, L1)."""
 
 from __future__ import annotations
 

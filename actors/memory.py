@@ -1,4 +1,4 @@
-"""A worker's memory holds programs, data, an image, and a part of one message (WORLD.md, W2)."""
+"""A worker's memory holds programs, data, an image, and a part of one message (rules.md, W2)."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ UP = WorkerState.UP
 
 
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Take the lowest free numbers (WORLD.md, D2)."""
+    """Take the lowest free numbers (rules.md, D2)."""
     return numbers.lowest(count)
 
 
@@ -48,7 +48,7 @@ class Pool:
     """Whether workers change state or speed; the copy that holds each worker is then recorded."""
     take: Take = lowest
     spares: int = 0
-    """Number of workers from P on that start no job: they replace members that are away (WORLD.md,
+    """Number of workers from P on that start no job: they replace members that are away (rules.md,
     P10)."""
     named: bool = False
     """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not

@@ -5,7 +5,7 @@ from __future__ import annotations
 from attrs import define
 
 NEGLIGIBLE = 1e-12
-"""Share of a whole below which a remainder is nothing (WORLD.md, One instant): sums of decimals
+"""Share of a whole below which a remainder is nothing (rules.md, One instant): sums of decimals
 differ from what they are on paper."""
 
 

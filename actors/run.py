@@ -1,4 +1,4 @@
-"""A run is one execution of (part of) a job's work on the members that it holds (WORLD.md, R).
+"""A run is one execution of (part of) a job's work on the members that it holds (rules.md, R).
 
 A run is a table of states: `Run.answers` maps (step, stimulus) to the method that answers. How a
 run takes checkpoints is its protection's answer (`actors/protection/saving.py`).
@@ -47,7 +47,7 @@ class Step(enum.IntEnum):
     """
 
     STARTING = 0
-    """Workers are chosen, and processes start, before members fetch anything (fleets' rule R5)."""
+    """Workers are chosen, and processes start, before members fetch anything (rules.md, R5)."""
     STAGING_IN = 1
     """Members fetch what they lack (L2)."""
     PREPARING = 2

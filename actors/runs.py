@@ -1,4 +1,4 @@
-"""Jobs whose runs depend on their members' changes of state and speed (WORLD.md, R)."""
+"""Jobs whose runs depend on their members' changes of state and speed (rules.md, R)."""
 
 from __future__ import annotations
 

@@ -336,7 +336,7 @@ class Scheduler(Dispatcher):
 
     def hear_of_free_workers(self) -> None:
         """Tell the decider of faults of workers that no copy holds any more: those are known at
-        once (WORLD.md, F1)."""
+        once (rules.md, F1)."""
         for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:
             self._hear(worker, DOWN, self.unheard.pop(worker))
 

@@ -41,7 +41,7 @@ TRANSFER_DUE = TransferDue()
 
 @define(eq=False)
 class TransferClient(Actor):
-    """Fetches what its run needs and sends its image, through the master (WORLD.md, L).
+    """Fetches what its run needs and sends its image, through the master (rules.md, L).
 
     Changes of its state are `Worker`'s business, which calls `moved`.
     """
@@ -75,7 +75,7 @@ class TransferClient(Actor):
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
         """Suspend, resume or lose its messages as its state has changed; called only where there is
         a master. `hidden`: its run's job does not know yet, and a message that passes is lost but
-        keeps its channel (WORLD.md, F1)."""
+        keeps its channel (rules.md, F1)."""
         if state is DOWN:
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.

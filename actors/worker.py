@@ -37,7 +37,7 @@ class Worker(TransferClient):
     """A processor that computes while UP, waits while RECLAIMED, and forgets when DOWN (volatile13,
     section III.B).
 
-    Its owner's states, its faults and its speed add up (WORLD.md, W1). The scheduler reports its
+    Its owner's states, its faults and its speed add up (rules.md, W1). The scheduler reports its
     changes to the job that holds it.
     """
 
@@ -60,7 +60,7 @@ class Worker(TransferClient):
     """A fault that strikes at this instant."""
     _hidden: tuple[float, int] | None = field(init=False, default=None)
     """Latest time until which a job that holds it does not know of its fault, and number of the
-    event with which it went DOWN (WORLD.md, F1)."""
+    event with which it went DOWN (rules.md, F1)."""
     _speed: float = field(init=False, default=1)
 
     def started(self) -> None:

@@ -46,7 +46,7 @@ class NoticeDue:
 @frozen
 class Needs:
     """Sizes of the messages that each member of a job's runs fetches from the master, in time units
-    of a channel. A message of size 0 is held from the start (WORLD.md, L2)."""
+    of a channel. A message of size 0 is held from the start (rules.md, L2)."""
 
     label: str
     """Name of the program: jobs with one label share it."""
@@ -180,7 +180,7 @@ class YieldChannel:
 @message
 class MessageLost:
     """Worker to master: the message that passes is lost, and its channel stays taken until I need
-    none (WORLD.md, F1)."""
+    none (rules.md, F1)."""
 
     index: int
 

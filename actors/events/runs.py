@@ -1,6 +1,6 @@
 """Events of runs and of their checkpoints. A run executes a job's work, or a part of it, on the
-members that it holds (WORLD.md, R); checkpoints are begun, taken, stored, lost and discarded
-(WORLD.md, P).
+members that it holds (rules.md, R); checkpoints are begun, taken, stored, lost and discarded
+(rules.md, P).
 
 A run is identified by (job, run), with runs counted from 0 within their job in the order of their
 starts.

@@ -1,5 +1,5 @@
-"""Events of workers: their nodes, states, speeds and prices (WORLD.md, W1, N1, O1, F1), and the
-messages on the master's channels (WORLD.md, L1 to L4)."""
+"""Events of workers: their nodes, states, speeds and prices (rules.md, W1, N1, O1, F1), and the
+messages on the master's channels (rules.md, L1 to L4)."""
 
 from __future__ import annotations
 

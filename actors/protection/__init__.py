@@ -1,5 +1,5 @@
 """Protections answer what a job's next run begins from, how it takes checkpoints, what a loss
-destroys and what a failure costs (WORLD.md, P). They know nothing of queues and platforms.
+destroys and what a failure costs (rules.md, P). They know nothing of queues and platforms.
 
 `rules.py` holds what a scenario says of a job's protection, `plan.py` what follows from it for one
 run, `saving.py` how checkpoints are taken, `protection.py` and `buddies.py` the three protections.

@@ -1,4 +1,4 @@
-"""Buddies keep each other's checkpoints in memory (WORLD.md, P2; malleable17, section 3.1)."""
+"""Buddies keep each other's checkpoints in memory (rules.md, P2; malleable17, section 3.1)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
 
 def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
     """Return pairs on different nodes, of `node` workers each, wherever that can be done. An odd
-    last member joins the first pair (WORLD.md, N1)."""
+    last member joins the first pair (rules.md, N1)."""
     half = len(members) // 2
     if not half or len({n // node for n in members}) == len(members):
         return groups(members)

@@ -1,4 +1,4 @@
-"""The saved states from which a run can continue, and the plan of a run (WORLD.md, P)."""
+"""The saved states from which a run can continue, and the plan of a run (rules.md, P)."""
 
 from __future__ import annotations
 

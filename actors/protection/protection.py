@@ -1,5 +1,5 @@
 """The questions that every protection answers, and the two protections that do not keep a job's
-members: re-execution (WORLD.md, P1) and images (P3)."""
+members: re-execution (rules.md, P1) and images (P3)."""
 
 from __future__ import annotations
 

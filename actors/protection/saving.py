@@ -1,4 +1,4 @@
-"""Runs take their checkpoints standing still or working on meanwhile (WORLD.md, P8), on two levels
+"""Runs take their checkpoints standing still or working on meanwhile (rules.md, P8), on two levels
 (P9), and when an owner gives notice (O1)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Starts copies of a job, and applies changes of workers' states and speeds to copies (WORLD.md,
+"""Starts copies of a job, and applies changes of workers' states and speeds to copies (rules.md,
 W1, R2, P2 and P5)."""
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Decider:
         self.decides_now = False
 
     def spares_described(self) -> None:
-        """Note that the platform has spares, on which no job starts (WORLD.md, P10)."""
+        """Note that the platform has spares, on which no job starts (rules.md, P10)."""
 
     # --- notifications ---------------------------------------------------------------------------
 
@@ -162,6 +162,11 @@ class Enrolment(Decider):
     replaced: dict[str, None] = Factory(dict)
     """Jobs of which a run was cancelled at this instant to make way for another run of the same
     job."""
+
+    def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
+        super().state_changed(worker, state, copy, seq)
+        if worker >= self.w.able and copy is None:
+            self.triggers.pop()  # no policy is asked because of a spare that nobody holds
 
     def submitted(self, job: Job, since: int) -> None:
         Decider.submitted(self, job, since)

@@ -37,7 +37,7 @@ class Law(enum.Enum):
 
 
 class Phase(enum.IntEnum):
-    """Phases of an instant, in the order in which they happen (WORLD.md, One instant)."""
+    """Phases of an instant, in the order in which they happen (rules.md, One instant)."""
 
     MESSAGES = 0
     PARTS = 1

@@ -1,5 +1,5 @@
 """Passes messages through the master's link: what members fetch and send, which of them get a
-channel, and when (WORLD.md, L1 to L4, W2)."""
+channel, and when (rules.md, L1 to L4, W2)."""
 
 from __future__ import annotations
 

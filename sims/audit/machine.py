@@ -1,5 +1,5 @@
 """Checks mechanisms of real machines: notices, late detection of faults, and replacement of members
-(WORLD.md, O1, F1 and P10)."""
+(rules.md, O1, F1 and P10)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Follows the parts of a run: how long each takes, what a change of members does to it, and how it
-ends: lost, failed, cancelled, killed or completed (WORLD.md, R1 to R4, P5)."""
+ends: lost, failed, cancelled, killed or completed (rules.md, R1 to R4, P5)."""
 
 from __future__ import annotations
 

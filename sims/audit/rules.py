@@ -1,4 +1,4 @@
-"""Derives from a job's protection the times, periods and initial states of its runs (WORLD.md,
+"""Derives from a job's protection the times, periods and initial states of its runs (rules.md,
 P)."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Follows a run from its start to its end: its stages, what it saves, and what a first checkpoint
-reveals (WORLD.md, R and P)."""
+reveals (rules.md, R and P)."""
 
 from __future__ import annotations
 

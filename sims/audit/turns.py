@@ -17,7 +17,7 @@ from actors.runtime import Event, Record
 from sims.audit.law import IMMEDIATE, Broken, Law, Phase, as_text, check, fits
 
 INSTANT = NEGLIGIBLE = 1e-12
-"""Relative tolerance below which two times are one instant and a remainder is zero (WORLD.md, One
+"""Relative tolerance below which two times are one instant and a remainder is zero (rules.md, One
 instant)."""
 LATER = 1 << 40
 """Number larger than any number of runs: sorts a turn behind those of runs."""

@@ -139,7 +139,7 @@ class Free:
         return tuple(compress(both, map(and_, apart, apart[1:])))
 
     def lowest(self, wanted: int) -> Spans:
-        """Return the lowest numbers, or all if there are fewer (WORLD.md, D2)."""
+        """Return the lowest numbers, or all if there are fewer (rules.md, D2)."""
         if wanted >= self.count:
             return self.spans
         sizes = list(accumulate(self._sizes()))

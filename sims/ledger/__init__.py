@@ -161,7 +161,7 @@ class Ledger:
 
     def held(self, job: str | None = None) -> Account:
         """Return, by use, the time for which the job (or all jobs) held workers; call it after
-        `close` (WORLD.md, M1)."""
+        `close` (rules.md, M1)."""
         if job is not None:
             return self.by_job[job] | {Use.DOWN: self.down[job]}
         away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}

@@ -1,4 +1,4 @@
-"""Turns a history's spans into slices of processor time (WORLD.md, Ledger)."""
+"""Turns a history's spans into slices of processor time (rules.md, Ledger)."""
 
 from __future__ import annotations
 

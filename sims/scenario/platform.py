@@ -1,6 +1,6 @@
 """All workers of a scenario by number, and the costs of moving data to and between them.
 
-The master's bounded multi-port link is that of volatile13, section III.B (WORLD.md, L); the link
+The master's bounded multi-port link is that of volatile13, section III.B (rules.md, L); the link
 between workers that of malleable17, sections 3.1 and 3.3.
 """
 
@@ -178,7 +178,7 @@ class Platform:
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) that the worker's owner gives it from time 0 on.
 
-        Within a reclaim the state is RECLAIMED unless it is DOWN (WORLD.md, W1).
+        Within a reclaim the state is RECLAIMED unless it is DOWN (rules.md, W1).
         """
         changes = self[worker].availability.changes(rng)
         if worker not in self.reclaims:

@@ -1,5 +1,5 @@
 """The `[protection]` section: what a job's runs save, and from what the next run continues
-(WORLD.md, P)."""
+(rules.md, P)."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def test_members_are_paired_by_number_and_an_odd_last_one_makes_a_ring(
     assert groups(members) == expected
 
 
-# --- exposure: workers times computing time since the last verified point (WORLD.md, R3) ----------
+# --- exposure: workers times computing time since the last verified point (rules.md, R3) ----------
 
 TEN = {"p": 1, "t": 10, "protection": "images"}
 BOTH = TEN | {"p": 2}

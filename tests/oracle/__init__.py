@@ -1,4 +1,4 @@
-"""An independent simulator of the one world's rules (WORLD.md), written from the rules alone.
+"""An independent simulator of the one world's rules (rules.md), written from the rules alone.
 
 It knows nothing of actors/, policies/ and sims/: the real one world is held against it, on random
 scenarios (`python -m tests.oracle`). It computes in exact fractions, and is slow and plain.

@@ -1,5 +1,5 @@
 """Rules that need two things to meet at once: a checkpoint cut short at a job's very end, a message
-that waits beside a new one, two faults of one worker at one instant (WORLD.md, L3, W1 and F1)."""
+that waits beside a new one, two faults of one worker at one instant (rules.md, L3, W1 and F1)."""
 
 from __future__ import annotations
 

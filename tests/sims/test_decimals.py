@@ -1,4 +1,4 @@
-"""Numbers that no float is: what coincides on paper coincides (WORLD.md, One instant)."""
+"""Numbers that no float is: what coincides on paper coincides (rules.md, One instant)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom a run gets, what members lose and what they take along (WORLD.md, D2, R2, W2)."""
+"""Whom a run gets, what members lose and what they take along (rules.md, D2, R2, W2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected values of the one world: every rule of WORLD.md, through scenario files."""
+"""Expected values of the one world: every rule of rules.md, through scenario files."""
 
 from __future__ import annotations
 

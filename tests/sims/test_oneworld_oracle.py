@@ -84,7 +84,7 @@ MEMBERS: Table = {
 def test_a_member_is_replaced_as_its_first_fault_says(
     faults: list[list[int]], replaced: int
 ) -> None:
-    """WORLD.md, P10: a later fault of which nobody has heard changes nothing."""
+    """rules.md, P10: a later fault of which nobody has heard changes nothing."""
     scenario = SPARE | {"jobs": [MEMBERS], "faults": faults}
     expected = simulate(scenario)
     assert [run[2:4] for run in expected["runs"]] == [[[0, 1], 0], [[0, 2], replaced]]

@@ -252,7 +252,7 @@ class PackDecider(Decider):
     def _possible(self, resizes: Sequence[Resize]) -> Sequence[Resize]:
         """Return the resizes that are possible now. Policies count what one application gives as
         available to others, but spares and members that are not UP become available to none, so
-        applications that grow get as many fewer workers (WORLD.md, P10)."""
+        applications that grow get as many fewer workers (rules.md, P10)."""
         pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
         if not (pool.away or pool.spares):
             return resizes

@@ -1,4 +1,4 @@
-"""Chooses the free workers that a run gets, where workers differ (WORLD.md, D2)."""
+"""Chooses the free workers that a run gets, where workers differ (rules.md, D2)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Programmed:
 @frozen
 class ByNode:
     """Chooses whole nodes as far as the job fills them; the rest is placed on the node where it
-    leaves the fewest workers free (WORLD.md, N2)."""
+    leaves the fewest workers free (rules.md, N2)."""
 
     node: int
     """Number of workers of a node."""

@@ -22,7 +22,7 @@ from sims.scenario.trace_files import TraceFile
 from sims.scenario.workload import Workload, asked_of
 
 RESOLUTION = 1e-12
-"""Share of a time below which a difference to that time is nothing (WORLD.md, "One instant")."""
+"""Share of a time below which a difference to that time is nothing (rules.md, "One instant")."""
 MOST_CHECKPOINTS = 10**9
 """Largest number of checkpoints of one job; at 10 microseconds each, so many take three hours to
 simulate."""

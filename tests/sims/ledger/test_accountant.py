@@ -1,4 +1,4 @@
-"""What processor-time went to, rule by rule, on logs made by hand (WORLD.md, Ledger)."""
+"""What processor-time went to, rule by rule, on logs made by hand (rules.md, Ledger)."""
 
 from __future__ import annotations
 

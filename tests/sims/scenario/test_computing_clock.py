@@ -1,4 +1,4 @@
-"""Faults whose clocks pass only while the workers of a unit compute (fleets' rule F4)."""
+"""Faults whose clocks pass only while the workers of a unit compute (rules.md, F4)."""
 
 from __future__ import annotations
 

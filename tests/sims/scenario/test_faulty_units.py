@@ -1,5 +1,5 @@
 """Laws of faults that are of some units only, racks that fail as one, and faults that spread within
-a rack (fleets' rules F2 and F3)."""
+a rack (rules.md, F2 and F3)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Every run starts up before its members fetch anything, and a run whose workers a policy chooses
-spends the choice before that (fleets' rule R5)."""
+spends the choice before that (rules.md, R5)."""
 
 from __future__ import annotations
 
