@@ -87,7 +87,7 @@ def test_a_run_is_exposed_while_it_computes(
 # --- what is told ---------------------------------------------------------------------------------
 
 
-def test_a_run_that_never_ends_is_told_with_who_waits() -> None:
+def test_a_run_that_never_ends_is_reported_with_the_jobs_that_wait() -> None:
     with pytest.raises(Deadlock, match="1 of 1 jobs"):
         play({"workers": 1, "jobs": [TEN], "speeds": [[[0, 1], [3, 0]]]})
 

@@ -24,7 +24,7 @@ def test_a_number_grows_beyond_what_there_is() -> None:
     assert case(15140).files
 
 
-def test_the_cost_is_told_of_workers_whose_trace_no_chain_fits() -> None:
+def test_the_cost_is_reported_workers_whose_trace_no_chain_fits() -> None:
     answer = ask(case(24069))
     assert (answer.code, answer.trouble) == (0, "")
 

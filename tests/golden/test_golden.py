@@ -39,7 +39,7 @@ def test_a_golden_log_breaks_no_law(kind: str, capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().out.endswith("events: every law holds\n")
 
 
-def test_the_life_of_its_job_is_told_as_text_and_as_data(
+def test_the_life_of_its_job_is_reported_as_text_and_as_data(
     kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["trace", str(path_of(kind)), "--job", GOLDEN[kind].job]

@@ -81,7 +81,7 @@ def test_looking_ahead_stops_at_the_processors_that_there_are() -> None:
     assert EndLocal(LookAhead.ANY)(view) == ()
 
 
-def test_greedy_makes_the_whole_schedule_afresh_and_tells_only_what_changes() -> None:
+def test_greedy_makes_the_whole_schedule_afresh_and_shows_only_what_changes() -> None:
     view = View([App(0, 3, (10, 6, 5, 4)), App(1, 1, (18, 7, 6, 5)), App(2, 1, (3, 2, 1, 1))])
     assert Greedy()(view) == (Resize(0, 2), Resize(1, 2))
 

@@ -119,7 +119,9 @@ jobs = [
 """
 
 
-def test_nothing_is_expected_of_whom_another_copy_completes_as_the_oldest_fails() -> None:
+def test_no_end_is_expected_of_an_application_whose_other_copy_completes_as_the_oldest_fails() -> (
+    None
+):
     """The second copy starts at 12 with the first one's 11 of 19 units of work; both verify at 23,
     where errors strike the first alone."""
     records = play(COPIED)

@@ -58,7 +58,7 @@ def test_another_kind_of_job_who_saves_work_or_varies_in_speed_has_no_optimum_he
         reference(load(SCENARIOS / "coupled.toml", [override]), 40, 1)
 
 
-def test_the_first_end_is_told_as_exactly_as_it_is_known() -> None:
+def test_the_first_end_is_reported_as_exactly_as_it_is_known() -> None:
     known = reference(load(SCENARIOS / "coupled.toml"), 39, 60)
     for first, said in {
         OfflineOptimum(7, 7, (), optimal=True): "at 7",

@@ -42,7 +42,7 @@ def test_parts_have_the_number_the_time_and_the_cause_of_their_line() -> None:
     assert len(list(parted([told]))) == 3
 
 
-def test_what_tells_one_event_is_its_own_part() -> None:
+def test_what_shows_one_event_is_its_own_part() -> None:
     record = records_of("figure1")[3]
     assert list(parts(record)) == [record]
 

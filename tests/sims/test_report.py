@@ -54,7 +54,7 @@ def report() -> Report:
     return reported(TWO_JOBS)
 
 
-def test_processor_time_is_told_by_what_it_went_to(report: Report) -> None:
+def test_processor_time_is_reported_by_what_it_went_to(report: Report) -> None:
     spent = {use: float(time) for use, time in report.ledger.total.items() if time}
     assert spent == {Use.USEFUL: 11, Use.LOST: 8, Use.VERIFICATION: 5, Use.IDLE: 4}
     assert report.utilisation == pytest.approx(24 / 28)
@@ -70,7 +70,7 @@ def test_the_queue_is_averaged_over_time(report: Report) -> None:
     assert (report.queue.mean, report.queue.longest) == (pytest.approx(8 / 14), 1)
 
 
-def test_ledgers_per_worker_and_job_are_told_in_a_table(report: Report) -> None:
+def test_ledgers_per_worker_and_job_are_reported_in_a_table(report: Report) -> None:
     assert float(report.ledger.by_worker[1][Use.IDLE]) == 4
     heading, first, *_ = account_table(report.ledger.by_job)
     assert heading.split() == ["useful", "lost", "verification"]
@@ -129,13 +129,13 @@ def test_a_killed_jobs_time_is_lost_and_its_flowtime_none() -> None:
     assert report.queue.area == 2 + 8
 
 
-def test_a_log_that_tells_nothing_has_no_numbers() -> None:
+def test_a_log_that_shows_nothing_has_no_numbers() -> None:
     report = Report.of(())
     told = report.summary.makespan, mean(report, "flowtime"), report.utilisation
     assert told == (None, None, 0)
 
 
-def test_what_a_run_costs_and_draws_is_told_where_its_scenario_says_prices_and_watts() -> None:
+def test_what_a_run_costs_and_draws_is_reported_where_its_scenario_says_prices_and_watts() -> None:
     report = reported("""
         name = "priced"
         platform = { workers = 2 }

@@ -117,7 +117,7 @@ def test_a_line_with_a_value_that_its_event_cannot_have_is_refused(event: str) -
     assert [change for change in WRONG[event] if VALIDATOR.is_valid(line | change)] == []
 
 
-def test_another_first_line_and_what_is_no_object_are_refused() -> None:
+def test_a_wrong_first_line_and_a_line_that_is_no_object_are_refused() -> None:
     line = examples()["RunEnded"]
     assert not VALIDATOR.is_valid(without(line | {"seq": 0}, "cause"))
     assert not VALIDATOR.is_valid(list(line))

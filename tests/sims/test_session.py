@@ -137,7 +137,7 @@ def test_a_whole_policy_of_a_queue_is_its_three_decisions() -> None:
     assert run(RIGID, policy=policy).makespan == run(RIGID).makespan
 
 
-def test_what_a_policy_may_not_do_is_told_in_one_line() -> None:
+def test_what_a_policy_may_not_do_is_reported_in_one_line() -> None:
     with pytest.raises(BadDecision, match=r"Mine.*must place"):
         run(example("volatile20"), policy=Mine())
 
@@ -218,7 +218,7 @@ def test_the_fewest_fastest_are_more_where_they_cannot_hold_all_tasks() -> None:
     assert {len(tasks) for tasks in dealt} == {3}
 
 
-def test_what_goes_wrong_in_no_policy_is_told_as_it_is() -> None:
+def test_what_goes_wrong_in_no_policy_is_reported_as_it_is() -> None:
     def strikes(*_: object) -> Faults:
         yield 1.0, 0
         raise OSError("the tape is torn")

@@ -10,13 +10,13 @@ from sims.errors import InputError
 from sims.telling import amount_of, counted, event_text, in_units, moment, time_axis
 
 
-def test_events_are_told_with_the_words_of_the_log() -> None:
+def test_events_are_reported_with_the_words_of_the_log() -> None:
     assert event_text(RunEnded("a job", 3, Outcome.LOST, 2.5)) == (
         "RunEnded: job a job, run 3, outcome lost, done 2.5"
     )
 
 
-def test_columns_are_told_by_their_first_values_and_their_length() -> None:
+def test_columns_are_reported_by_their_first_values_and_their_length() -> None:
     many = tuple(map(float, range(9)))
     assert event_text(CopiesSettled(("a",), (0,), (9,), many, (None,))) == (
         "CopiesSettled: jobs (a), runs (0), copies (9), "
@@ -36,7 +36,7 @@ def test_columns_are_told_by_their_first_values_and_their_length() -> None:
         (12_345_678_901, "12,345,678,901 jobs"),
     ],
 )
-def test_one_of_a_thing_is_told_in_the_singular(number: float, told_so: str) -> None:
+def test_a_count_of_one_is_printed_in_the_singular(number: float, told_so: str) -> None:
     assert counted(number, "job") == told_so
 
 
@@ -63,11 +63,11 @@ def test_slots_have_a_plural_and_symbols_of_units_have_none() -> None:
         (100_000_000, "1,157 d 9 h 46 min 40 s", "1,157 d 9:46:40"),
     ],
 )
-def test_seconds_are_told_as_people_read_them(time: float, length: str, clock: str) -> None:
+def test_seconds_are_reported_as_people_read_them(time: float, length: str, clock: str) -> None:
     assert (in_units(time, "s"), moment(time, "s")) == (length, clock)
 
 
-def test_slots_are_told_with_separators() -> None:
+def test_slots_are_reported_with_separators() -> None:
     assert in_units(5_914_000, "slot") == moment(5_914_000, "slot") == "5,914,000 slots"
 
 
@@ -76,7 +76,7 @@ def test_a_clock_is_read_back(time: float) -> None:
     assert seconds(moment(time, "s")) == time
 
 
-def test_large_amounts_are_told_in_full() -> None:
+def test_large_amounts_are_reported_in_full() -> None:
     assert amount_of(15_425_373_168.5) == "15,425,373,168"
     assert amount_of(1_234_567.5, digits=6) == "1,234,568"
     assert amount_of(0.000123456789, digits=6) == "0.000123457"

@@ -21,7 +21,7 @@ def test_the_logs_readme_is_up_to_date() -> None:
     assert README.read_text() == renewed(README.read_text())
 
 
-def test_the_logs_readme_tells_every_value_of_a_closed_set() -> None:
+def test_the_logs_readme_shows_every_value_of_a_closed_set() -> None:
     for kind in (Use, *enums()):
         told = README.read_text().partition(f"**{kind.__name__}**")[2].partition("**")[0]
         assert all(f"- `{member.value}`" in told for member in kind), kind

@@ -74,7 +74,7 @@ def test_programs_that_sleep_run_in_the_standard_loops_order(data: st.DataObject
     assert ours.trace == reference(program, slots, ours).trace
 
 
-def test_a_trace_tells_programs_apart() -> None:
+def test_a_trace_shows_programs_apart() -> None:
     """The comparison above can fail: other orders give other traces."""
     one = ((Step(Stage.pause), Step(Stage.set)), (Step(Stage.set),))
     assert play(one, VirtualTimeLoop).trace != play(one[::-1], VirtualTimeLoop).trace

@@ -43,7 +43,7 @@ def test_events_are_numbered_from_0_and_bear_their_time() -> None:
     assert [(it.seq, it.t) for it in records] == [(0, 10), (1, 12.5), (2, 12.5)]
 
 
-def test_an_event_names_the_cause_that_it_is_given_and_tells_its_own_number() -> None:
+def test_an_event_names_the_cause_that_it_is_given_and_shows_its_own_number() -> None:
     doer, records = world()
     first = doer.record(NOTHING, Noted, "a")
     second = doer.record(first, Noted, text="by name")

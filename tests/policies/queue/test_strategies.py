@@ -48,7 +48,7 @@ def promises(decision: Decision) -> list[tuple[int, float]]:
     return [(it.waiting.job.index, it.start) for it in decision.reservations]
 
 
-def test_who_is_blocked_is_told_when_he_can_start_even_if_nobody_could_pass_him() -> None:
+def test_who_is_blocked_is_reported_when_he_can_start_even_if_nobody_could_pass_him() -> None:
     queue = [queued(0, 6, 1), queued(1, 7, 2), queued(2, 8, 1)]
     view = View(1, queue, [running(5, 9, 4), running(6, 8, 3)])
     for reading in (Reading.FRESH, Reading.EASY):
@@ -57,7 +57,7 @@ def test_who_is_blocked_is_told_when_he_can_start_even_if_nobody_could_pass_him(
         assert promises(RList(3, reading)(view)) == [(0, 6), (1, 7), (2, 9)]
 
 
-def test_of_the_whole_queue_only_reservations_that_matter_now_are_made_and_none_is_told() -> None:
+def test_reservations_that_matter_now_are_made_and_not_logged() -> None:
     queue = [queued(0, 6, 1), queued(1, 1, 9), queued(2, 1, 5), queued(3, 8, 1)]
     view = View(1, queue, [running(5, 9, 4), running(6, 8, 3)])
     for reading in (Reading.FRESH, Reading.EASY):

@@ -120,7 +120,7 @@ ALTERED: list[tuple[str, type, dict[str, Any], dict[str, Any], Law, str]] = [
 
 
 @pytest.mark.parametrize(("name", "kind", "at", "fields", "law", "words"), ALTERED)
-def test_a_line_that_cannot_be_is_the_one_that_is_told(
+def test_the_message_names_the_line_that_is_invalid(
     name: str, kind: type, at: dict[str, Any], fields: dict[str, Any], law: Law, words: str
 ) -> None:
     where = place(log(name), kind, **at)
@@ -141,7 +141,7 @@ MISSING: list[tuple[str, type, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "kind", "at", "words"), MISSING)
-def test_a_line_that_is_missing_is_told(
+def test_a_line_that_is_missing_is_reported(
     name: str, kind: type, at: dict[str, Any], words: str
 ) -> None:
     where = place(log(name), kind, **at)
@@ -152,7 +152,7 @@ def test_a_line_that_is_missing_is_told(
     assert where <= found.events[0] and less[found.events[0] - 1].t <= log(name)[where].t
 
 
-def test_what_nobody_decides_is_not_told_twice_nor_out_of_nothing() -> None:
+def test_what_nobody_decides_is_not_logged_twice_nor_out_of_nothing() -> None:
     records = log("few")
     start = place(records, RunStarted)
     assert first(then(records, start, ReservationDropped("J1"))).law is Law.DECISION

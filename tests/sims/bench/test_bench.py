@@ -39,7 +39,7 @@ def test_a_benchmark_that_there_is_not_is_refused_with_those_that_there_are(
     assert said.out == ""
 
 
-def test_a_row_tells_how_many_times_what_it_is_set_beside_a_case_takes(
+def test_a_row_shows_the_ratio_of_a_case_to_the_one_beside_it(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "150")

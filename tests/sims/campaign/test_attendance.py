@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
         yield tmp_path
 
 
-def test_an_absence_is_told_once_after_a_while_and_ends_patience_later(
+def test_an_absence_is_reported_once_after_a_while_and_ends_patience_later(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock, workers = [0.0], [1]

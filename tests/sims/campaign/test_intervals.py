@@ -54,7 +54,7 @@ def test_an_interval_contains_its_estimate(values: list[float], level: float) ->
     assert mean.low <= mean.mean <= mean.high
 
 
-def test_a_single_observation_tells_nothing_and_equal_ones_all() -> None:
+def test_a_single_observation_shows_nothing_and_equal_ones_all() -> None:
     one, many = (3.0,), (3.0,) * 5
     assert (interval(one, 0.95), interval(many, 0.95)) == ((-inf, inf), (3, 3))
 
@@ -126,7 +126,7 @@ def test_a_variant_without_any_has_ratio_0_once_enough_runs_agree(size: int, kno
         (2.0, 2.0, 2.0, "2 ± 0"),
     ],
 )
-def test_a_ratio_has_digits_that_its_interval_allows_or_is_told_in_words(
+def test_a_ratio_has_digits_that_its_interval_allows_or_is_reported_in_words(
     mean: float, low: float, high: float, shown: str
 ) -> None:
     assert rounded_ratio(Estimate(mean, low, high, 9)) == shown

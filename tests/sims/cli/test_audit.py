@@ -191,7 +191,7 @@ def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
     assert "it comes too late" in shell("audit", "a.jsonl").out
 
 
-def test_a_failure_of_the_audit_itself_is_not_told_as_the_logs(
+def test_a_failure_of_the_audit_is_not_reported_as_one_of_the_log(
     shell: Shell, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has words and an exit code of its own: a violation is 1, an input error 2."""

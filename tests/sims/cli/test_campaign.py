@@ -145,7 +145,7 @@ def test_questions_of_a_campaign_call_no_function_of_its_file(shell: Shell, word
 
 
 @pytest.mark.parametrize(("lines", "code", "told"), listed(__file__, "leaving"))
-def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_told(
+def test_a_campaigns_code_that_leaves_and_a_folder_of_its_own_are_reported(
     shell: Shell, lines: str, code: int, told: str
 ) -> None:
     shell.write(f'name = "x"\n{lines}\n', "x.toml")

@@ -22,7 +22,7 @@ from tests.sims.cli.commands import ROOT, Shell
 from tests.sims.kinds import SCENARIOS, of_cell
 
 
-def test_what_cost_most_is_told(shell: Shell) -> None:
+def test_what_cost_most_is_reported(shell: Shell) -> None:
     said = shell("chaos", SCENARIOS / "batch-moldable.toml", "--most", "20")
     assert said.code == 0
     assert "20 of" in said.out
@@ -41,7 +41,7 @@ def test_a_cell_that_there_is_not_is_refused_with_those_that_there_are(shell: Sh
     assert "(free | master)" in shell.refused("matrix", "rigid/faults")
 
 
-def test_a_run_that_forgets_what_it_saved_is_told_with_the_command_that_makes_it(
+def test_a_run_that_forgets_what_it_saved_is_reported_with_the_command_that_makes_it(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forget(self: object, run: Run, *_: object) -> None:
@@ -64,7 +64,7 @@ def test_a_kind_of_failure_that_was_not_drawn_has_no_row(shell: Shell) -> None:
     assert rows in (["kill"], ["reclaim"])
 
 
-def test_every_part_of_a_cells_name_is_told_with_its_meaning(shell: Shell) -> None:
+def test_every_part_of_a_cells_name_is_reported_with_its_meaning(shell: Shell) -> None:
     said = shell("matrix")
     assert said.code == 0
     for axis in AXES.values():

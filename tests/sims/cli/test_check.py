@@ -93,7 +93,7 @@ def test_a_misspelt_column_is_refused_with_the_one_that_is_meant(shell: Shell, w
     assert f"jobs.txt: line 1: unknown column {word!r} (did you mean {meant}?)" in line
 
 
-def test_a_column_that_is_missing_is_told_with_what_is_assumed(shell: Shell) -> None:
+def test_a_column_that_is_missing_is_reported_with_what_is_assumed(shell: Shell) -> None:
     header = HEADER.replace("Eligible", "Comment").replace("TimelimitRaw", "Timelimit")
     account("8 00 60 1", "9 00 60 1", header=header)
     said = shell("check", shell.write(REPLAYED)).out
@@ -103,7 +103,7 @@ def test_a_column_that_is_missing_is_told_with_what_is_assumed(shell: Shell) -> 
     assert "  changed     2: no column TimelimitRaw: it has no estimate" in said
 
 
-def test_checking_tells_the_jobs_that_a_run_leaves_out_and_why(shell: Shell) -> None:
+def test_checking_shows_the_jobs_that_a_run_leaves_out_and_why(shell: Shell) -> None:
     account("8 00 60 1", "8.batch 00 60 1", "9 00 60 16", "10 00 60 5")
     file = shell.write(REPLAYED)
     said, told = shell("check", file).out, shell.told("check", file)

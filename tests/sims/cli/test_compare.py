@@ -128,7 +128,7 @@ name = "EASY"
 """
 
 
-def test_who_loses_is_told_by_user_with_an_interval(shell: Shell) -> None:
+def test_who_loses_is_reported_by_user_with_an_interval(shell: Shell) -> None:
     """Short jobs are alice's, long ones bob's: the shortest first serves her at his expense."""
     words = ("--vary", "policy.order=FCFS,SPT", "--by", "user", "--runs", "8", "--measure", "wait")
     path = shell.write(STREAM)
@@ -269,7 +269,7 @@ def test_they_work_in_workers_that_are_born_without_them(own: Shell) -> None:
     assert told["variants"][0]["mean"]["mean"] == 28
 
 
-def test_a_decision_that_cannot_be_is_told_with_the_variant_and_the_seed(own: Shell) -> None:
+def test_a_decision_that_cannot_be_is_reported_with_the_variant_and_the_seed(own: Shell) -> None:
     path = own.write(TINY)
     line = own.refused("compare", path, "--vary", "policy.name=IE,mine:stubborn", "--runs", "6")
     assert line.startswith("holdfast: policy.name=mine:stubborn, seed ")

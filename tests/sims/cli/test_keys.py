@@ -68,7 +68,7 @@ def test_a_path_that_leads_nowhere_is_refused_with_what_it_can_go_on_with(shell:
     assert "rigid.sacct, rigid.lublin" in shell.refused("keys", "rigid.elastic")
 
 
-def test_a_row_tells_type_default_and_meaning(shell: Shell) -> None:
+def test_a_row_shows_type_default_and_meaning(shell: Shell) -> None:
     [row] = [line for line in shell("keys", "policy").out.splitlines() if " eps " in line]
     assert row.split("  ", 1)[1].startswith("eps")
     assert "number, above 0, up to 1" in row

@@ -97,7 +97,7 @@ def test_a_log_whose_last_line_is_cut_is_read_up_to_it(
 
 
 @pytest.mark.parametrize("command", EVERY)
-def test_of_a_log_that_stops_between_two_lines_every_command_says_so_and_of_no_other(
+def test_every_command_warns_of_a_log_that_stops_between_two_lines_and_of_no_other(
     shell: Shell, log: Path, command: str
 ) -> None:
     said = shell(*read(command, log))
@@ -146,7 +146,7 @@ FAR = (
 
 
 @pytest.mark.parametrize(("waited", "warnings"), [(60, [f"  warning     {FAR}"]), (7, [])])
-def test_a_replayed_log_tells_its_own_waits_and_warns_where_they_are_far(
+def test_a_replayed_log_shows_its_own_waits_and_warns_where_they_are_far(
     shell: Shell, waited: int, warnings: list[str]
 ) -> None:
     """On one processor J2 waits 10 s for J1; recorded are 3 s and `waited`."""

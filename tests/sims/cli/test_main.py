@@ -38,7 +38,7 @@ def test_commands_have_the_arguments_and_options_that_scripts_of_users_call_them
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_tells_its_arguments_and_first_what_the_list_of_commands_tells(
+def test_the_help_of_a_command_begins_with_its_line_in_the_list_of_commands(
     command: str, shell: Shell
 ) -> None:
     said = shell(command, "--help")
@@ -98,7 +98,7 @@ def test_a_command_loads_no_library_that_only_others_need(
     assert (ran.code, ran.err) == (0, "[]\n")
 
 
-def test_what_takes_too_much_memory_is_told_in_one_line(
+def test_what_takes_too_much_memory_is_reported_in_one_line(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hungry(*_: object, **__: object) -> None:

@@ -56,7 +56,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_a_full_disk_under_the_output_is_told_in_one_line(
+def test_a_full_disk_under_the_output_is_reported_in_one_line(
     into: Into, words: tuple[str, ...]
 ) -> None:
     told = "holdfast: standard output: cannot be written: No space left on device"

@@ -144,7 +144,7 @@ def test_a_module_that_does_not_import_is_refused_in_one_line(
 
 
 @pytest.mark.parametrize(("step", "told"), listed(__file__, "failing"))
-def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(
+def test_an_error_inside_a_policy_is_reported_in_one_line_with_its_place(
     own: Shell, step: str, told: str
 ) -> None:
     own.write(f"def first(view, rng):\n    {step}\n", "mine.py")
@@ -152,7 +152,7 @@ def test_an_error_inside_a_policy_is_told_in_one_line_with_its_place(
 
 
 @pytest.mark.parametrize(("step", "told"), listed(__file__, "laws"))
-def test_a_law_of_speed_that_fails_in_mid_run_is_told_in_one_line(
+def test_a_law_of_speed_that_fails_in_mid_run_is_reported_in_one_line(
     shell: Shell, step: str, told: str
 ) -> None:
     law = "class Law:\n    peak = 1.0\n    def path(self, rng):\n        yield 0.0, 1.0\n"
@@ -162,7 +162,7 @@ def test_a_law_of_speed_that_fails_in_mid_run_is_told_in_one_line(
     one_line(shell("run", path, "--log", "none"), "speed.name: law:Law: ", told)
 
 
-def test_a_decision_that_cannot_be_is_told_in_one_line(own: Shell) -> None:
+def test_a_decision_that_cannot_be_is_reported_in_one_line(own: Shell) -> None:
     one_line(run(own, 'name = "mine:Stubborn"'), "policy mine:Stubborn", "worker 1 is not UP")
 
 

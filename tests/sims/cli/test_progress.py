@@ -37,7 +37,7 @@ class Slow:
 """
 
 
-def test_where_nobody_watches_a_line_tells_how_far_a_run_is_even_while_a_policy_thinks(
+def test_where_nobody_watches_a_line_shows_how_far_a_run_is_even_while_a_policy_thinks(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "EVERY", 0.1)
@@ -61,7 +61,7 @@ def test_a_terminal_shows_the_run_from_the_first_second(shell: Shell) -> None:
     assert "tiny, seed 0" in said.out
 
 
-def test_how_much_is_left_is_told_where_the_end_is_known() -> None:
+def test_how_much_is_left_is_reported_where_the_end_is_known() -> None:
     shown = ShowProgress("it", "s", end=100)
     assert shown.line() == "setting up the run"
     shown.begins(4, lambda: 25.0)
@@ -94,7 +94,7 @@ def test_the_live_view_counts_workers_and_jobs_as_the_log_does(name: str) -> Non
 @pytest.mark.parametrize(
     ("taken", "left"), [(1, "3 s"), (50, "2 min"), (1000, "50 min"), (4e3, "3 h"), (4e6, "3,333 h")]
 )
-def test_time_left_is_told_in_the_unit_that_fits(
+def test_time_left_is_reported_in_the_unit_that_fits(
     taken: float, left: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown = ShowProgress("it", "s", end=100)
@@ -153,7 +153,7 @@ def test_a_campaigns_bar_counts_cells_and_their_rate(monkeypatch: pytest.MonkeyP
 # --- commands that say nothing themselves --------------------------------------------------------
 
 
-def test_a_command_that_says_nothing_is_told_of_again_and_again(
+def test_a_command_that_prints_nothing_is_reported_again_and_again(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "SILENCE", 0.1)
@@ -166,7 +166,7 @@ def test_a_command_that_says_nothing_is_told_of_again_and_again(
     assert all(" s: still at `holdfast check /" in line for line in lines)
 
 
-def test_one_that_says_something_now_and_then_is_not_told_of(
+def test_a_command_that_prints_now_and_then_is_not_reported_as_silent(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(commands, "SILENCE", 0.5)
@@ -177,7 +177,7 @@ def test_one_that_says_something_now_and_then_is_not_told_of(
     assert set(capsys.readouterr().err.splitlines()) == {"working"}
 
 
-def test_one_that_falls_silent_is_told_of_as_long_after_its_last_word(
+def test_a_command_that_falls_silent_is_reported_as_long_after_its_last_output(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(commands, "SILENCE", 1.0)
@@ -208,5 +208,5 @@ def test_what_is_printed_passes_as_it_is(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr() == ("out\n", "err\n")
 
 
-def test_of_a_long_command_only_the_beginning_is_told() -> None:
+def test_only_the_beginning_of_a_long_command_is_shown() -> None:
     assert SilenceWatch("run " + "x" * 100).line() == f"still at `holdfast run {'x' * 56} ...`"

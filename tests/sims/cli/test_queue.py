@@ -37,7 +37,7 @@ def test_it_prints_who_waits_and_who_runs(shell: Shell, log: Path) -> None:
     ]
 
 
-def test_an_instant_may_be_given_as_it_is_told(shell: Shell, log: Path) -> None:
+def test_an_instant_may_be_given_as_it_is_reported(shell: Shell, log: Path) -> None:
     at = shell.told("queue", log, "--at", "1:23:20")
     assert at == shell.told("queue", log, "--at", "5000")
     assert [row["job"] for row in at["running"]] == ["J2"]

@@ -91,7 +91,7 @@ def test_a_device_that_never_ends_is_refused(shell: Shell) -> None:
         assert "/dev/zero" in shell.refused(*words)
 
 
-def test_of_a_long_value_a_message_tells_how_it_begins(shell: Shell) -> None:
+def test_a_message_shows_only_the_beginning_of_a_long_value(shell: Shell) -> None:
     said = shell("run", shell.write(TINY), "--set", f"job.tasks={list(range(1000))}")
     assert len(said.complaint()) < len(str(shell.folder)) + 200
 

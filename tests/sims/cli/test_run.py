@@ -11,7 +11,7 @@ from tests.sims.cli.commands import TINY, Shell
 KEYS = {"scenario", "seed", "makespan", "iterations", "completed", "events", "policy"}
 
 
-def test_json_tells_the_run_in_one_object_and_people_are_told_the_same(shell: Shell) -> None:
+def test_json_and_text_give_the_same_numbers_of_a_run(shell: Shell) -> None:
     said = shell("run", shell.write(TINY), "--json")
     told = said.json()
     assert (said.code, said.err) == (0, "")

@@ -39,7 +39,7 @@ def test_a_new_scenario_explains_every_key_of_its_tables(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CELLS)
-def test_defaults_that_are_told_mean_the_same_once_they_are_given(kind: str) -> None:
+def test_defaults_that_are_reported_mean_the_same_once_they_are_given(kind: str) -> None:
     text = scenario_file(kind)
     given = re.sub(r"^#(\w+ = )(?!\"\"$)", r"\1", text, flags=re.MULTILINE)
     assert given.count("\n#") < text.count("\n#")
@@ -95,7 +95,7 @@ def test_what_cannot_be_begun_is_refused_with_what_can(
     assert all(part in shell.refused("new", *words) for part in told)
 
 
-def test_a_new_file_takes_nobodys_place(shell: Shell) -> None:
+def test_a_new_file_replaces_no_other(shell: Shell) -> None:
     path = shell.write("mine", "mine.py")
     said = shell("new", "policy", "order", "-o", path)
     assert (said.code, path.read_text()) == (2, "mine")
@@ -122,7 +122,7 @@ def test_all_examples_are_copied_with_the_files_that_they_name_and_can_be_run(
     assert shell("examples", "--all", "-o", "mine").code == 0  # alike: nothing is lost
 
 
-def test_a_copy_takes_nobodys_place(shell: Shell) -> None:
+def test_a_copied_example_replaces_no_file(shell: Shell) -> None:
     path = shell.write("mine", "figure1.toml")
     said = shell("examples", "figure1")
     assert (said.code, path.read_text()) == (2, "mine")
@@ -167,7 +167,7 @@ def test_a_file_that_cannot_be_run_is_refused_as_by_a_run(
     assert line == shell("run", path).complaint()
 
 
-def test_settings_without_an_effect_are_told(shell: Shell) -> None:
+def test_settings_without_an_effect_are_reported(shell: Shell) -> None:
     said = shell("check", shell.write(TINY), "--set", "policy.order=SPT")
     assert "No effect: policy.order: IE decides as enrolment, not as queue." in said.out
 

@@ -199,9 +199,7 @@ def test_the_end_of_a_terminal_ends_a_run_in_one_line(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("words", [("campaign", "run", "it.toml"), ("chaos", "few.toml")])
-def test_a_machine_that_gives_few_files_is_told_of_in_one_line(
-    shell: Shell, words: tuple[str, ...]
-) -> None:
+def test_too_few_open_files_are_reported_in_one_line(shell: Shell, words: tuple[str, ...]) -> None:
     shell.write(FEW, "few.toml")
     shell.write(CAMPAIGN, "it.toml")
     limited = f'ulimit -n 14; exec "{sys.executable}" -m sims.cli "$@"'

@@ -31,7 +31,7 @@ def test_json_and_text_tell_the_same_spans_of_the_whole_run_and_their_causes(
             assert events[span["cause"]]["t"] <= span["start"]
 
 
-def test_a_cut_log_tells_as_much_as_there_is(shell: Shell, log: Path) -> None:
+def test_a_cut_log_shows_as_much_as_there_is(shell: Shell, log: Path) -> None:
     content = log.read_bytes()
     log.write_bytes(content[: content.rindex(b"\n", 0, -700) + 20])
     said = shell("trace", log, "--job", "application")

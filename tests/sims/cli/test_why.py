@@ -68,9 +68,7 @@ def test_a_number_that_is_not_in_the_log_is_refused_with_the_range_of_those_that
     )
 
 
-def test_of_a_cut_log_what_is_whole_is_explained_and_the_cut_line_is_not(
-    shell: Shell, log: Path
-) -> None:
+def test_a_cut_log_is_explained_up_to_its_last_whole_line(shell: Shell, log: Path) -> None:
     lines = lines_of(log)
     log.write_text("".join(lines[:30]) + lines[30][:20])
     said = shell("why", log, "29")

@@ -64,7 +64,7 @@ def test_an_older_target_stays_and_nothing_is_left_beside_it(
 
 
 @pytest.mark.parametrize(("target", "suffix"), TARGETS)
-def test_a_full_disk_is_told_in_one_line(
+def test_a_full_disk_is_reported_in_one_line(
     target: str, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     log, path = written("iterative", tmp_path), tmp_path / f"out{suffix}"

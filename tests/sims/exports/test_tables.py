@@ -139,7 +139,7 @@ def test_an_empty_log_is_an_empty_table(tmp_path: Path) -> None:
     assert list(read(tmp_path / "jobs.csv").columns) == list(tables.JOBS)
 
 
-def test_the_table_of_jobs_tells_whose_they_are_and_what_they_waited(tmp_path: Path) -> None:
+def test_the_table_of_jobs_shows_whose_they_are_and_what_they_waited(tmp_path: Path) -> None:
     records: list[Record] = []
     job = {"processors": 2, "time": 5, "user": "ann", "queue": "day", "priority": 2.5}
     scenario = {

@@ -184,7 +184,7 @@ def test_kept_members_can_be_joined_exchanged_and_released() -> None:
     assert heard.spans["a", 0] == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
-def test_a_span_is_told_with_what_the_run_did_over_it() -> None:
+def test_a_span_is_reported_with_what_the_run_did_over_it() -> None:
     told = (
         BEGUN
         + """

@@ -22,7 +22,7 @@ def state(history: History) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_what_is_put_off_is_told_before_anybody_looks(name: str, tmp_path: Path) -> None:
+def test_what_is_put_off_is_reported_before_anybody_looks(name: str, tmp_path: Path) -> None:
     log, whole, late = LogFile(written(name, tmp_path)), History(), History()
     told, put = Lines(log, whole, whole.apply), Lines(log, late, late.apply)
     for number, line in skim(log):

@@ -67,7 +67,7 @@ def test_attempts_that_are_left_out_are_found() -> None:
     assert (finding.wrong, "2 attempts in all" in finding.problem) == (Wrong.ANSWER, True)
 
 
-def test_what_a_policy_raises_is_told_with_its_place_and_the_smallest_view() -> None:
+def test_what_a_policy_raises_is_reported_with_its_place_and_the_smallest_view() -> None:
     finding = {it.wrong: it for it in Trial(bad.raises, Point.STRATEGY).findings()}[Wrong.RAISES]
     assert "KeyError: 'nothing' (bad.py, line" in finding.problem
     assert finding.view.count("Queued(") == 2 + finding.view.count("failed=[Queued(")
@@ -205,7 +205,7 @@ class Greedy:
 """
 
 
-def test_the_command_tells_faults_with_their_views_and_fails(
+def test_the_command_shows_faults_with_their_views_and_fails(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys

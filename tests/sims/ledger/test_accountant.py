@@ -87,7 +87,7 @@ def test_what_a_log_leaves_saved_or_under_way_is_lost() -> None:
     ) == {"lost": 5}
 
 
-def test_a_worker_without_speed_waits_in_a_run_that_tells_no_stages() -> None:
+def test_a_worker_without_speed_waits_in_a_run_that_shows_no_stages() -> None:
     assert spent(
         2,
         (0, RunStarted("a", 0, "0", 2)),

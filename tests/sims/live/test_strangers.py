@@ -147,7 +147,7 @@ def test_without_encryption_a_cluster_is_not_opened_to_all_unasked(shell: Shell)
     )
 
 
-def test_a_machine_that_gives_too_few_files_for_a_cluster_is_told_of_in_one_line(
+def test_too_few_open_files_for_a_cluster_are_reported_in_one_line(
     shell: Shell,
 ) -> None:
     file = shell.write(SHORT, "short.toml")

@@ -36,7 +36,7 @@ RUN = {
 
 
 @pytest.mark.parametrize("name", RUN)
-def test_what_is_run_says_what_it_said_and_draws_its_figure(
+def test_a_table_that_is_run_has_its_stored_values_and_draws_its_figure(
     name: str,
     tmp_path_factory: pytest.TempPathFactory,
     shell: Shell,
@@ -75,7 +75,9 @@ def test_what_a_failure_costs_is_exact_for_checkpoints_that_stop_the_job() -> No
     assert loss_per_failure(1e9, 42, 42, 180, 180_000) == pytest.approx(153, rel=2e-3)
 
 
-def test_all_others_say_what_they_said(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_other_tables_have_their_stored_values(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
     others = [it for it in ITEMS if it.name not in RUN]
     monkeypatch.setattr("sims.cli.papers.ITEMS", others)
     assert shell("papers", "check").out == f"{len(others) - 1} tables and figures, 0 differ\n"
@@ -101,7 +103,7 @@ def test_every_printed_row_is_of_a_policy_at_a_place_of_a_campaign() -> None:
             assert set(places) <= known
 
 
-def test_a_table_that_says_something_else_is_told_and_fails(
+def test_a_table_with_other_values_is_reported_and_fails(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = json.loads(STORED.read_text())
@@ -119,7 +121,7 @@ def test_a_table_that_says_something_else_is_told_and_fails(
     assert (said.code, said.err) == (0, "")
 
 
-def test_values_that_are_gone_or_new_are_told() -> None:
+def test_missing_and_new_values_are_reported() -> None:
     value = Value((("p", 2),), "who", "what", Estimate(1.0, 0.9, 1.1, 4))
     assert list(complaints([value], {"x": (0, 1)})) == ["x: gone", f"{value.key}: new"]
 

@@ -58,7 +58,7 @@ def test_slots_are_marked_by_whole_numbers_and_seconds_by_parts_of_one(
 
 @pytest.mark.parametrize("name", VARIED)
 @pytest.mark.parametrize("what", ["gantt", "jobs", "ledger", "queue"])
-def test_every_axis_of_every_kind_of_log_has_a_label_that_tells_its_unit(
+def test_every_axis_of_every_kind_of_log_has_a_label_that_shows_its_unit(
     what: str, name: str
 ) -> None:
     figure = drawn(what, name)

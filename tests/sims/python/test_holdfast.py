@@ -44,7 +44,7 @@ def test_importing_it_imports_nothing_else() -> None:
     assert said.stdout == "[]\n"
 
 
-def test_types_are_told_to_type_checkers() -> None:
+def test_types_are_reported_to_type_checkers() -> None:
     for package in ("actors", "policies", "sims", "sims/python/holdfast"):
         assert (ROOT / package / "py.typed").exists()
 

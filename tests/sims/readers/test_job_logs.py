@@ -92,7 +92,7 @@ def test_a_number_that_only_python_reads_changes_no_other_line(tmp_path: Path) -
         ("19000 19000 ", "7 19000 ", "job 7 is also on line 7"),
     ],
 )
-def test_what_is_wrong_far_down_a_log_is_told_with_its_line(
+def test_what_is_wrong_far_down_a_log_is_reported_with_its_line(
     tmp_path: Path, old: str, new: str, problem: str
 ) -> None:
     path = tmp_path / "log.swf"

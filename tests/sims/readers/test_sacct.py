@@ -71,7 +71,7 @@ def test_steps_and_jobs_that_never_ran_are_left_out_and_counted(tmp_path: Path) 
     }
 
 
-def test_each_attempt_of_a_requeued_job_is_a_job_and_a_line_told_twice_is_one(
+def test_each_attempt_of_a_requeued_job_is_a_job_and_a_line_logged_twice_is_one(
     tmp_path: Path,
 ) -> None:
     first, second = (
@@ -116,7 +116,7 @@ def test_gpus_are_reported_as_left_out(tmp_path: Path) -> None:
     assert "GPUs" in next(iter(log.changed))
 
 
-def test_an_hour_that_summer_times_end_repeats_is_told_by_what_was_computed(
+def test_an_hour_that_summer_times_end_repeats_is_reported_by_what_was_computed(
     tmp_path: Path,
 ) -> None:
     night = "2024-10-27T"

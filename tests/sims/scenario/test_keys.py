@@ -208,7 +208,7 @@ def test_types_name_values_and_kinds_each_of_which_is_explained() -> None:
         (dict[int, str], "table: whole number = text"),
     ],
 )
-def test_types_are_told_in_words(kind: Any, words: str) -> None:
+def test_types_are_reported_in_words(kind: Any, words: str) -> None:
     assert type_words(kind) == words
 
 

@@ -14,7 +14,7 @@ from tests.sims.schedules import Schedule
 
 
 @pytest.mark.parametrize(("name", "overrides", "told"), listed(__file__, "told"))
-def test_only_what_is_not_at_its_default_is_told(
+def test_fields_at_their_defaults_are_left_out(
     name: str, overrides: list[str], told: list[str]
 ) -> None:
     scenario = load(SCENARIOS / f"{name}.toml", overrides)

@@ -218,7 +218,7 @@ kind = "rigid"
 SMALL = LOG + 'swf.file = "small.swf"\n'
 
 
-def test_what_is_left_out_or_changed_is_told_by_the_log_and_its_summary() -> None:
+def test_what_is_left_out_or_changed_is_reported_by_the_log_and_its_summary() -> None:
     summary, events = Summary(), []
     table = SMALL + 'select.first = 3\nscale = { by = "times", factor = 2 }'
     run(
@@ -244,7 +244,7 @@ def test_only_jobs_of_a_log_can_be_selected_scaled_and_resampled(asked: str) -> 
         workload(read(listed, "test").within(DATA), System(0))
 
 
-def test_slurms_accounting_is_replayed_and_all_that_is_not_is_told() -> None:
+def test_slurms_accounting_is_replayed_and_all_that_is_not_is_reported() -> None:
     records = recorded(load(SCENARIOS / "slurm.toml"))
     logged = {
         job.name: job.submitted + job.wait

@@ -42,7 +42,7 @@ def log_of(story: Table, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("path", STORIES, ids=lambda it: it.stem)
-def test_a_life_is_told_as_its_story_was_checked_by_hand(path: Path, tmp_path: Path) -> None:
+def test_the_trace_of_a_job_is_the_one_that_was_checked_by_hand(path: Path, tmp_path: Path) -> None:
     story = tomllib.loads(path.read_text())
     told = str(find_life(LogFile(log_of(story, tmp_path)), story["job"]))
     assert [line.partition("  (#")[0] for line in told.splitlines()] == story["told"].splitlines()

@@ -111,7 +111,7 @@ def columns(rows: list[dict[str, Any]], *names: str) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in names) for row in rows]
 
 
-def test_a_trace_of_who_waited_long_tells_what_submissions_and_starts_say(
+def test_a_trace_of_who_waited_long_shows_what_submissions_and_starts_say(
     it: Counted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for k in it.waiters():

@@ -35,7 +35,7 @@ def data_of(page: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["attempts", "images", "copies", "malleable10"])
-def test_every_kind_of_log_has_a_page_that_needs_no_network_and_tells_all_chains(
+def test_every_kind_of_log_has_a_page_that_needs_no_network_and_shows_all_chains(
     name: str, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
@@ -125,7 +125,7 @@ def test_axes_of_charts_tell_their_units(name: str, time: str, row: str) -> None
     assert labels == [row, "job, by submission", "use"]
 
 
-def test_the_ledgers_axis_tells_what_its_parts_are_of() -> None:
+def test_the_ledgers_axis_shows_what_its_parts_are_of() -> None:
     figure1, easy = (Scene.of(records_of(it)) for it in ("figure1", "batch-easy"))
     assert charts.ledger(figure1).xaxis[0].axis_label == "% of 5 processors x 16 slots"
     assert charts.ledger(easy).xaxis[0].axis_label == "% of 64 processors x 1 h 47 min 30 s"

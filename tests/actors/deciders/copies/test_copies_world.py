@@ -55,7 +55,7 @@ def test_an_instant_with_arrivals_and_departures_is_one_checkpoint() -> None:
     assert times == [2.0, 3.0]
 
 
-def test_where_only_placements_are_told_their_sources_are_right_all_the_same() -> None:
+def test_where_only_placements_are_reported_their_sources_are_right_all_the_same() -> None:
     class Starts(list[Record]):
         wants = frozenset((CopiesPlaced,))
 
@@ -168,7 +168,7 @@ def broken(jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
     raise SystemExit(f"no more than\n{len(jobs)}")
 
 
-def test_an_error_inside_a_policy_is_told_with_its_place() -> None:
+def test_an_error_inside_a_policy_is_reported_with_its_place() -> None:
     place = rf"\(test_copies_world\.py, line {broken.__code__.co_firstlineno + 1}\)"
     with pytest.raises(ActorFailed, match=f":broken raised SystemExit: no more than 1 {place}$"):
         run(columns(broken), [(0, 1)])
@@ -205,14 +205,14 @@ def test_a_job_that_reaches_into_the_next_layer_gives_all_layers_one_permutation
 # --- copies that one line tells -------------------------------------------------------------------
 
 
-def test_a_copy_that_goes_round_its_workers_is_told_with_all_of_them() -> None:
+def test_a_copy_that_goes_round_its_workers_is_reported_with_all_of_them() -> None:
     placed = CopiesPlaced(("a", "b"), (0, 4), (1, 1), (6, 8), (2, 2), 3, 0.5, (0, 3), (None, 1))
     first = RunStarted("a", 0, "2-4", 6, 0, None, 0, None, 0.5, True)
     second = RunStarted("b", 4, "2-4", 8, 3, 1, 3, None, 0.5, True)
     assert list(placed.parts()) == [first, second]
 
 
-def test_a_copy_on_one_worker_is_told_with_its_number() -> None:
+def test_a_copy_on_one_worker_is_reported_with_its_number() -> None:
     placed = CopiesPlaced(("a",), (0,), (2,), (6,), (5, 7), 1, 1, (0, 0), (None, None))
     told = [(it.run, it.processors, it.rotates) for it in placed.parts()]
     assert told == [(0, "5", False), (1, "7", False)]

@@ -115,7 +115,7 @@ class Witness:
         return None
 
 
-def test_the_view_tells_who_is_up_who_has_the_program_and_what_is_left() -> None:
+def test_the_view_shows_who_is_up_who_has_the_program_and_what_is_left() -> None:
     witness = Witness()
     platform = workers(["uuuuuruuuuu", "uuuduuuuuuu"], speeds=[1, 1])
     play_with(witness, world(platform, 2, Costs(program=2, data=1)))
@@ -167,7 +167,7 @@ def test_an_answer_of_another_kind_is_refused_with_what_an_answer_is(answer: obj
         play_with(Script([answer]), world(workers(["uuu"]), 2))  # type: ignore[list-item]
 
 
-def test_an_error_inside_a_policy_is_told_with_the_policy() -> None:
+def test_an_error_inside_a_policy_is_reported_with_the_policy() -> None:
     with pytest.raises(
         ActorFailed, match=r"policy .*:Script raised IndexError: .* \(worlds\.py, line "
     ):

@@ -90,7 +90,7 @@ def yields(view) -> Iterator[Resize]:
     raise RuntimeError("boom")
 
 
-def test_an_error_inside_is_told_with_its_place_even_in_a_generator() -> None:
+def test_an_error_inside_is_reported_with_its_place_even_in_a_generator() -> None:
     place = rf"\(test_pack_checks\.py, line {yields.__code__.co_firstlineno + 2}\)"
     with pytest.raises(BadDecision, match=rf"^{HERE}yields raised RuntimeError: boom {place}$"):
         redistribute(yields, event())
@@ -100,7 +100,7 @@ def no_view() -> list[int]:
     return []
 
 
-def test_a_policy_that_cannot_be_called_so_is_told_with_where_it_is_defined() -> None:
+def test_a_policy_that_cannot_be_called_so_is_reported_with_where_it_is_defined() -> None:
     place = rf"\(test_pack_checks\.py, line {no_view.__code__.co_firstlineno}\)"
     with pytest.raises(BadDecision, match=rf"no_view raised TypeError: .* {place}$"):
         allocate(no_view, PACK)

@@ -183,7 +183,7 @@ def broken(*_: object) -> int:
 
 
 @pytest.mark.parametrize("part", ["order", "strategy", "rule"])
-def test_an_error_inside_is_told_with_its_place(part: str) -> None:
+def test_an_error_inside_is_reported_with_its_place(part: str) -> None:
     line = broken.__code__.co_firstlineno + 1
     place = f"(test_checks.py, line {line})"
     refused(f"{HERE}broken raised RuntimeError: boom on two lines {place}", **{part: broken})
@@ -223,11 +223,11 @@ class Counting:
         return 0
 
 
-def test_of_an_object_that_cannot_be_called_so_the_place_of_its_call_is_told() -> None:
+def test_an_object_that_cannot_be_called_is_reported_with_the_place_of_its_call() -> None:
     line = Counting.__call__.__code__.co_firstlineno
     refused(f"{HERE}Counting raised TypeError", f"(test_checks.py, line {line})", order=Counting())
 
 
-def test_an_error_of_the_papers_own_policies_is_told_as_it_is() -> None:
+def test_an_error_of_the_papers_own_policies_is_reported_as_it_is() -> None:
     with pytest.raises(AttributeError, match="'NoneType' object has no attribute"):
         answer(RList(0), None)

@@ -102,7 +102,7 @@ def told(records: list[Record]) -> list[tuple[float, str, float | None]]:
     return [(r.t, r.event.job, getattr(r.event, "start", None)) for r in both]
 
 
-def test_a_promise_is_told_once_and_again_when_it_moves() -> None:
+def test_a_promise_is_reported_once_and_again_when_it_moves() -> None:
     """c, d and e come while b waits and change nothing; that a ends early does."""
     jobs = [job(0, 2, 3, estimate=8), job(1, 4, 1), job(2, 2, 6)]
     jobs += [job(3, 3, 1, submitted=1), job(4, 3, 1, submitted=2)]
@@ -111,7 +111,7 @@ def test_a_promise_is_told_once_and_again_when_it_moves() -> None:
     assert [s[:2] for s in starts(records)] == [("a", 0), ("c", 0), ("b", 6), ("d", 7), ("e", 8)]
 
 
-def test_of_a_start_that_is_overdue_nothing_new_is_told() -> None:
+def test_an_overdue_start_leads_to_no_new_reservation() -> None:
     """b was promised 2, when a should have ended; c, d and e come and go meanwhile."""
     jobs = [job(0, 2, 9, estimate=2), job(1, 4, 1)]
     jobs += [job(k, 2, 1, submitted=k) for k in (2, 3, 4)]
