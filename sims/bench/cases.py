@@ -114,6 +114,26 @@ def queues(size: float) -> Iterator[Case]:
             yield Case(f"{name}, {length:,} {kinds_in_words}", ready, "jobs")
 
 
+def fleet(size: float) -> Iterator[Case]:
+    """A fault of one wide job, which then starts again from its image on the workers that are left:
+    what it costs should not grow with the job's width."""
+    faults = max(2, int(1000 * size))
+    for width in (256, 4096, 16384):
+        # An image is saved once, after 1,000 s; a fault each 100 s keeps the work from a second.
+        strikes = [[2000 + 100 * k, 7 * k % width] for k in range(faults)]
+        table = {
+            "name": "fleet",
+            "unit": "s",
+            "platform": {"workers": width + 64},
+            "faults": {"kind": "list", "downtime": 150, "strikes": strikes},
+            "job": {"kind": "rigid", "jobs": [{"processors": width, "time": 3000}]},
+            "protection": {"kind": "images", "period": 1000, "cost": 1, "recovery": 60},
+        }
+        most = 9.0 if width == 4096 else None
+        ready = partial(simulated, read(table, "fleet"), faults)
+        yield Case(f"{width:,} members", ready, "faults", most)
+
+
 def queue(count: int, kinds: int) -> list[dict[str, float]]:
     """Return `count` jobs of `kinds` kinds (processors and estimate), submitted one second
     apart."""
@@ -275,7 +295,7 @@ def through(asked: Campaign, processes: int) -> int:
 
 def benchmarks() -> dict[str, Callable[[float], Iterator[Case]]]:
     """Return all benchmarks by name."""
-    functions = [campaign, log, messages, queues]
+    functions = [campaign, fleet, log, messages, queues]
     tables = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(encoding="utf-8"))
     listed = {name: RunsOfScenario(**table) for name, table in tables.items()}
     return dict(

@@ -16,7 +16,7 @@ from sims.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
-NAMES = "availability, campaign, cosched, list, log, messages, queues, redundancy, slots"
+NAMES = "availability, campaign, cosched, fleet, list, log, messages, queues, redundancy, slots"
 
 
 # --- the command line -----------------------------------------------------------------------------
