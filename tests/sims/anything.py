@@ -363,6 +363,8 @@ def fleet(seed: int) -> Table:
     spreading = {"kind": "weibull", "shape": 0.7, "mtbf": 150, "of": "nodes", "spread": 0.4}
     racks = {"kind": "list", "strikes": [[2.5, 0], [9, 0]], "of": "racks"}
     last = one(rng, spreading, racks) | {"downtime": one(rng, 0, 2), "detection": one(rng, 0, 1)}
+    if made is queue:
+        table["policy"]["placement"] = one(rng, "random", "lowest")
     table["job"] |= {"startup": one(rng, 0, 0.5, 3), "select": one(rng, 0, 1), "cap": 500}
     return table | {"faults": [lemons, last]}
 

@@ -7,6 +7,7 @@ from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from attrs import define, field, frozen
+from numpy.random import Generator
 
 from actors.intervals import Intervals, Numbers, intervals_of, members
 from policies.interface import Enrolment, EnrolmentPolicy, Reason, RunningView
@@ -56,6 +57,23 @@ class ByNode:
         enough = [part for part in parts if len(part) >= left]
         rest = min(enough, key=len, default=list(chain.from_iterable(parts)))
         return _taken(numbers, [*taken, *rest[:left]])
+
+
+@define(eq=False)
+class AtRandom:
+    """Draws the workers from the free ones, all alike, once for each start (rules.md, R9)."""
+
+    scheduler: Scheduler
+    _rng: Generator | None = field(init=False, default=None)
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        free = members(numbers.intervals())
+        if count == len(free):  # certain: nothing is drawn
+            return _taken(numbers, free)
+        if self._rng is None:
+            self._rng = self.scheduler.system.stream("placement")
+        places = self._rng.choice(len(free), count, replace=False, shuffle=False)
+        return _taken(numbers, [free[place] for place in places.tolist()])
 
 
 @frozen

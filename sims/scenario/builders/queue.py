@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from actors.deciders.queue import QueueDecider
-from actors.deciders.queue.placement import ByCriterion, ByNode, Programmed
+from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, Programmed
 from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.runtime import stream
@@ -120,6 +120,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         return None
     if name == "nodes":
         return ByNode(platform.node, platform.able)
+    if name == "random":
+        return AtRandom(scheduler)
     labels = {it.job.index: it.label for it in jobs.submissions}
     if name == "programmed":
         return Programmed(scheduler, labels)
@@ -127,7 +129,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         raise unfit(
             "policy.placement",
             f"{name!r} is none",
-            f"lowest, compact, nodes, programmed, {', '.join(CRITERIA)}",
+            f"lowest, compact, nodes, random, programmed, {', '.join(CRITERIA)}",
         )
     from policies.enrolment import named as enrolment_named
 
