@@ -45,7 +45,7 @@ from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.expectations import expected
-from sims.scenario.fault_laws import gap_of
+from sims.scenario.fault_laws import Struck, gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -259,7 +259,7 @@ def _hazard(
         faults = iter(())
     fault = Fail(law.downtime, law.detection, differ)
     spread = None
-    if law.spread:
+    if law.spread and law.of is Struck.NODES:
         streams = partial(_stream_of, system, f"spread/{number}")
         spread = Spread(platform.rack, law.spread, streams)
     about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread

@@ -140,6 +140,12 @@ def test_a_fault_that_spreads_for_certain_takes_its_rack_and_no_other() -> None:
     assert struck(told) == [(5, 8), (5, 9), (5, 10), (5, 11)]
 
 
+def test_the_fault_of_a_rack_spreads_to_no_other() -> None:
+    law = {"kind": "list", "of": "racks", "downtime": 1, "strikes": [[5, 1]], "spread": 1}
+    told = records(law, node=2, rack=2)
+    assert struck(told) == [(5, k) for k in range(4, 8)]
+
+
 def test_a_fault_spreads_with_its_probability_and_leaves_the_laws_own_times() -> None:
     """1,000 faults of one law ask 3,000 other nodes: 900 of them are struck, give or take four
     standard deviations of sqrt(3,000 x 0.3 x 0.7) = 25."""
