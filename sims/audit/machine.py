@@ -76,7 +76,7 @@ def notice(w: World, event: NoticeGiven) -> Script:
         comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
     worker.announced = [*(it for it in worker.announced if it >= w.now), event.time]
     seq = yield event, 0
-    w.at(event.time, Phase.DECISION, Emitter(), 0, partial(_check_announced, worker))
+    w.at(event.time, Phase.DECISION, Emitter(), 0, partial(w.taken.append, worker))
     copy = w.holder(event.worker)
     if copy is not None and copy.run is not None:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
@@ -112,9 +112,12 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
     return None
 
 
-def _check_announced(worker: Worker) -> None:
-    """Check that a worker whose time to go DOWN was announced is DOWN then."""
-    comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
+def _check_announced(w: World) -> None:
+    """Check that workers whose time to go DOWN was announced for this instant are DOWN at its
+    end."""
+    for worker in w.taken:
+        comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
+    w.taken.clear()
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -252,8 +255,9 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
 
 
 def close(w: World) -> None:
-    """Check at the end of an instant with a decision that no member is left to be replaced, except
-    by workers that the decision itself freed."""
+    """Check at the end of an instant that announced workers are DOWN, and, with a decision, that no
+    member is left to be replaced, except by workers that the decision itself freed."""
+    _check_announced(w)
     decider = w.decider
     if not decider.triggers or decider.decided:
         return

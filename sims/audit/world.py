@@ -91,6 +91,8 @@ class World(Turns):
     """Whether members are replaced."""
     last_notice: float = -1
     """Time of the last notice of an owner."""
+    taken: list[Worker] = Factory(list)
+    """Workers that their owners have announced to take at this instant."""
     decider: Any = None
 
     # --- line after line ----------------------------------------------------------------------
