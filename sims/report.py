@@ -15,7 +15,7 @@ from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Use
 from sims.ledger.accountant import Slices
 from sims.metrics.costs import Costs
-from sims.metrics.jobs import BOUND, Jobs, Queue, Spreads, Starts, as_data, spreads_of
+from sims.metrics.jobs import BOUND, Completions, Jobs, Queue, Spreads, as_data, spreads_of
 from sims.summary import Summary, line_of
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
@@ -42,13 +42,13 @@ class Report:
     deadlines: dict[str, float] = field(init=False, factory=dict)
     """Maps a job to its deadline, as time after its submission."""
     _history: History = field(init=False, factory=History)
-    _starts: Starts = field(init=False)
+    _completions: Completions = field(init=False)
     costs: Costs = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
-        self.queue, self._starts = history.listen(Queue()), history.listen(Starts())
+        self.queue, self._completions = history.listen(Queue()), history.listen(Completions())
         self.costs = Costs(history, self.ledger)
         Slices(history, self.ledger.enter)
         for kind in self.summary.wants:
@@ -100,7 +100,7 @@ class Report:
     @cached_property
     def jobs(self) -> Jobs:
         """The numbers of each completed job; the report must be closed."""
-        return self._starts.jobs(self.measures.bound if self.measures else BOUND)
+        return self._completions.jobs(self.measures.bound if self.measures else BOUND)
 
     @cached_property
     def spreads(self) -> Spreads:

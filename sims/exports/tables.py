@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
-from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
@@ -16,11 +14,10 @@ import orjson
 from attrs import define, field
 
 from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
-from actors.intervals import count_in
 from actors.runtime import Record
 from sims.errors import InputError, imported
-from sims.history import History, Job, Listener, Run
-from sims.metrics.jobs import BOUND, bounded, own_time
+from sims.history import History, JobRow, Listener
+from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
 from sims.writing import check_suffix, replacing
 
@@ -83,8 +80,8 @@ JOBS: dict[str, type] = {
 """Maps each column of the table of jobs to its type.
 
 Cells are empty where the log ends too early or does not know. `waited` is the time until the first
-run, `runs_...` count runs by outcome, `processor_time` is what all runs held, `processors` are
-those of the job's largest run, and `stretch` is the flowtime over the job's own error-free time;
+run, `runs_...` count runs by outcome, `processor_time` is what the job held over time, `processors`
+is the largest number held at one time, and `stretch` is the flowtime over the job's own time;
 `bounded_slowdown` takes this time as at least 10 s, or the scenario's bound. The last columns are
 the fields of the events that describe the job.
 """
@@ -235,18 +232,10 @@ def _event(record: Record) -> Row:
 
 @define(eq=False)
 class _Jobs(Listener):
-    """Collects the runs of each job from the history and makes the job's row when it leaves the
-    system."""
+    """Makes the row of each job that is over."""
 
-    runs: dict[str, list[tuple[float, float, int, Outcome | None]]] = field(factory=dict)
-    """Maps each job in the system to its runs: start, end, number of processors and outcome."""
-    own: dict[str, float] = field(factory=dict)
-    """Maps each job in the system to its own error-free time; nan where it has none."""
     bound: float = BOUND
     """Smallest own time of bounded slowdown, in time units."""
-    left: list[Job] = field(factory=list)
-    """Jobs that left the system at this instant. Their rows wait for its end, since copies end at
-    the same instant, some of them later in the log."""
     rows: list[Row] = field(factory=list)
     """Rows that are not written yet."""
 
@@ -260,46 +249,18 @@ class _Jobs(Listener):
     def _measure(self, record: Record, event: MeasuresDescribed) -> None:
         self.bound = event.bound
 
-    def job_submitted(self, job: Job, record: Record) -> None:
-        self.runs[job.name], self.own[job.name] = [], nan
-
-    def job_over(self, job: Job, end: float) -> None:
-        self.left.append(job)
-
-    def run_started(self, run: Run, record: Record) -> None:
-        self.own[run.job.name] = own_time(run, self.own[run.job.name])
-
-    def run_over(self, run: Run, end: float) -> None:
-        members = count_in(run.event.processors)
-        self.runs[run.job.name].append((run.start, end, members, run.outcome))
-
-    def time_passed(self, until: float) -> None:
-        self.rows += map(self._row, self.left)
-        self.left.clear()
-
-    def log_ended(self, now: float) -> None:
-        self.time_passed(now)
-
-    def _row(self, job: Job) -> Row:
-        """Return the row of a job that has left the system, and forget its runs."""
-        runs, own = self.runs.pop(job.name), self.own.pop(job.name)
-        started = min((start for start, *_ in runs), default=None)
-        waited = None if started is None else started - job.submitted
-        flowtime = None if job.end is None else job.end - job.submitted
-        stretch = slowdown = None
-        if flowtime is not None and own > 0:
-            stretch, slowdown = flowtime / own, float(bounded(flowtime, own, self.bound))
-        outcomes = Counter(outcome for *_, outcome in runs)
-        facts = {} if job.described is None else attrs.asdict(job.described)
-        facts |= attrs.asdict(job.event)
-        return (
-            *(job.name, job.submitted, started, job.end),
-            *(job.end is not None and not job.killed, waited, flowtime, len(runs)),
-            *(outcomes[outcome] for outcome in Outcome),
-            sum(members * (end - start) for start, end, members, _ in runs),
-            *(max((members for _, _, members, _ in runs), default=None), stretch, slowdown),
+    def job_over(self, row: JobRow) -> None:
+        facts = {} if row.described is None else attrs.asdict(row.described)
+        facts |= attrs.asdict(row.event)
+        cells = (
+            *(row.name, row.submitted, row.started, row.ended, row.completed),
+            *(row.wait, row.flowtime, row.runs),
+            *(row.outcomes.get(outcome, 0) for outcome in Outcome),
+            *(row.processor_time, row.processors or None),
+            *(row.stretch, row.bounded_slowdown(self.bound)),
             *(_plain(facts.get(name)) for name in DESCRIBED),
         )
+        self.rows.append(cells)
 
 
 def _plain(value: Any) -> Any:

@@ -20,7 +20,7 @@ from actors.events import Outcome, ScenarioStarted
 from actors.intervals import count_in, spans_in
 from actors.runtime import Record
 from sims.exports.tables import FORMULA, streamed
-from sims.history import History, Job, Listener, Run
+from sims.history import History, JobRow, Listener, Run
 from sims.ledger import Slice
 from sims.ledger.accountant import Slices
 from sims.plots.boxes import Lanes
@@ -154,9 +154,10 @@ class _ChromeTrace(Listener):
             named = {"name": f"{event.scenario}: {name}"}
             self._append("M", process, 0, 0, name="process_name", args=named)
 
-    def job_over(self, job: Job, end: float) -> None:
+    def job_over(self, row: JobRow) -> None:
+        span = row.submitted, self.history.now if row.ended is None else row.ended
         # One name for all: viewers pack what has the same name into few tracks.
-        self._pair(JOBS, "job", "in the system", job.name, (job.submitted, end), {"job": job.name})
+        self._pair(JOBS, "job", "in the system", row.name, span, {"job": row.name})
 
     def queue_changed(self, now: float) -> None:
         levels = {"waiting": self.history.waiting, "running": self.history.running}

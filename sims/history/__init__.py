@@ -17,7 +17,8 @@ what a run did since `run.since` is over, and `run` is then still as it was over
 `worker_span` does the same for a worker; `time_passed` comes before anything changes at a later
 instant, with the state of the time that has passed. All other hooks come after the change, in the
 order of the log. `run_over` and `job_over` report every run and every job once, ended or still
-under way where the log ends. A listener that counts or draws asks its `history` in a hook; it never
+under way where the log ends; `job_over` gives the job's `JobRow`, which has all facts of the job. A
+listener that counts or draws asks its `history` in a hook; it never
 changes the history.
 
     class Busy(Listener):
@@ -47,11 +48,12 @@ from attrs import define, field
 
 from actors.events import ScenarioStarted
 from actors.runtime import Event, Record
+from sims.history.rows import JobRow
 from sims.history.runs import HOLDING, Runs
 from sims.history.states import HOOKS, Job, Key, Listener, Run, Worker
 from sims.history.workers import Handler
 
-__all__ = ["HOLDING", "History", "Job", "Key", "Listener", "Run", "Worker"]
+__all__ = ["HOLDING", "History", "Job", "JobRow", "Key", "Listener", "Run", "Worker"]
 
 
 Hook = Callable[..., None]
@@ -114,6 +116,7 @@ class History(Runs):
     def apply(self, record: Record) -> None:
         """Apply the next record of the log to the state."""
         if record.t > self.now:
+            self._report_gone(self.now)
             self._notify.time_passed(record.t)
         self.now = record.t
         self.events = record.seq + 1
@@ -128,8 +131,9 @@ class History(Runs):
         for run in self.runs.values():
             if run.end is None:
                 self._notify.run_over(run, self.now)
+        self._report_gone(self.now)
         for job in self.jobs.values():
-            self._notify.job_over(job, self.now)
+            self._notify.job_over(job.row(self.now))
         self._notify.log_ended(self.now)
 
     def _begin(self, record: Record, event: ScenarioStarted) -> None:

@@ -23,6 +23,7 @@ from actors.events import (
     MembersChanged,
     MembersJoined,
     MembersReleased,
+    Outcome,
     ProtectionDescribed,
     ProtectionKind,
     RateChanged,
@@ -37,6 +38,7 @@ from actors.events import (
 )
 from actors.intervals import intervals_of, joined, numbers_in, text
 from actors.runtime import Event, Record
+from sims.history.rows import own_time
 from sims.history.states import Job, Key, Run
 from sims.history.workers import Handler, Workers, has_all
 
@@ -49,7 +51,13 @@ HOLDING: frozenset[type[Event]] = frozenset(
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
 are away; a log's other events are not needed for these questions."""
-OF_RUNS = ("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed")
+NEED_RUNS = frozenset(
+    (
+        *("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed"),
+        "job_over",
+    )
+)
+"""Hooks that need a run for each copy that one line of the log places."""
 
 
 @define(eq=False)
@@ -63,6 +71,9 @@ class Runs(Workers):
     waiting: int = field(init=False, default=0)
     """Number of jobs that hold no workers."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
+    _gone: list[Job] = field(init=False, factory=list)
+    """Jobs that left the system at this instant, and are reported when it is over: copies of a job
+    end after it."""
     _placed: Record | None = field(init=False, default=None)
     """The record of copies under way for which no run has been made yet: making a run of each copy
     would take longer than simulating the copies."""
@@ -137,10 +148,17 @@ class Runs(Workers):
         job = self.jobs.pop(event.job)
         job.end, job.killed = record.t, isinstance(event, JobKilled)
         self._notify.job_ended(job, record)
-        self._notify.job_over(job, record.t)
+        if "job_over" in vars(self._notify):
+            self._gone.append(job)
         # The number of running jobs changes even if that of waiting jobs does not: 0 still
         # notifies.
         self._count(-1 if not job.holdings else 0, record.t)
+
+    def _report_gone(self, now: float) -> None:
+        """Report the jobs that left the system at the instant that is over."""
+        for job in self._gone:
+            self._notify.job_over(job.row(now))
+        self._gone.clear()
 
     def _iterate(self, record: Record, event: IterationCompleted) -> None:
         job = self.jobs[event.job]
@@ -191,6 +209,10 @@ class Runs(Workers):
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
+        job.runs += 1
+        job.own = own_time(job.described, event, job.own)
+        if job.started is None:
+            job.started = now
         # A run that starts at the instant of the last one's end, on at least the same workers,
         # continues the time for which the job holds them.
         if job.left is not None and job.left[0] == now and has_all(event.processors, job.left[1]):
@@ -201,6 +223,9 @@ class Runs(Workers):
     def _end(self, record: Record, event: RunEnded) -> None:
         run = self._runs[event.job, event.run]
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
+        run.job.outcomes[event.outcome] += 1
+        if event.outcome is Outcome.COMPLETED:
+            run.job.work += event.done
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
@@ -228,7 +253,7 @@ class Runs(Workers):
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
         """Start copies that one line places; without listeners to runs, only count them."""
-        if any(hook in vars(self._notify) for hook in OF_RUNS):
+        if not NEED_RUNS.isdisjoint(vars(self._notify)):
             for part in event.parts():
                 self._start(record, part)
             return

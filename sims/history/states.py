@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from math import nan
 from typing import Any
 
 from attrs import define, field
@@ -17,6 +19,7 @@ from actors.events import (
 )
 from actors.runtime import Record
 from policies.availability import WorkerState
+from sims.history.rows import JobRow
 
 Key = tuple[str, int]
 """Key of a run: its job's name and its number within the job."""
@@ -53,6 +56,40 @@ class Job:
     end: float | None = None
     """Time at which the job was completed or killed; None before that."""
     killed: bool = False
+    started: float | None = None
+    """Time of the job's first start."""
+    runs: int = 0
+    """Number of runs that the job has begun."""
+    outcomes: Counter[Outcome] = field(factory=Counter)
+    """Number of the job's runs that have ended in each way."""
+    held: int = 0
+    """Number of processors that the job holds, over all of its runs."""
+    held_since: float = 0
+    """Time since which the job has held this number."""
+    processors: int = 0
+    """Largest number of processors that the job has held at one time."""
+    processor_time: float = 0
+    """Integral of the number of processors held over time, up to `held_since`."""
+    work: float = 0
+    """Work done by the runs that completed, in time at speed 1."""
+    own: float = nan
+    """Error-free time of the job by itself (`rows.own_time`)."""
+
+    def hold(self, more: int, now: float) -> None:
+        """Note that the job holds `more` processors from now on, or fewer, if negative."""
+        self.processor_time += self.held * (now - self.held_since)
+        self.held += more
+        self.held_since = now
+        self.processors = max(self.processors, self.held)
+
+    def row(self, end: float) -> JobRow:
+        """Return all facts of the job once it is over, or once its log ends at `end`."""
+        time = self.processor_time + self.held * (end - self.held_since)
+        times = self.submitted, self.started, self.end
+        return JobRow(
+            *(self.event, self.described, self.seq, *times, self.killed, dict(self.outcomes)),
+            *(self.runs, self.processors, time, self.work, self.own),
+        )
 
     @property
     def estimate(self) -> float | None:
@@ -163,10 +200,11 @@ class Listener:
         """Note that a job is completed or killed; runs of the job may end after it, at the same
         instant."""
 
-    def job_over(self, job: Job, end: float) -> None:
-        """Note that a job is over, or still in the system (no `end`) where the log ends.
+    def job_over(self, row: JobRow) -> None:
+        """Note what is known of a job that is over, or still in the system where the log ends.
 
-        Called once for every job.
+        Called once for every job, after the last event of the instant at which the job ended:
+        copies of a job end after it, at the same instant.
         """
 
     def iteration_ended(self, job: Job, record: Record) -> None:

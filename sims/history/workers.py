@@ -193,6 +193,7 @@ class Workers:
         still."""
         apart = self._apart_in(processors)
         self._cut_all(apart, record)
+        run.job.hold(count_in(processors), record.t)
         if self._holders is not None:
             self._holders.note(run, processors, True)
         return apart
@@ -206,6 +207,7 @@ class Workers:
     def _give(self, run: Run, record: Record) -> None:
         """Let `run` hold no workers any more."""
         self._cut_all(run.apart, record)
+        run.job.hold(-count_in(run.processors), record.t)
         if self._holders is not None:
             self._holders.note(run, run.processors, False)
 

@@ -5,21 +5,17 @@ from __future__ import annotations
 
 import enum
 from array import array
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import isnan, nan
+from math import nan
 from statistics import fmean
 from sys import intern
-from typing import Any
 
 import numpy as np
 from attrs import asdict, astuple, define, field, frozen
 from numpy.typing import NDArray
 
-from actors.events import Outcome
-from actors.intervals import count_in
-from actors.runtime import Record
-from sims.history import Job, Listener, Run
+from sims.history import JobRow, Listener
+from sims.history.rows import bounded
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -37,7 +33,7 @@ class By(enum.Enum):
     """Facts by which jobs are divided into classes."""
 
     SIZE = "size"
-    """Number of processors of the first run: 1, 2, 3 to 4, 5 to 8, ..."""
+    """Largest number of processors held at one time: 1, 2, 3 to 4, 5 to 8, ..."""
     TIME = "time"
     """The job's own error-free time: up to 1, 10, 100, ..."""
     USER = "user"
@@ -57,7 +53,7 @@ class Jobs:
     own: Floats
     """Error-free time of the job by itself; nan where it has none."""
     processors: NDArray[np.int64]
-    """Number of processors of the first run."""
+    """Largest number of processors that the job held at one time."""
     users: tuple[str, ...]
     """User of each job; empty if unknown, as are groups and queues."""
     groups: tuple[str, ...]
@@ -133,11 +129,6 @@ class Jobs:
         return [(word or UNKNOWN, array == word) for word in sorted(set(words), key=_in_order)]
 
 
-def bounded(flowtime: Any, own: Any, bound: float) -> Any:
-    """Return the bounded slowdown of one job or of an array of jobs."""
-    return np.maximum(1.0, flowtime / np.maximum(own, bound))
-
-
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
     """Return a class for each rank, in order, and a last one for jobs whose rank is not finite."""
     known = np.unique(ranks[np.isfinite(ranks)])
@@ -162,58 +153,28 @@ def _in_order(word: str) -> tuple[bool, int, str]:
     return (False, int(word), "") if word.isdecimal() else (True, 0, word)
 
 
-def own_time(run: Run, before: float) -> float:
-    """Return a job's own error-free time once `run` has started; `before` is the value from earlier
-    runs, or nan.
-
-    The own time is that of one run from scratch at speed 1, with verification and without
-    checkpoints, on the workers of the job's last run, or of its first run if the job is malleable,
-    since it changes their number while it runs. It is nan for iterative jobs: it would depend on
-    which workers stay UP.
-    """
-    described = run.job.described
-    if described is None or described.kind == "iterative":
-        return nan
-    if described.kind == "malleable" and not isnan(before):
-        return before
-    return run.event.work + described.verification
-
-
 @define(eq=False)
-class Starts(Listener):
-    """Collects a row for each job that started and completed, from which `Jobs` is made."""
+class Completions(Listener):
+    """Collects the jobs that completed, from which `Jobs` is made."""
 
-    _open: dict[Job, tuple[float, int, float]] = field(init=False, factory=dict)
-    """Maps each job that has started and not ended to its start, its number of processors and its
-    own time."""
-    _work: defaultdict[Job, float] = field(init=False, factory=lambda: defaultdict(float))
-    """Maps each job to the work of its completed runs."""
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
-    """Eight numbers for each row, one row after the other."""
+    """Eight numbers for each job, one job after the other."""
     _words: list[tuple[str, ...]] = field(init=False, factory=list)
-    """Name, user, group and queue of each row."""
+    """Name, user, group and queue of each job."""
 
-    def run_started(self, run: Run, record: Record) -> None:
-        facts = self._open.get(run.job) or (record.t, count_in(run.processors), nan)
-        self._open[run.job] = *facts[:2], own_time(run, facts[2])
-
-    def run_ended(self, run: Run, record: Record, done: float) -> None:
-        if run.outcome is Outcome.COMPLETED:
-            self._work[run.job] += done
-
-    def job_ended(self, job: Job, record: Record) -> None:
-        started, work = self._open.pop(job, None), self._work.pop(job, 0.0)
-        if started is not None and not job.killed:
-            event = job.event
+    def job_over(self, row: JobRow) -> None:
+        if row.completed and row.started is not None and row.ended is not None:
+            event = row.event
             recorded = nan if event.recorded_wait is None else event.recorded_wait
-            self._numbers.extend((job.seq, job.submitted, record.t, *started, work, recorded))
+            times = row.submitted, row.ended, row.started
+            self._numbers.extend((row.seq, *times, row.processors, row.own, row.work, recorded))
             # Interned: a million jobs share few users, groups and queues.
             self._words.append(
-                (event.job, intern(event.user), intern(event.group), intern(event.queue))
+                (row.name, intern(event.user), intern(event.group), intern(event.queue))
             )
 
     def jobs(self, bound: float) -> Jobs:
-        """Return the completed jobs that started; `bound` is the smallest own time of bounded
+        """Return the completed jobs; `bound` is the smallest own time of bounded
         slowdown."""
         rows = np.array(self._numbers).reshape(-1, 8)
         order = np.argsort(rows[:, 0], kind="stable")

@@ -26,7 +26,7 @@ from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.errors import visible
-from sims.history import History, Job, Key, Listener, Run, Worker
+from sims.history import History, Job, JobRow, Key, Listener, Run, Worker
 from sims.ledger import Slice, Use
 from sims.ledger.accountant import Slices
 from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
@@ -239,9 +239,12 @@ class Scene(Listener):
         self._depths.append(0)
         self.waits.append(inf)
 
-    def job_over(self, job: Job, end: float) -> None:
-        kind, row = RUN_KIND["in_system"], self.rows[job.name]
-        self._runs.add(0, 1, job.submitted, end, 1, kind, row, -1, job.seq)
+    def job_over(self, row: JobRow) -> None:
+        kind, place = RUN_KIND["in_system"], self.rows[row.name]
+        end = self.history.now if row.ended is None else row.ended
+        self._runs.add(0, 1, row.submitted, end, 1, kind, place, -1, row.seq)
+        if row.wait is not None:
+            self.waits[place] = row.wait
 
     def queue_changed(self, now: float) -> None:
         self._queue.add(now, self.history.waiting, self.history.running)
@@ -249,7 +252,6 @@ class Scene(Listener):
     def run_started(self, run: Run, record: Record) -> None:
         row = self.rows[run.job.name]
         self._lanes[row].take(run.key)
-        self.waits[row] = min(self.waits[row], record.t - run.job.submitted)
         if run.event.source is not None:
             self._sources.add(row, run.event.source)
 
