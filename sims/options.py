@@ -19,7 +19,6 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.main import get_command
 
-from sims.cli.signals import Terminated
 from sims.durations import FORMS, date_or_seconds, seconds
 from sims.errors import (
     COMMAND_LINE,
@@ -31,6 +30,7 @@ from sims.errors import (
     InputError,
     note,
 )
+from sims.signals import Terminated
 
 T = TypeVar("T")
 

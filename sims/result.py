@@ -20,9 +20,9 @@ from sims.errors import InputError, visible
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile
 from sims.log_writer import LogWriter
+from sims.metrics.report import Report, amounts
 from sims.plots.figure import Framing
 from sims.plots.pictures import WHOLE, Picture, What, plot
-from sims.report import Report, amounts
 from sims.scenario import Scenario
 from sims.summary import Summary
 

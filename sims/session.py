@@ -19,7 +19,7 @@ from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
 from sims.log import LogFile
 from sims.log_writer import LogWriter
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of

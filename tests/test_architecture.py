@@ -16,6 +16,15 @@ ROOT = Path(__file__).parents[1]
 LAYERS = ("policies", "actors", "sims", "tests")
 """Each may import itself and those before it."""
 LONGEST = 400
+FLOORS = (
+    "errors durations signals telling intervals blocks tables readers writing log log_writer",
+    "scenario scenarios history world",
+    "ledger summary metrics trace plots view exports",
+    "audit session result kit examples options",
+    "campaign campaigns live papers",
+    "cli python docs bench vocabulary",
+)
+"""Rooms of `sims/`, from the ground up: a room may import those of its own floor and below."""
 
 SHIPPED = [path for layer in LAYERS[:3] for path in sorted((ROOT / layer).rglob("*.py"))]
 
@@ -105,6 +114,31 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     known = modules()
     below = {name: imported(path, known) - {name} for name, path in known.items()}
     TopologicalSorter(below).prepare()  # raises CycleError, naming the circle
+
+
+def rooms() -> dict[str, set[str]]:
+    """Map each module or package of `sims` to the others that it imports, for types too."""
+    known, found = modules(), dict[str, set[str]]()
+    for name, path in known.items():
+        if name.startswith("sims."):
+            below = {it.split(".")[1] for it in imported(path, known) if it.startswith("sims.")}
+            found.setdefault(name.split(".")[1], set()).update(below)
+    return {room: below - {room} for room, below in found.items()}
+
+
+def test_each_room_of_sims_stands_on_a_floor_and_imports_none_above_it() -> None:
+    floor = {room: k for k, names in enumerate(FLOORS) for room in names.split()}
+    climbing = {
+        (room, other)
+        for room, below in rooms().items()
+        for other in below
+        if floor[other] > floor[room]
+    }
+    assert climbing == set()
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    TopologicalSorter(rooms()).prepare()  # raises CycleError, naming the circle
 
 
 def test_policies_know_no_loop_no_clock_no_journal_and_no_global_randomness() -> None:

@@ -29,9 +29,9 @@ from pydantic import Field
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import MeasureSpec, gauge
 from sims.campaign.comparing import Effect
-from sims.campaign.intervals import LEVEL
 from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
+from sims.intervals import LEVEL
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.scenario import Seed

@@ -21,12 +21,13 @@ from attrs import field, frozen
 
 from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled
+from sims.blocks import by_block, informed
 from sims.campaign.kit import OWN, Kit, unpack
 from sims.errors import InputError, unfit
-from sims.metrics.arrivals import FlowtimeFold, Flowtimes, by_block, informed
+from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_report, of_summary
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
 from sims.summary import Summary
@@ -153,7 +154,7 @@ class CellResult:
     """Maps each measure to its value, or to None if it is undefined for the run."""
     blocks: dict[str, dict[str, dict[str, Any]]] = field(factory=dict)
     """Maps each measure of jobs, and each class of jobs (the class of all has the empty name), to
-    three entries: `value`; `blocks`, a number for each block of time (sims/metrics/arrivals.py);
+    three entries: `value`; `blocks`, a number for each block of time (sims/blocks.py);
     and `informed`, whether any job of that block has a value other than 0."""
     speaks: str = ""
     """Text on the evidence and the scope of intervals over those blocks."""

@@ -22,7 +22,7 @@ from attrs import frozen
 
 from sims.campaign.axes import Settings
 from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
-from sims.campaign.intervals import (
+from sims.intervals import (
     FEWEST_BLOCKS,
     LEVEL,
     Estimate,

@@ -12,10 +12,10 @@ from attrs import evolve
 from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.intervals import FEWEST_BLOCKS, Estimate
 from sims.campaign.results import Results
 from sims.durations import seconds
 from sims.errors import InputError
+from sims.intervals import FEWEST_BLOCKS, Estimate
 from sims.plots.comparisons import Spread, draw_panels, draw_spreads
 from sims.scenario.builders.jobs import period_by
 from sims.scenario.keys import axis_words

@@ -12,8 +12,8 @@ from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.cells import MeasureSpec
 from sims.campaign.comparing import Comparison, Line, Verdict
-from sims.campaign.intervals import FEWEST_BLOCKS, about, rounded, rounded_ratio
 from sims.errors import visible
+from sims.intervals import FEWEST_BLOCKS, about, rounded, rounded_ratio
 from sims.telling import amount_of, counted, grid, in_units, units
 
 Cells = Sequence[tuple[MeasureSpec, Comparison]]

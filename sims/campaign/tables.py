@@ -19,13 +19,13 @@ from sims.campaign import Campaign
 from sims.campaign.axes import settings_text
 from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
-from sims.campaign.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
 from sims.campaign.results import Results, plain, write_frame
 from sims.errors import imported, visible
 from sims.exports import tables as exports
 from sims.exports.tables import Library, library_or_default
+from sims.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.plots.pictures import Picture
 from sims.telling import as_html, as_text, counted
 from sims.writing import check_suffix, replacing

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sims.cli.signals import heard
+from sims.signals import heard
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -25,9 +25,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from sims.cli.signals import hear
 from sims.errors import InputError, note, visible
 from sims.options import call, command_of, guarded
+from sims.signals import hear
 
 COMMANDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Maps each command to its module in this package and to the first line of its help."""

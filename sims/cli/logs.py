@@ -18,8 +18,8 @@ from sims.errors import InputError, note, show, visible
 from sims.ledger import Account, Use
 from sims.log import LogFile
 from sims.metrics.jobs import STATISTICS, By, Spreads, as_data, spreads_of
+from sims.metrics.report import Report, amounts
 from sims.options import AsJson, Log, argument, chosen, flag, instant, option, whole
-from sims.report import Report, amounts
 from sims.telling import Clock, amount_of, counted, event_text
 
 SHOWN = 20

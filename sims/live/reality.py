@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from actors.runtime import Record
 from sims.audit.audit import audit
-from sims.campaign.intervals import LEVEL, Estimate, mean_of, ratio_of
+from sims.intervals import LEVEL, Estimate, mean_of, ratio_of
 from sims.ledger import Use
 from sims.ledger.accountant import account
 from sims.live.live import live, playable

@@ -14,10 +14,10 @@ import numpy as np
 from attrs import asdict, astuple, define, field, frozen
 from numpy.typing import NDArray
 
+from sims.blocks import Floats
 from sims.history import JobRow, Listener
 from sims.history.rows import bounded
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 BOUND = 10.0

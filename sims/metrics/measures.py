@@ -8,8 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from sims.metrics.jobs import QUANTITIES, STATISTICS, Floats
-from sims.report import Report
+from sims.blocks import Floats
+from sims.metrics.jobs import QUANTITIES, STATISTICS
+from sims.metrics.report import Report
 from sims.summary import Summary
 
 WORDS = {

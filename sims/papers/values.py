@@ -16,9 +16,9 @@ from rich.table import Column, Table
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Verdict
-from sims.campaign.intervals import LEVEL, Estimate, mean_of, rounded
 from sims.campaign.plan import Case
 from sims.campaign.results import Results
+from sims.intervals import LEVEL, Estimate, mean_of, rounded
 from sims.plots.comparisons import draw_panels
 from sims.scenario import Scenario
 from sims.scenario.keys import axis_words

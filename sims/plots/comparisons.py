@@ -3,11 +3,11 @@ case; distributions of values; predicted and measured makespans of the same runs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, exp, inf, isfinite, log
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from sims.plots.figure import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from sims.campaign.intervals import Estimate
-    from sims.live.reality import Comparison
+    from sims.intervals import Estimate
 
 ROW, FAR = 0.35, 30.0
 """Height of a distribution in inches; ratio of largest to smallest value from which on the axis is
@@ -237,7 +236,25 @@ POINTS = "os^Dv<>"
 """Markers of the variants."""
 
 
-def draw_reality(compared: Comparison, title: str, path: Path) -> Path:
+class Compared(Protocol):
+    """Predicted and measured runs of the same variants, as `draw_reality` draws them."""
+
+    @property
+    def unit(self) -> str:
+        """Unit of time."""
+
+    @property
+    def variants(self) -> list[str]:
+        """Names of the variants, in the order of their first runs."""
+
+    def makespans(self, variant: str) -> tuple[list[float], list[float]]:
+        """Return the predicted and the measured makespans of a variant, run by run."""
+
+    def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
+        """Yield (use, mean predicted, measured) processor-time for each use that occurs."""
+
+
+def draw_reality(compared: Compared, title: str, path: Path) -> Path:
     """Draw a comparison of predictions and measurements, and return `path`.
 
     A point stands for each run, beside the line on which both makespans are equal; a pair of bars
@@ -253,7 +270,7 @@ def draw_reality(compared: Comparison, title: str, path: Path) -> Path:
     return save(figure, path)
 
 
-def _draw_runs(axes: Axes, compared: Comparison) -> None:
+def _draw_runs(axes: Axes, compared: Compared) -> None:
     for it, colour, marker in zip(compared.variants, CYCLE, POINTS, strict=False):
         predicted, measured = compared.makespans(it)
         axes.plot(predicted, measured, marker, color=colour, alpha=0.7, label=it, zorder=3)
@@ -263,7 +280,7 @@ def _draw_runs(axes: Axes, compared: Comparison) -> None:
     axes.set_ylabel(f"measured makespan, {compared.unit}")
 
 
-def _draw_uses(axes: Axes, compared: Comparison) -> None:
+def _draw_uses(axes: Axes, compared: Compared) -> None:
     shown: set[str] = set()
     for row, it in enumerate(compared.variants):
         left = np.zeros(2)

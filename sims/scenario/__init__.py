@@ -88,7 +88,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sims.metrics.arrivals import Blocks
+    from sims.blocks import Blocks
 
 CAP = 1_000_000
 """Slots after which volatile13 counts a run as failed."""
@@ -146,7 +146,7 @@ class MeasuresSection(Section):
     def blocks(self, unit: Unit) -> Blocks | None:
         """Return the blocks over which confidence intervals are computed; None: their length is
         unknown."""
-        from sims.metrics.arrivals import WEEK, Blocks
+        from sims.blocks import WEEK, Blocks
 
         length = WEEK if self.block is None and unit is Unit.S else self.block
         if length is None:

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from sims.campaign.intervals import LEVEL, mean_of, ratio_of
-from sims.metrics.arrivals import Blocks, by_block
-from sims.metrics.jobs import Floats
+from sims.blocks import Blocks, Floats, by_block
+from sims.intervals import LEVEL, mean_of, ratio_of
 
 WEEKS = Blocks(length=10, warm_up=20)
 SUBMITTED = np.array([0, 19.9, 20, 29, 30, 41, 42, 49.9, 50.0])

@@ -16,7 +16,7 @@ from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.costs import summed
 from sims.metrics.measures import Measure, of_report
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 

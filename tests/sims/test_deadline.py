@@ -13,8 +13,8 @@ from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.ledger import Use
+from sims.metrics.report import Report
 from sims.papers.published.deadline import PRICES, start
-from sims.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 

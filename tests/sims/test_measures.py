@@ -14,7 +14,7 @@ from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, Measured, of_report
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 from tests.sims.oneworld import records_of

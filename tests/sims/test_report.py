@@ -22,7 +22,7 @@ from actors.runtime import Event, Record
 from sims.cli.logs import account_table
 from sims.ledger import Use
 from sims.metrics.jobs import SpreadNumbers
-from sims.report import Report
+from sims.metrics.report import Report
 from tests.sims.oneworld import records_of
 
 TWO_JOBS = """

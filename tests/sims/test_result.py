@@ -12,8 +12,8 @@ from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.examples import example
 from sims.log import LogFile
+from sims.metrics.report import Report
 from sims.plots.pictures import Picture
-from sims.report import Report
 from sims.result import Result
 from sims.session import run
 from tests.sims.cli.commands import Shell

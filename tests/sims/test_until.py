@@ -10,7 +10,7 @@ from actors.events import End
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 from tests.sims.anything import TABLES

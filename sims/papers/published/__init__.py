@@ -16,9 +16,9 @@ from scipy.special import lambertw
 from actors.events import Outcome
 from policies.maths.checkpoint import daly_work, young_work
 from sims.campaign.results import Results
+from sims.metrics.report import Report
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, observed, same
-from sims.report import Report
 
 EXACT = "exact expectation"
 """Column of values computed by a formula for the exact expectation."""

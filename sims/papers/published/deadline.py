@@ -14,10 +14,10 @@ from typing import Any
 from policies.deadline import ON_DEMAND
 from sims.campaign.results import Results
 from sims.ledger import Use
+from sims.metrics.report import Report
 from sims.papers.inputs import base, platforms
 from sims.papers.values import Columns, Seen, Value, drawn, observed
 from sims.readers.spot import turned_to
-from sims.report import Report
 
 PRICES = {"spot": 0.9731, ON_DEMAND: 3.06}
 """Price of an hour of each kind of instance (p3.2xlarge)."""

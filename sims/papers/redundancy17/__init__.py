@@ -26,8 +26,8 @@ from policies.maths.single_machine import (
     sample_path_bound,
     srpt_drain,
 )
-from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
+from sims.intervals import Estimate
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, exactly, means, observed, ratios, same

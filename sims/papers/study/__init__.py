@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from sims.campaign.cells import RunStatus
-from sims.campaign.intervals import LEVEL, ratio_of
 from sims.campaign.results import Results
+from sims.intervals import LEVEL, ratio_of
 from sims.papers.values import Place, Value, drawn, exactly, known, means, runs, without
 from sims.summary import Summary
 

@@ -20,8 +20,8 @@ from typing import Any
 
 from actors.runtime import stream
 from policies.maths.checkpoint import young_work
-from sims.campaign.intervals import Estimate
 from sims.campaign.results import Results
+from sims.intervals import Estimate
 from sims.papers.inputs import base
 from sims.papers.study import against
 from sims.papers.values import Place, Value, exactly, without

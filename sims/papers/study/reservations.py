@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from actors.runtime import stream
 from sims.campaign.results import Results
 from sims.errors import InputError
+from sims.metrics.report import Report
 from sims.papers.inputs import base, log_of
 from sims.papers.values import Value, means, ratios
 from sims.readers import LoggedJob
-from sims.report import Report
 from sims.telling import counted
 
 MILLION_HOURS = 3.6e9

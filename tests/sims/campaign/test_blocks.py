@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sims.blocks import Blocks, by_block
 from sims.campaign.cells import RunStatus
 from sims.campaign.comparing import Compared, over_blocks
-from sims.campaign.intervals import LEVEL, mean_of, ratio_of
-from sims.metrics.arrivals import Blocks, by_block
-from sims.report import Report
+from sims.intervals import LEVEL, mean_of, ratio_of
+from sims.metrics.report import Report
 from sims.scenario.loader import load
 from sims.world import run
 from tests.sims.cli.commands import Shell

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from sims.campaign.cells import CellResult
-from sims.campaign.intervals import NONE, Estimate, rounded
 from sims.campaign.results import Store
 from sims.cli import comparing
+from sims.intervals import NONE, Estimate, rounded
 from sims.plots import comparisons
 from tests.case_files import listed
 from tests.sims.cli.commands import FEW, TINY, Shell, ended, python, spawn, until

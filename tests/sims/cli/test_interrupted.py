@@ -66,7 +66,7 @@ def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> N
 @pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2])
 def test_control_c_while_a_command_starts_is_one_line(shell: Shell, seconds: float) -> None:
     words = ["run", str(shell.write(ENDLESS)), "--log", "run.jsonl"]
-    begun = "from sims.cli import main; from sims.cli.signals import heard"
+    begun = "from sims.cli import main; from sims.signals import heard"
     code = f"{begun}\nwith heard():\n    print(flush=True)\n    exit(main({words!r}))"
     process = python("-c", code)
     assert process.stdout is not None

@@ -8,7 +8,7 @@ import pytest
 
 from actors.intervals import count_in
 from sims.history import History, JobRow, Listener
-from sims.report import Report
+from sims.metrics.report import Report
 from tests.parts import parted
 from tests.sims.kinds import EVERY, records_of
 

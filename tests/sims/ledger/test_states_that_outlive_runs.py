@@ -23,7 +23,7 @@ from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.ledger import Slice, Use
 from sims.ledger.accountant import account
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
 from tests.parts import parted

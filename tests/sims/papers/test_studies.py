@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from policies.queue.lists import InOrder, Reading, RList
-from sims.campaign.intervals import Estimate
 from sims.campaign.plan import Cells
 from sims.errors import InputError
+from sims.intervals import Estimate
+from sims.metrics.report import Report
 from sims.papers import item
 from sims.papers.inputs import SpotPlatform, base
 from sims.papers.study import flowtime, worth
@@ -19,7 +20,6 @@ from sims.papers.study.clonelimit import LOAD, WORKERS, limits, period
 from sims.papers.study.reservations import block, hours_waited
 from sims.papers.study.survive import jobs_on, protection
 from sims.readers.job_logs import read_swf
-from sims.report import Report
 from sims.scenario import Scenario
 from sims.scenario.jobs import RigidJob, RigidSection
 from sims.scenario.loader import read

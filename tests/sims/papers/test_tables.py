@@ -11,7 +11,7 @@ from attrs import evolve
 
 from sims.campaign.axes import as_toml
 from sims.campaign.executors import local
-from sims.campaign.intervals import Estimate
+from sims.intervals import Estimate
 from sims.papers import ITEMS, STORED, complaints, current, differences, item, store_anew, stored
 from sims.papers.published import loss_per_failure
 from sims.papers.values import BASES, Value, table

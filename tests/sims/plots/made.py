@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sims.campaign.intervals import Estimate
+from sims.intervals import Estimate
 from sims.plots.boxes import BOX, Columns, Table
 
 

@@ -9,7 +9,7 @@ from actors.events import JobsLeftOut, JobSubmitted, Outcome, RunStarted, Worker
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.ledger import Use
-from sims.report import Report
+from sims.metrics.report import Report
 from sims.scenario.loader import read
 from tests.sims.kinds import SCENARIOS, recorded
 from tests.sims.oneworld import members

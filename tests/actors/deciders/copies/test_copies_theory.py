@@ -13,7 +13,7 @@ from policies.copies import Fcfs, ProcessorSharing, SrptR
 from policies.interface.copies import RedundancyPolicy
 from policies.maths.single_machine import srpt_flowtime
 from policies.maths.sizes import Exponential, Hyperexponential, SizeLaw
-from sims.campaign.intervals import mean_of
+from sims.intervals import mean_of
 from tests.actors.deciders.copies.worlds import columns, run
 
 REPLICATIONS, JOBS, WARM_UP, LOAD = 14, 900, 0.1, 0.6

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import bootstrap, ttest_1samp
 
-from sims.campaign.intervals import (
+from sims.intervals import (
     NONE,
     Estimate,
     difference_of,
