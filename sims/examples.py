@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from policies.interface.kinds import JobKind
 from sims.errors import COMMAND_LINE, InputError
 from sims.writing import refusing
 
@@ -124,13 +125,12 @@ def scenario_file(what: str, seed: int = 0) -> str:
 
     Raises InputError for an unknown kind or cell.
     """
-    from sims.scenario.jobs import KINDS
     from sims.scenario.keys import FILE, LINE
 
     try:
         plain = cell_file(CELLS.get(what, what), seed)
     except ValueError as error:
-        accepted = f"{', '.join(KINDS)}, or {error}"
+        accepted = f"{', '.join(JobKind)}, or {error}"
         raise InputError(COMMAND_LINE, "KIND|CELL", f"{what!r} is none", accepted) from None
     lines = _explained(tomllib.loads(plain) | {"policy": {}})
     return HEAD.format(line=LINE, file=FILE) + "\n".join(lines)

@@ -86,7 +86,7 @@ def fields(kind: type[Event]) -> list[Field]:
         meaning = docs.get(name) or next((it.meaning for it in known if it.meaning), "")
         if not meaning:
             raise TypeError(f"nothing tells what {kind.__name__}.{name} means")
-        if not known and re.search("int|float", str(plain[name])):
+        if not known and re.search(r"\b(int|float)\b", str(plain[name])):
             raise TypeError(f"{kind.__name__}.{name} has no unit")
         units = ", ".join(dict.fromkeys(it.unit for it in known)) or NONE
         found.append(Field(name, _type(plain[name]), units, _in_log_words(meaning)))

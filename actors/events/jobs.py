@@ -21,6 +21,7 @@ from actors.events.quantities import (
     WorkerSet,
 )
 from actors.runtime import Event
+from policies.interface.kinds import JobKind
 
 
 @frozen
@@ -49,8 +50,8 @@ class JobDescribed(Event):
     """Records a job's parameters, against which its other events are checked."""
 
     job: JobName
-    kind: str
-    """Kind of the job: rigid, moldable, malleable, iterative."""
+    kind: JobKind
+    """Kind of the job."""
     work: Work
     """The job's work: the time of one run on one processor of speed 1 (moldable), the area (rigid),
     or 0 where it depends on the workers."""

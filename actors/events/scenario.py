@@ -11,6 +11,7 @@ from attrs import frozen
 
 from actors.events.quantities import Quantity, Time, WorkerCount
 from actors.runtime import Event
+from policies.interface.kinds import JobKind
 
 SCHEMA = 4
 """Version of the log's format; a reader refuses a version that it does not know. Since 2 one line
@@ -53,7 +54,7 @@ class ScenarioStarted(Event):
     """Name of the scenario."""
     seed: Annotated[int, Quantity()]
     """Seed of the run."""
-    kinds: tuple[str, ...]
+    kinds: tuple[JobKind, ...]
     """Kinds of the scenario's jobs: iterative, rigid, moldable, malleable."""
     policy: str
     """Name of the policy."""

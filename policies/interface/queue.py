@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 
 from attrs import define, field, frozen
 
+from policies.interface.kinds import JobKind
 from policies.maths.speedup import Profile
 
 
@@ -33,8 +34,8 @@ class BatchJob:
     profile's time; None where they use the profile's."""
     submitted: float = 0.0
     """Time at which the job is submitted."""
-    kind: str = "rigid"
-    """Kind of the job: rigid, moldable, malleable or iterative."""
+    kind: JobKind = JobKind.RIGID
+    """Kind of the job."""
     user: str = ""
     """Name of the user who submitted the job; empty if it is not known."""
     group: str = ""

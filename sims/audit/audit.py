@@ -16,6 +16,7 @@ from actors.events import DeciderKind
 from actors.runtime import Event, Record, rare_collections
 from policies import deadline, enrolment, pack
 from policies.copies import named
+from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
 from sims.audit import copies, link, machine, runs
 from sims.audit.columns import Columns
@@ -49,15 +50,19 @@ def _of_copies(name: str) -> bool:
     return False
 
 
-DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], str]] = {
-    DeciderKind.QUEUE: (Queue, is_strategy, ""),
-    DeciderKind.ENROLMENT: (Enrolment, {*enrolment.CATALOGUE, "FIXED"}.__contains__, "iterative"),
-    DeciderKind.PACK: (Pack, pack.CATALOGUE.__contains__, "malleable"),
-    DeciderKind.COPIES: (Columns, _of_copies, "rigid"),
-    DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, "rigid"),
+DECIDERS: dict[DeciderKind, tuple[type[Decider], Callable[[str], bool], JobKind | None]] = {
+    DeciderKind.QUEUE: (Queue, is_strategy, None),
+    DeciderKind.ENROLMENT: (
+        Enrolment,
+        {*enrolment.CATALOGUE, "FIXED"}.__contains__,
+        JobKind.ITERATIVE,
+    ),
+    DeciderKind.PACK: (Pack, pack.CATALOGUE.__contains__, JobKind.MALLEABLE),
+    DeciderKind.COPIES: (Columns, _of_copies, JobKind.RIGID),
+    DeciderKind.DEADLINE: (Decider, deadline.NAMED.__contains__, JobKind.RIGID),
 }
 """Maps a kind of decider to its checks, to a test whether a name is a policy of that kind, and to
-the only kind of job that it schedules (empty for a queue: all kinds)."""
+the only kind of job that it schedules (None for a queue: all kinds)."""
 
 
 def audit(records: Iterable[Record]) -> Iterator[Violation]:
@@ -200,7 +205,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
         yield _of(event, name), seq
     it = yield from coming(e.JobDescribed, name)
     overhead = it.verification + startup + select
-    sound = it.kind in w.head.kinds and (it.kind != "iterative" or it.work == 0)
+    sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
     if it.limit is not None:
         sound = sound and it.estimate is not None and same(it.limit, it.estimate + overhead)
     possible(sound, "{}; there are {}", it, w.head.kinds)
@@ -210,7 +215,7 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
-        if it.kind == "iterative":
+        if it.kind is JobKind.ITERATIVE:
             since = yield e.IterationStarted(name, 0), seq
             job.iteration = 0
     w.jobs[name] = job
@@ -223,7 +228,7 @@ def _more(w: World, job: Job, seq: int) -> Script:
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
-        e.TasksDescribed: job.described.kind == "iterative",
+        e.TasksDescribed: job.described.kind is JobKind.ITERATIVE,
         e.ApplicationDescribed: w.pack is not None,
     }
     for kind in [kind for kind, there in kinds.items() if there]:

@@ -19,6 +19,7 @@ from math import inf
 from attrs import Factory, define, frozen
 
 from actors.events import ReservationMade
+from policies.interface.kinds import JobKind
 from sims.audit.facts import Copy, Job
 from sims.audit.law import ROUNDING, allowed, comes, same
 from sims.audit.workers import UP
@@ -133,7 +134,7 @@ class Promises:
         if described.estimate is not None and estimates == "user":
             return described.estimate + job.overhead
         if work is None:
-            work = described.work / size if described.kind == "rigid" else job.works.get(size)
+            work = described.work / size if described.kind is JobKind.RIGID else job.works.get(size)
         return None if work is None else work + job.overhead
 
     # --- after a decision ---------------------------------------------------------------------

@@ -20,6 +20,7 @@ from actors.events import (
     ShelfOpened,
 )
 from actors.runtime import Event
+from policies.interface.kinds import JobKind
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Causes, allowed, comes, same
@@ -143,7 +144,7 @@ class Queue(Decider):
             return
         self.under_way += 1
         # A moldable job may have asked for another number of workers at that instant.
-        if self.idle and job.described.kind != "moldable":
+        if self.idle and job.described.kind is not JobKind.MOLDABLE:
             since = max(job.wanted, self.opened) if self.batches else job.wanted
             at = bisect_right(self.idle, (since, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0

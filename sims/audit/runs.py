@@ -10,6 +10,7 @@ from typing import Any
 
 from actors import events as e
 from actors.events import Outcome, Stage
+from policies.interface.kinds import JobKind
 from policies.maths.cosched import round_count
 from sims.audit import link, parts, rules
 from sims.audit.facts import Copy, Run, State
@@ -50,7 +51,7 @@ def _work(copy: Copy, line: Line) -> float:
         return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
     if job.tasks is not None and line is None:
         return max(units * job.times.get(n, 0) for n, units in copy.units.items())
-    if job.described.kind == "rigid":
+    if job.described.kind is JobKind.RIGID:
         allowed(size in job.works or not job.works, f"{job.name} has another size")
         job.works[size] = job.described.work / size
     if size not in job.works or job.tasks is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from attrs import frozen
 
 from actors.events import JobDescribed, JobSubmitted, Outcome, RunStarted
+from policies.interface.kinds import JobKind
 
 
 @frozen(eq=False)
@@ -93,8 +94,8 @@ def own_time(described: JobDescribed | None, run: RunStarted, before: float) -> 
     since it changes their number while it runs. It is nan for iterative jobs: it would depend on
     which workers stay UP.
     """
-    if described is None or described.kind == "iterative":
+    if described is None or described.kind is JobKind.ITERATIVE:
         return nan
-    if described.kind == "malleable" and not isnan(before):
+    if described.kind is JobKind.MALLEABLE and not isnan(before):
         return before
     return run.work + described.verification

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from sys import intern
-
 from attrs import define, field
 
 from actors.events import (
@@ -136,7 +134,7 @@ class Runs(Workers):
         job = self.jobs[event.job]
         # A log has each job's name, and the word for its kind, in memory once for each line.
         times = event.work, event.verification, event.failures, event.estimate, event.limit
-        job.described = JobDescribed(job.name, intern(event.kind), *times)
+        job.described = JobDescribed(job.name, event.kind, *times)
 
     def _link(self, record: Record, event: LinkDescribed) -> None:
         self.link = event

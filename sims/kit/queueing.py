@@ -14,6 +14,7 @@ from actors.deciders.queue.checks import (
     CheckedOrder,
     CheckedStrategy,
 )
+from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob, Decision, Moment, Queued, Reservation, Run
 from policies.maths.speedup import Profile, Rigid, Table, amdahl
 from sims.kit import AskedCase
@@ -124,7 +125,7 @@ def _moldable(draw: st.DrawFn) -> tuple[list[BatchJob], int]:
         else:
             more = [work / p + draw(st.integers(0, 2)) for p in range(2, platform + 1)]
             profiles.append(Table((work, *more)))
-    jobs = [BatchJob(k, f"J{k + 1}", it, kind="moldable") for k, it in enumerate(profiles)]
+    jobs = [BatchJob(k, f"J{k + 1}", it, kind=JobKind.MOLDABLE) for k, it in enumerate(profiles)]
     return jobs, platform
 
 

@@ -15,6 +15,7 @@ from pydantic import Field, PrivateAttr
 
 from actors.events import DeciderKind, MeasuresDescribed
 from actors.runtime import System
+from policies.interface.kinds import JobKind
 from sims.errors import unfit
 from sims.scenario.availability import AlwaysUp, Letters, Markov
 from sims.scenario.faults import (
@@ -27,7 +28,6 @@ from sims.scenario.faults import (
     together,
 )
 from sims.scenario.jobs import (
-    KINDS,
     IterativeEntry,
     IterativeSection,
     JobSection,
@@ -280,7 +280,7 @@ class Scenario(Section):
         job = self.job
         streamed = isinstance(job, RigidSection) and job.stream is not None
         due = any(it.deadline is not None for it in job.jobs)
-        return decider_kind(self.policy, job.kind, streamed, due)
+        return decider_kind(self.policy, JobKind(job.kind), streamed, due)
 
     @property
     def policy_name(self) -> str:
@@ -293,13 +293,13 @@ class Scenario(Section):
         return self.policy.model_copy(update={"name": self.policy_name})
 
     @property
-    def kinds(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[JobKind, ...]:
         """Kinds of jobs that the scenario has."""
         job = self.job
         own: set[str] = {each.kind for each in job.jobs}
         if any(source for key, source in job.sources.items() if key != "jobs"):
             own.add(job.kind)
-        return tuple(kind for kind in KINDS if kind in own)
+        return tuple(kind for kind in JobKind if kind in own)
 
     @property
     def times(self) -> Unit:

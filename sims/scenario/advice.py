@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind
+from policies.interface.kinds import JobKind
 from sims.scenario import Scenario
 from sims.scenario.availability import AlwaysUp
 from sims.scenario.faults import ExponentialFaults, ListedFaults, NoFaults, Struck, Weibull
@@ -158,7 +159,7 @@ def _idle_faults(scenario: Scenario) -> Advice:
 
 
 def _idle_workers(scenario: Scenario) -> Advice:
-    pool, iterative = scenario.platform, "iterative" in scenario.kinds
+    pool, iterative = scenario.platform, JobKind.ITERATIVE in scenario.kinds
     listed = ((f"workers.{k}", it) for k, it in enumerate(scenario.workers))
     sections: Iterable[tuple[str, WorkerFields]] = [
         *([("platform", pool)] if pool else []),

@@ -16,10 +16,10 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema as core
 
+from policies.interface.kinds import JobKind
 from sims.durations import TIME
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario import Scenario
-from sims.scenario.jobs import KINDS
 from sims.scenario.loader import toml
 from sims.tables import TAG
 from sims.tables.fields import Json, attribute_docs
@@ -187,7 +187,7 @@ def tables(about: str | None = None) -> tuple[KeyTable, ...]:
         sections = dict.fromkeys(it.place.partition(".")[0] for it in found if it.place)
         found = tuple(it for it in found if _at_or_below(it, head))
         if not found:
-            raise _no_table(head, (*sections, *KINDS))
+            raise _no_table(head, (*sections, *JobKind))
     for depth, step in enumerate(steps, 1):
         inner, narrower = _narrowed(where, found, step)
         if not narrower:
@@ -392,4 +392,4 @@ def _description(table: Json) -> str:
 
 def _many(words: str) -> str:
     head, of, rest = words.partition(" of ")
-    return words if words.startswith("[") else f"{head}s{of}{rest}"
+    return words if words.startswith("[") or " | " in words else f"{head}s{of}{rest}"

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from actors.decisions import name_of
 from actors.events import DeciderKind
+from policies.interface.kinds import JobKind
 from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
@@ -49,7 +50,10 @@ READERS: dict[str, tuple[DeciderKind, ...]] = {
 }
 """Maps each key of `[policy]` to the kinds of deciders that read it; keys that are not listed are
 read by all."""
-SUGGESTED: Mapping[str, DeciderKind] = {"iterative": ENROLMENT, "malleable": PACK}
+SUGGESTED: Mapping[JobKind, DeciderKind] = {
+    JobKind.ITERATIVE: ENROLMENT,
+    JobKind.MALLEABLE: PACK,
+}
 """Maps a kind of job to the kind of decider that an unknown policy is taken for, where that is not
 a queue's."""
 
@@ -195,7 +199,7 @@ class PolicySection(Section):
 
 
 def decider_kind(
-    section: PolicySection, kind: str, streamed: bool, due: bool = False
+    section: PolicySection, kind: JobKind, streamed: bool, due: bool = False
 ) -> DeciderKind:
     """Return the kind of decider: as `decider` says, as the policy's name implies, or as the kind
     of job suggests.
@@ -206,7 +210,7 @@ def decider_kind(
     if section.decider is not None:
         return section.decider
     if not name:
-        return PACK if kind == "malleable" else QUEUE
+        return PACK if kind is JobKind.MALLEABLE else QUEUE
     suggested = COPIES if streamed else SUGGESTED.get(kind, QUEUE)
     suggested = DEADLINE if due else suggested
     return suggested if ":" in name else _by_name(name, suggested)

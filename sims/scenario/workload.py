@@ -16,6 +16,7 @@ from actors.events import DeadlineDescribed, DeciderKind, JobsChanged, JobsLeftO
 from actors.protection import Rules
 from actors.runtime import System
 from actors.worker_messages import Needs
+from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Asking, Rigid, Table, usable
 from sims.errors import InputError, unfit
@@ -122,10 +123,10 @@ class Workload:
         each = ((it.job.index, it.protection.copies) for it in self.submissions)
         return {index: copies for index, copies in each if copies > 1}
 
-    def refuse_others(self, kind: str, why: str, accepted: str) -> None:
+    def refuse_others(self, kind: JobKind, why: str, accepted: str) -> None:
         """Raise InputError for the first job that is of another kind."""
         for job in (it.job for it in self.submissions):
-            if job.kind != kind:
+            if job.kind is not kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
 
     def tell(self, system: System) -> None:
@@ -196,8 +197,9 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             yield from ((evolve(job, startup=startup, select=select), None) for job in found)
             return
     for index, profile in enumerate(section.drawn(platform.size) if not section.listed else ()):
-        name = f"{'T' if section.kind == 'malleable' else 'J'}{index + 1}"
-        job = BatchJob(index, name, profile, section.verification, kind=section.kind)
+        kind = JobKind(section.kind)
+        name = f"{'T' if kind is JobKind.MALLEABLE else 'J'}{index + 1}"
+        job = BatchJob(index, name, profile, section.verification, kind=kind)
         yield evolve(job, startup=startup, select=select), None
     for index, own in enumerate(section.listed):
         job = BatchJob(
@@ -206,7 +208,7 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             own.profile(index, platform),
             section.verification if own.verification is None else own.verification,
             own.estimate,
-            *(own.release, own.kind, own.user, own.group, own.queue, own.priority),
+            *(own.release, JobKind(own.kind), own.user, own.group, own.queue, own.priority),
             startup=startup if own.startup is None else own.startup,
             select=select if own.select is None else own.select,
         )
@@ -269,7 +271,7 @@ def _logged(section: RigidSection, log: Replay) -> Iterator[Described]:
         job = BatchJob(
             *(index, name, Rigid(processors, time), section.verification),
             estimate if relies and estimate == estimate else None,  # nan: not known
-            *(submitted, "rigid", *origin, None if waited != waited else waited, *starting),
+            *(submitted, JobKind.RIGID, *origin, None if waited != waited else waited, *starting),
         )
         yield job, None
 

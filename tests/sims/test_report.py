@@ -19,6 +19,7 @@ from actors.events import (
     ScenarioStarted,
 )
 from actors.runtime import Event, Record
+from policies.interface.kinds import JobKind
 from sims.cli.logs import account_table
 from sims.ledger import Use
 from sims.metrics.jobs import SpreadNumbers
@@ -100,9 +101,9 @@ KILLED: list[tuple[float, Event]] = [
     (0, ScenarioStarted(SCHEMA, "killed", 0, ("rigid",), "R-LIST-0", 4, (), "s")),
     (0, JobsLeftOut("too wide", 2)),
     (0, JobSubmitted("a")),
-    (0, JobDescribed("a", "rigid", 10, 1, None, None, None)),
+    (0, JobDescribed("a", JobKind.RIGID, 10, 1, None, None, None)),
     (1, JobSubmitted("b")),
-    (1, JobDescribed("b", "rigid", 50, 0, None, None, 3)),
+    (1, JobDescribed("b", JobKind.RIGID, 50, 0, None, None, 3)),
     (2, RunStarted("a", 0, "0-1", 5)),
     (8, RunEnded("a", 0, Outcome.FAILED, 5)),
     (8, RunStarted("a", 1, "0-1", 5)),

@@ -19,6 +19,7 @@ from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
+from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
@@ -80,7 +81,7 @@ class JobMaker:
         """Make the actor of a job with `make`; `listed` gives the outcomes of verifications where
         they are known."""
         scenario = self.scenario
-        if submission.job.kind in ("rigid", "moldable"):
+        if submission.job.kind in (JobKind.RIGID, JobKind.MOLDABLE):
             refuse_tiny_period(rules, submission.job)
         return make(
             *self._common(submission.job),
@@ -108,7 +109,7 @@ class JobMaker:
         rules = submission.rules(scenario)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
-        if job.kind != "iterative":
+        if job.kind is not JobKind.ITERATIVE:
             return JobOfRuns, rules
         from actors.iterative_job import IterativeJob
 
@@ -185,13 +186,13 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     failures.
     """
     kind, errors = submission.job.kind, scenario.errors
-    if kind == "iterative" or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
+    if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
     if submission.job.startup or submission.job.select:
         return False  # a job of attempts has no stages
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # nor does it say when it computes
-    if kind != "rigid" and errors.rate:
+    if kind is not JobKind.RIGID and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and submission.protection.plain
 

@@ -15,6 +15,7 @@ from actors.decisions import answer, refusal
 from policies.deadline import NAMED, ON_DEMAND
 from policies.enrolment import ACCEPTED, FixedConfiguration, named
 from policies.interface import DueJob, Enrolment, EnrolmentPolicy, KindPolicy, Offer, Wake
+from policies.interface.kinds import JobKind
 from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from sims.errors import unfit
@@ -36,7 +37,7 @@ def enrolment(scenario: Scenario, jobs: Workload) -> EnrolmentDecider:
     Raises InputError for an unknown policy, and for jobs or platforms that no enrolment can serve.
     """
     accepted = "iterative jobs, or a queue's policy with policy.placement = IE, say"
-    jobs.refuse_others("iterative", ": it has no tasks to deal", accepted)
+    jobs.refuse_others(JobKind.ITERATIVE, ": it has no tasks to deal", accepted)
     policy = _policy(scenario, iterative(jobs.submissions[0]).tasks)
     belief = scenario.full_platform.belief(scenario.policy.expectation)
     enrolments = {it.job.index: _enrolment(scenario, it, belief) for it in jobs.submissions}
@@ -150,7 +151,7 @@ def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
     """
     section = scenario.policy
     policy = section.load("name", _kind_policy_named, scenario.folder)
-    jobs.refuse_others("rigid", "", "rigid jobs, where they have deadlines")
+    jobs.refuse_others(JobKind.RIGID, "", "rigid jobs, where they have deadlines")
     due = {it: _deadline(it) for it in jobs.submissions}
     every = section.every or section.changeover or min(due.values()) / 1000
     moved = {it.job.index: _moved(scenario, it, at, every) for it, at in due.items()}

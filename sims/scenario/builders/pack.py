@@ -15,6 +15,7 @@ from actors.deciders.pack import PackDecider
 from actors.events import ApplicationDescribed, PackDescribed, PeriodRule
 from actors.protection import ProtectionKind
 from actors.runtime import System
+from policies.interface.kinds import JobKind
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy
 from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
@@ -145,7 +146,7 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 
 def _check(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> None:
     accepted = "malleable jobs, or a queue's policy (R-LIST-0, say), which takes all kinds"
-    jobs.refuse_others("malleable", ": it cannot be resized", accepted)
+    jobs.refuse_others(JobKind.MALLEABLE, ": it cannot be resized", accepted)
     for submission in jobs.submissions:
         _check_application(submission, pack.pair)
     size, least = scenario.full_platform.size, f"at least {pack.pair}"

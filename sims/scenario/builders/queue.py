@@ -14,6 +14,7 @@ from actors.protection import ProtectionKind
 from actors.runtime import stream
 from actors.scheduler import Scheduler
 from policies.interface import Enrolment
+from policies.interface.kinds import JobKind
 from policies.interface.queue import (
     Allocation,
     BatchAllocation,
@@ -97,7 +98,7 @@ def _allocation(scenario: Scenario, jobs: Workload) -> Rule:
 
 def _refuse_without_processors(jobs: Workload) -> None:
     for submission in jobs.submissions:
-        if submission.job.kind == "iterative" and iterative(submission).processors is None:
+        if submission.job.kind is JobKind.ITERATIVE and iterative(submission).processors is None:
             raise unfit(
                 "job.processors",
                 f"missing: {submission.job.name} does not say how many workers it wants",
@@ -148,7 +149,7 @@ def _as_enrolment(
     """Return a run as an enrolment of one task for each member, which computes the task for the
     run's time; times are rounded up to whole units."""
     job, platform, master = submission.job, scenario.full_platform, scenario.master
-    if job.kind == "iterative":
+    if job.kind is JobKind.ITERATIVE:
         share = -(-iterative(submission).tasks // members)
         own = iterative(submission).times(job.index, platform)
         times = [share * time for time in own]

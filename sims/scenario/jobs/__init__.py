@@ -331,4 +331,3 @@ class MalleableSection(JobFields):
 JobSection = Annotated[
     RigidSection | MoldableSection | MalleableSection | IterativeSection, OneOf()
 ]
-KINDS = ("rigid", "moldable", "malleable", "iterative")
