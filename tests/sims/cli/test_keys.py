@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sims.scenario.jobs import KINDS
+from policies.interface.kinds import JobKind
 from sims.scenario.keys import tables
 from tests.sims.cli.commands import Shell
 
-ABOUT = ("platform", "workers", "faults", "master", "job", "protection", "policy", *KINDS)
+ABOUT = ("platform", "workers", "faults", "master", "job", "protection", "policy", *JobKind)
 
 
 def test_without_a_section_each_has_one_line_with_its_meaning(shell: Shell) -> None:
@@ -47,7 +47,7 @@ def test_a_kind_of_job_has_its_own_keys_alone(shell: Shell) -> None:
 
 
 def test_a_kind_of_job_is_a_page(shell: Shell) -> None:
-    assert all(len(shell("keys", kind).out.splitlines()) <= 80 for kind in KINDS)
+    assert all(len(shell("keys", kind).out.splitlines()) <= 80 for kind in JobKind)
 
 
 def test_a_path_leads_to_a_table_to_one_of_its_kinds_and_to_a_single_key(shell: Shell) -> None:

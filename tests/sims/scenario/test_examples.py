@@ -21,9 +21,9 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
+from policies.interface.kinds import JobKind
 from sims.audit.audit import audit
 from sims.errors import InputError
-from sims.scenario.jobs import KINDS
 from sims.scenario.loader import load
 from sims.summary import Summary
 from tests.parts import parted
@@ -86,7 +86,7 @@ def test_an_example_shows_what_it_is_there_for(name: str) -> None:
 
 
 def test_every_kind_of_job_has_an_example() -> None:
-    assert {load(SCENARIOS / f"{name}.toml").job.kind for name in EXAMPLES} == set(KINDS)
+    assert {load(SCENARIOS / f"{name}.toml").job.kind for name in EXAMPLES} == set(JobKind)
 
 
 def test_tasks_take_fractions_of_seconds_but_whole_slots() -> None:
