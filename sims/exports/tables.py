@@ -55,7 +55,8 @@ def _described() -> Iterator[tuple[str, type]]:
         hints = get_type_hints(event)  # without their units
         for name in attrs.fields_dict(event):
             if name != "job":
-                yield name, members_of(hints[name])[0]
+                kind = members_of(hints[name])[0]
+                yield name, str if issubclass(kind, str) else kind
 
 
 DESCRIBED = dict(_described())

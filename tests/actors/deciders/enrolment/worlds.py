@@ -42,6 +42,7 @@ from policies.interface import (
     ServiceOrder,
     Wake,
 )
+from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from policies.maths.speedup import Rigid
@@ -127,7 +128,7 @@ class World:
         """Its actors, in a system of their own."""
         system, size = System(0, sinks, start=0), len(self.platform)
         names = tuple(f"P{q + 1}" for q in range(size))
-        start = (SCHEMA, "small", 0, ("iterative",), "worlds:policy", size, names, "slot")
+        start = (SCHEMA, "small", 0, (JobKind.ITERATIVE,), "worlds:policy", size, names, "slot")
         journal, kind = system.journal, DeciderKind.ENROLMENT
         settings = () if self.reuse else ("reuse=False",)
         system.origin = journal.record(NOTHING, ScenarioStarted, *start, settings, kind)
@@ -175,7 +176,9 @@ class World:
         profile = Rigid(1, 0)
         return IterativeJob(
             name,
-            BatchJob(k, name, profile, job.rules.verification, None, job.submitted, "iterative"),
+            BatchJob(
+                k, name, profile, job.rules.verification, None, job.submitted, JobKind.ITERATIVE
+            ),
             scheduler,
             protection=protection(evolve(job.rules, image=costs.image)),
             errors=SilentErrors(
