@@ -17,6 +17,7 @@ from actors.events import (
     Outcome,
     ProtectionDescribed,
     Stage,
+    StoredSizeDescribed,
 )
 from actors.hazards import SilentErrors
 from actors.intervals import Members, members
@@ -34,6 +35,7 @@ from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
 from actors.run import IDLE, Run
 from actors.runtime import NOTHING, Actor, Phase, handles
+from actors.storage import BandwidthSet, StorageClient
 from actors.worker_messages import Needs
 from policies.availability import WorkerState
 
@@ -60,6 +62,8 @@ class JobOfCopies(Job):
     reuse: bool = field(kw_only=True, default=False)
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (volatile13)."""
+    storage: Actor | None = field(kw_only=True, default=None)
+    """Address of the shared storage, where the job keeps its checkpoints there (S1)."""
     clocks: tuple[Actor, ...] = field(kw_only=True, default=())
     """Hazards whose clocks pass while the job's members compute."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
@@ -76,6 +80,8 @@ class JobOfCopies(Job):
         refinements = rules.refinements()
         if refinements != PLAIN:
             self.record(cause, CheckpointingDescribed, self.name, *refinements)
+        if rules.bytes is not None:
+            self.record(cause, StoredSizeDescribed, self.name, rules.bytes)
         if self.needs is not None:
             needs = self.needs
             sizes = (needs.program, needs.data, needs.image, needs.label)
@@ -187,6 +193,7 @@ class JobOfCopies(Job):
             saved=self.saved,
             recovered=self._recovered,
             over=self.over,
+            client=self._storage_client(),
             watched=self._tell_clocks if self.clocks else None,
         )
         copy.run, copy.last = run, number
@@ -202,6 +209,19 @@ class JobOfCopies(Job):
             return self.errors.finds_error
         area = len(copy.members) * self.work(copy)
         return partial(self.errors.finds_error, density=self.described.profile.work / area)
+
+    def _storage_client(self) -> StorageClient | None:
+        rules = self.protection.rules
+        if self.storage is None or rules.bytes is None:
+            return None
+        return StorageClient(self.storage, self.index, rules.bytes, rules.worker_bandwidth)
+
+    @handles(BandwidthSet, during=AT_WORK)
+    def set_bandwidth(self, message: BandwidthSet, cause: int) -> None:
+        """Let a run save or load at the bandwidth that the storage gives it."""
+        copy = self.copies[message.copy]
+        assert copy.run is not None and copy.run.client is not None
+        copy.run.client.share(copy.run, message.bandwidth, cause)
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         """Log what a run that starts means to this kind of job; return the number of the last

@@ -27,6 +27,7 @@ from actors.progress import NEGLIGIBLE, Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
+from actors.storage import StorageClient
 from actors.worker_messages import Needs
 
 
@@ -50,27 +51,29 @@ class Step(enum.IntEnum):
     """Workers are chosen, and processes start, before members fetch anything (rules.md, R5)."""
     STAGING_IN = 1
     """Members fetch what they lack (L2)."""
-    PREPARING = 2
+    LOADING = 2
+    """The members load the state from which the run continues from shared storage (S1)."""
+    PREPARING = 3
     """A part of `Plan.before` passes: recovery, a clone's delay, a redistribution."""
-    CLOSING_VERIFICATION = 3
+    CLOSING_VERIFICATION = 4
     """A verification precedes the checkpoint that closes a redistribution."""
-    CLOSING_CHECKPOINT = 4
+    CLOSING_CHECKPOINT = 5
     """A checkpoint closes a redistribution (malleable17, section 3.3.2)."""
-    CLOSING_STORE = 5
+    CLOSING_STORE = 6
     """The checkpoint that closes a redistribution goes to the master too (P9)."""
-    COMPUTING = 6
-    OVERDUE = 7
+    COMPUTING = 7
+    OVERDUE = 8
     """The run computes, and another checkpoint falls due as soon as the one beside it is complete
     (P8)."""
-    VERIFICATION = 8
+    VERIFICATION = 9
     """A verification precedes a checkpoint (P4)."""
-    CHECKPOINT = 9
+    CHECKPOINT = 10
     """The run stands still while a checkpoint is taken."""
-    STORE = 10
+    STORE = 11
     """The run stands still while a complete checkpoint goes to the master too (P9)."""
-    LAST_VERIFICATION = 11
+    LAST_VERIFICATION = 12
     """All work is done; a verification decides whether it is sound (R3)."""
-    ENDED = 12
+    ENDED = 13
 
 
 class Stimulus(enum.IntEnum):
@@ -88,9 +91,9 @@ class Stimulus(enum.IntEnum):
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
-STARTING, STAGING_IN, PREPARING = list(Step)[:3]
-CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[3:6]
-COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[6:]
+STARTING, STAGING_IN, LOADING, PREPARING = list(Step)[:4]
+CLOSING_VERIFICATION, CLOSING_CHECKPOINT, CLOSING_STORE = list(Step)[4:7]
+COMPUTING, OVERDUE, VERIFICATION, CHECKPOINT, STORE, LAST_VERIFICATION, ENDED = list(Step)[7:]
 OVER, READY, NOTICE, SAVED = Stimulus
 PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
 COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
@@ -141,6 +144,8 @@ class Run:
     """Called when the recovery is over."""
     over: Callable[[Run, Outcome, int], int]
     """Called when a verification has ended the run; returns the number of the last event."""
+    client: StorageClient | None = None
+    """Its part of the shared storage's bandwidth; None: it keeps nothing there."""
     watched: Callable[[Run, bool], None] | None = None
     """Called when the run begins to compute, or ceases to; None: nobody asks."""
     step: Step = field(init=False, default=STARTING)
@@ -258,7 +263,10 @@ class Run:
         self.part = IDLE
         if self.watched is not None:
             self._watch()
-        return self.record(cause, RunEnded, outcome, self.base, kept)
+        cause = self.record(cause, RunEnded, outcome, self.base, kept)
+        if self.client is not None:
+            self.client.end(self, cause)
+        return cause
 
     def hand_over(self, cause: int) -> tuple[State, int]:
         """End the run for one on other members, which keeps all its work, saved or not. The part of
@@ -283,9 +291,13 @@ class Run:
 
     def _prepare(self, cause: int) -> Answer:
         """Begin the next part that comes before computing, or compute."""
-        if self.stage is RECOVERS:
-            self.recovered(self)
         plan = self.plan
+        if plan.loads and self.step < LOADING:
+            return self._share(LOADING, RECOVERS, cause)
+        if self.client is not None:
+            self.client.end(self, cause)
+        if self.stage is RECOVERS and (self.step is not LOADING or not plan.before):
+            self.recovered(self)
         if self._passed < len(plan.before):
             stage, length = plan.before[self._passed]
             self._passed += 1
@@ -351,6 +363,7 @@ class Run:
         (STARTING, OVER): _stage_in,
         (STAGING_IN, OVER): _prepare,
         (STAGING_IN, READY): _prepare,
+        (LOADING, OVER): _prepare,
         (PREPARING, OVER): _prepare,
         (CLOSING_VERIFICATION, OVER): _verified,
         (CLOSING_CHECKPOINT, OVER): _saved,
@@ -399,6 +412,24 @@ class Run:
             return self._enter(step, CHECKPOINTS, cost, cause)
         _, cause = self._enter(step, SENDS, math.inf, cause)
         self.send_images(cause)
+        return False, cause
+
+    def store(self, level: Level, cause: int) -> Answer:
+        """Have the members save the state to shared storage, and stand still meanwhile."""
+        return self._share(STEPS[self.step >= COMPUTING, level], CHECKPOINTS, cause)
+
+    def _share(self, step: Step, stage: Stage, cause: int) -> Answer:
+        """Save to shared storage, or load from it, at the bandwidth that it gives the run (S1)."""
+        assert self.client is not None
+        self.step, self.stage, size = step, stage, self.client.size
+        if not size:
+            self.part = IDLE
+            return True, cause
+        self.part = Progress(size, 0, 0, self.actor.now)
+        cause = self.record(cause, StageStarted, stage, 0.0, self.base)
+        if self.watched is not None:
+            self._watch()
+        self.client.begin(self, self.part, self._aim_anew, cause)
         return False, cause
 
     def send_images(self, cause: int) -> None:
@@ -460,7 +491,10 @@ class Run:
         """Go on at the rate that follows from the members' states and speeds: a change settles the
         account and moves the timer."""
         self.saving.members_changed(self, cause)
-        if self.stage in WAITING:
+        client = self.client
+        if client is not None:
+            cause = client.review(self, cause)
+        if self.stage in WAITING or (client is not None and client.part is self.part):
             return cause
         rate = self._rate()
         if rate == self.part.rate:
@@ -497,6 +531,10 @@ class Run:
 
     def _settle_exposure(self) -> None:
         self.exposed = self._exposure(self.actor.now)
+
+    def _aim_anew(self, cause: int) -> None:
+        self._stop()
+        self._aim(cause)
 
     def _aim(self, cause: int) -> None:
         part = self.part

@@ -40,6 +40,7 @@ from actors.events.pack import (
 )
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
+    BandwidthShared,
     CheckpointingDescribed,
     CheckpointLost,
     CheckpointStarted,
@@ -55,6 +56,8 @@ from actors.events.runs import (
     RunStarted,
     Stage,
     StageStarted,
+    StorageDescribed,
+    StoredSizeDescribed,
     TasksDealt,
     VerificationEnded,
 )
@@ -95,6 +98,7 @@ __all__ = [
     "VOCABULARY",
     "Age",
     "ApplicationDescribed",
+    "BandwidthShared",
     "BatchOpened",
     "BoundsDescribed",
     "ChainsBelieved",
@@ -156,6 +160,8 @@ __all__ = [
     "StageStarted",
     "StaleMessage",
     "StartupDescribed",
+    "StorageDescribed",
+    "StoredSizeDescribed",
     "TasksDealt",
     "TasksDescribed",
     "TransferDropped",
@@ -221,6 +227,9 @@ VOCABULARY: tuple[type[Event], ...] = (
     MembersJoined,
     TasksDealt,
     CheckpointingDescribed,
+    StorageDescribed,
+    StoredSizeDescribed,
+    BandwidthShared,
     CheckpointStarted,
     CheckpointTaken,
     CheckpointStored,

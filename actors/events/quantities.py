@@ -45,4 +45,6 @@ Work = Annotated[float, Quantity("work")]
 """Work is the time that computing takes at speed 1."""
 Rate = Annotated[float, Quantity("per time", "Progress per unit of time; 0 while the run waits.")]
 Speed = Annotated[float, Quantity("work per time", "Work per unit of time while the worker is UP.")]
+Bytes = Annotated[float, Quantity("bytes")]
+Bandwidth = Annotated[float, Quantity("bytes per time")]
 Share = Annotated[float, Quantity("part of a worker")]

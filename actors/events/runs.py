@@ -14,6 +14,8 @@ from typing import Annotated
 from attrs import frozen
 
 from actors.events.quantities import (
+    Bandwidth,
+    Bytes,
     IterationNumber,
     JobName,
     Quantity,
@@ -208,6 +210,39 @@ class CheckpointingDescribed(Event):
     """Time to store the images without a master, for all members together."""
     replace_after: Time | None
     """Time after which a kept member that went DOWN is replaced; None if it never is."""
+
+
+@frozen
+class StorageDescribed(Event):
+    """Records the shared storage, to which runs save and from which they load; once, at the
+    start."""
+
+    bandwidth: Bandwidth
+    """Bandwidth of the storage, which all runs share by max-min fairness."""
+    worker_bandwidth: Bandwidth | None
+    """Largest bandwidth of one worker; None if only the storage limits it."""
+
+
+@frozen
+class StoredSizeDescribed(Event):
+    """Records how much a job saves to the shared storage, and loads from it, at a time."""
+
+    job: JobName
+    bytes: Bytes
+    """Size of a checkpoint, of all members together."""
+
+
+@frozen
+class BandwidthShared(Event):
+    """A run saves to the shared storage, or loads from it, at another bandwidth than before; at 0
+    it waits."""
+
+    job: JobName
+    run: RunNumber
+    bandwidth: Bandwidth
+    """The run's share of the storage's bandwidth."""
+    left: Bytes
+    """Bytes that the run has still to save or load."""
 
 
 @frozen

@@ -59,7 +59,9 @@ class Buddies(Protection):
         """Return the plan of the next run. A recovery takes its time even if nothing is saved
         (P2)."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
-        return evolve(self.plan(copy), begins=copy.saved, fetches=copy.fetches, before=before)
+        loads = copy.fetches and self.rules.bytes is not None
+        fetches, plan = copy.fetches and not loads, self.plan(copy)
+        return evolve(plan, begins=copy.saved, fetches=fetches, loads=loads, before=before)
 
     def save(self, copy: Copy[Any], state: State) -> None:
         copy.saved, copy.holders = state, len(copy.members)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from attrs import define, evolve, field
 
 from actors.copy import Copy
-from actors.events import Stage
+from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
 from actors.protection.saving import Saving, SavingBeside
@@ -23,7 +23,10 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
     rules = plan.rules
     if clone is not None and not clone.done:
         clone = None  # a state without work is not fetched
-    if saved is not None and (clone is None or saved.beyond(clone)):
+    state = saved if saved is not None and (clone is None or saved.beyond(clone)) else clone
+    if state is not None and rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
+        return evolve(plan, begins=state, loads=True)
+    if saved is not None and state is saved:
         return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:
         return _fetched(plan, clone, rules.delay + rules.changeover)

@@ -72,6 +72,11 @@ class Rules:
     """Each how manieth checkpoint of buddies is sent to the master too, k (P9); None: none is."""
     image_cost: float = 0
     """Time of sending one without a master."""
+    bytes: float | None = None
+    """Size of a state on shared storage, of all members together (S1); None: it is not kept
+    there."""
+    worker_bandwidth: float = math.inf
+    """Largest bandwidth between one worker and shared storage, bytes per time unit."""
     on_notice: bool = False
     """Whether an owner's notice makes a checkpoint due (O1)."""
     replace_after: float | None = None

@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from attrs import define, field
 
 from actors.copy import Copy
-from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken
+from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken, ProtectionKind
 from actors.progress import Progress
 from actors.protection.plan import Plan, State
 from actors.runtime import Actor, Event, Phase, Timer, message
+from actors.storage import StorageClient
 
 Answer = tuple[bool, int]
 """Whether the part that a run has begun is over already, and the number of the last event."""
@@ -39,6 +41,7 @@ class Saver(Protocol):
     copy: Copy[Any]
     part: Progress
     base: float
+    client: StorageClient | None
 
     @property
     def saved(self) -> Callable[[Any, State, int], None]:
@@ -55,6 +58,9 @@ class Saver(Protocol):
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Spend the time `cost` on a checkpoint or, if None, have all members send images."""
+
+    def store(self, level: Level, cause: int) -> Answer:
+        """Save the state to shared storage."""
 
     def send_images(self, cause: int) -> None:
         """Have all members send their images while work goes on."""
@@ -87,12 +93,16 @@ class Saving:
 
     def begin(self, run: Saver, cause: int) -> Answer:
         """Begin a checkpoint that is due, after its verification."""
+        if self._shares(FIRST):
+            return run.store(FIRST, cause)
         return run.stand_still(FIRST, self.plan.cost, cause)
 
     def complete(self, run: Saver, level: Level, cause: int) -> Answer:
         """Go on, as a level of the checkpoint for which the run stands still is complete."""
         cause = self._keep(run, run.state(run.actor.now), level, cause)
         if self._goes_on(run, level):
+            if self._shares(SECOND):
+                return run.store(SECOND, cause)
             return run.stand_still(SECOND, self.plan.rules.time_to_store, cause)
         return run.compute(cause)
 
@@ -110,11 +120,21 @@ class Saving:
         copy = run.copy
         if level is SECOND:
             copy.stored = state
-            return run.record(cause, CheckpointStored, state.done)
-        copy.taken += 1
-        cause = run.record(cause, CheckpointTaken, state.done)
-        run.saved(run, state, cause)
+            cause = run.record(cause, CheckpointStored, state.done)
+        else:
+            copy.taken += 1
+            cause = run.record(cause, CheckpointTaken, state.done)
+            run.saved(run, state, cause)
+        if run.client is not None:
+            run.client.end(run, cause)
         return cause
+
+    def _shares(self, level: Level) -> bool:
+        """Whether a level of a checkpoint goes to shared storage (S1)."""
+        rules = self.plan.rules
+        if rules.bytes is None:
+            return False
+        return level is SECOND or rules.kind is ProtectionKind.IMAGES
 
     def _goes_on(self, run: Saver, level: Level) -> bool:
         """Whether the checkpoint is sent to the master too: each k-th one is, counted over all runs
@@ -136,7 +156,14 @@ class SavingBeside(Saving):
         due = CheckpointDue(run.copy.number, run.number)
         self.under_way = beside = Beside(state, level, due)
         self.pace = 1 - self.plan.rules.slowdown
-        if cost is None:
+        if self._shares(level):
+            size = self.plan.rules.bytes
+            if not size:
+                return self.complete_beside(run, cause)
+            assert run.client is not None
+            beside.part = Progress(size, 0, 0, run.actor.now)
+            run.client.begin(run, beside.part, partial(beside.aim, run.actor), cause)
+        elif cost is None:
             run.send_images(cause)
         elif cost:
             beside.begin(run.actor, cost, not run.copy.absent, cause)
@@ -158,7 +185,7 @@ class SavingBeside(Saving):
         return cause
 
     def members_changed(self, run: Saver, cause: int) -> None:
-        if self.under_way is not None:
+        if self.under_way is not None and not self._shares(self.under_way.level):
             self.under_way.pass_on(run.actor, not run.copy.absent, cause)
 
     def drop(self, run: Saver) -> None:
@@ -194,8 +221,13 @@ class Beside:
         """Let its time pass from now on, or stand still."""
         if self.part is None or passes == bool(self.part.rate):
             return
-        self.stop(actor)
         self.part.change(actor.now, int(passes))
+        self.aim(actor, cause)
+
+    def aim(self, actor: Actor, cause: int) -> None:
+        """Move its timer to the time at which its part ends at the present rate."""
+        assert self.part is not None
+        self.stop(actor)
         self.end, self.cause = self.part.end(), cause
         if self.end is not None:
             self._timer = actor.at(self.end, self.due, cause, Phase.PARTS_END)

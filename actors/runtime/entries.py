@@ -136,6 +136,8 @@ class Phase(enum.IntEnum):
     """The scheduler decides, once."""
     SERVICE = 8
     """The master assigns its channels, so that what the decision asked for is served."""
+    STORAGE = 9
+    """The storage divides its bandwidth among the runs that save or load."""
 
 
 PHASE_SHIFT = 50

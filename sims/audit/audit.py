@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, runs
+from sims.audit import copies, link, machine, runs, storage
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -135,7 +135,13 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
     w.handlers = HANDLERS | w.decider.line_handlers()
     # The order matters: channels are assigned last in an instant, the decider judges the state
     # after that, and it forgets the instant's causes only when replacement has used them.
-    w.after = [lambda: link.close(w), w.decider.close, lambda: machine.close(w), w.decider.clear]
+    w.after = [
+        lambda: link.close(w),
+        lambda: storage.close(w),
+        w.decider.close,
+        lambda: machine.close(w),
+        w.decider.clear,
+    ]
     yield event, (None,)
 
 
@@ -163,6 +169,8 @@ def _know(w: World, event: Event) -> None:
             w.service = Service(channels, order)
         case e.PlatformDescribed():
             machine.platform(w, event)
+        case e.StorageDescribed():
+            storage.describe(w, event)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
             # One line for each worker, in the order of their numbers.
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
@@ -236,6 +244,9 @@ def _more(w: World, job: Job, seq: int) -> Script:
         # This line follows the protection, and only where it differs from the default.
         if kind is not e.ProtectionDescribed and isinstance(event, e.CheckpointingDescribed):
             yield machine.checkpointing(w, job, event), seq
+            event = yield None
+        if kind is not e.ProtectionDescribed and isinstance(event, e.StoredSizeDescribed):
+            yield storage.size(w, job, event), seq
         event = yield from coming(kind, job.name)
         _learn(w, job, event)
         yield _of(event, job.name), seq
@@ -298,12 +309,15 @@ def no_effect(w: World, event: Event) -> Script:
     yield event, range(w.seq)
 
 
-ONCE = e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed
+ONCE = (
+    *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
+    e.StorageDescribed,
+)
 DESCRIBED = (
     *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
     *(e.PlatformDescribed, e.ChainsBelieved, e.PackDescribed, e.LinkDescribed),
     *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed),
-    e.FaultsReplayed,
+    *(e.FaultsReplayed, e.StorageDescribed),
 )
 """Event classes of the log's head, in the order in which they come."""
 HANDLERS: dict[type[Event], Handler] = {
@@ -315,6 +329,8 @@ HANDLERS: dict[type[Event], Handler] = {
     e.TransferDropped: link.forgotten,
     e.CheckpointingDescribed: machine.describe_checkpoints,
     e.CheckpointStarted: runs.learn,
+    e.BandwidthShared: storage.share,
+    e.StoredSizeDescribed: storage.describe_size,
     e.NoticeGiven: machine.notice,
     e.FaultDetected: machine.detect,
     e.MemberReplaced: machine.replace,

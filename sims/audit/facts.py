@@ -3,6 +3,7 @@ start."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import inf
 from typing import Any
 
@@ -92,6 +93,8 @@ class Job(Emitter):
     learnt: dict[tuple[int, int], float] = Factory(dict)
     """Maps (members, nodes that they are on) to a period that only checkpoints in the log
     reveal."""
+    stored: float | None = None
+    """Size of what the job keeps on shared storage; None if it keeps nothing there."""
     draws: bool | None = None
     """Whether the job's errors are drawn at random; None while no verification has ended."""
     lost: int = 0
@@ -238,6 +241,10 @@ class Run(Waitable):
     """Emitter of the lines of this account, if it is that of a checkpoint beside its run."""
     started: int = -1
     over: bool = False
+    shares: bool = False
+    """Whether the present part passes at a bandwidth that shared storage gives."""
+    aim: Callable[[], None] = field(init=False)
+    """Sets the timer of such a part anew."""
 
     def at(self, now: float) -> float:
         """Return how much of the present part has passed."""

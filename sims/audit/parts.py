@@ -8,7 +8,7 @@ from math import inf
 
 from actors import events as e
 from actors.events import Outcome, Stage
-from sims.audit import link, rules
+from sims.audit import link, rules, storage
 from sims.audit.facts import AT_SPEED, Copy, Job, Run
 from sims.audit.law import Causes, Phase
 from sims.audit.turns import Script
@@ -32,6 +32,21 @@ def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) ->
     aim(w, run)
     yield from wait(w, run)
     run.settle(w.now)
+
+
+def stored(w: World, it: Run, stage: Stage) -> Script:
+    """Follow a part in which a run, or a checkpoint beside it, saves or loads its state."""
+    size = it.copy.job.stored
+    it.stage, it.length, it.passed, it.since, it.rate = stage, 0, 0, w.now, 0
+    if not size:
+        return
+    it.length, it.shares, it.aim = size, True, partial(aim, w, it)
+    if it.beside is None:
+        event = e.StageStarted(it.copy.job.name, it.number, stage, 0, it.base)
+        it.cause = yield event, it.cause
+    storage.use(w, it, it.cause)
+    yield from wait(w, it)
+    it.settle(w.now)
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
@@ -137,7 +152,17 @@ def review(w: World, run: Run, cause: int) -> Script:
     if run.over or run.stage in link.FETCHING:
         return cause
     it = run.saving
-    if it is not None and it.stage is Stage.CHECKPOINTING and it.rate != rate(w, it):
+    for account in (it, run):
+        if account is not None and account.shares:
+            cause = yield from storage.review(w, account, cause)
+    if run.shares:
+        return cause
+    if (
+        it is not None
+        and not it.shares
+        and it.stage is Stage.CHECKPOINTING
+        and it.rate != rate(w, it)
+    ):
         it.settle(w.now)
         it.rate, it.cause = rate(w, it), cause
         aim(w, it)
@@ -165,6 +190,9 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
     run.stage = None
     event = e.RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)
     seq = yield event, cause
+    for it in (run, run.saving):
+        if it is not None:
+            storage.leave(w, it, seq)
     run.copy.run, run.copy.job.over = None, (outcome.value, w.now)
     return seq
 

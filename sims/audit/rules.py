@@ -24,6 +24,8 @@ class Plan:
     """State from which the run starts; None for its input."""
     image: bool = False
     """Whether each member fetches that state from the master."""
+    loads: bool = False
+    """Whether the members load that state from shared storage."""
     before: tuple[tuple[Stage, float], ...] = ()
     """Parts before the first computation, with their lengths."""
     closes: bool = False
@@ -56,6 +58,12 @@ def cost(job: Job, size: int) -> float | None:
     return _duration(job, size, job.rules.cost)
 
 
+def stores(job: Job, first: bool) -> bool:
+    """Return whether the first level of the job's checkpoints, or the second, goes to shared
+    storage (S1)."""
+    return job.stored is not None and (job.kind is IMAGES or not first)
+
+
 def recovery(job: Job, size: int) -> float:
     """Return the time of a recovery."""
     return _duration(job, size, job.rules.recovery)
@@ -81,12 +89,14 @@ def placed(w: World, job: Job) -> Plan:
     begins, time = clone if clone is not None and clone.done else None, w.changeover
     saved = job.saved is not None and job.saved.beyond(begins)
     begins = job.saved if saved else begins
+    if begins is not None and stores(job, first=True):
+        return Plan(begins, False, True, ((Stage.RECOVERING, time),) if time else ())
     linked = begins is not None and job.messages is not None
     if begins is not None and not linked:
         # A saved state is recovered; that of a running copy is cloned, which takes `delay`.
         time += recovery(job, 1) if saved else job.rules.delay
     before = ((Stage.RECOVERING, time),) if time or begins is not None else ()
-    return Plan(begins, linked, before)
+    return Plan(begins, linked, False, before)
 
 
 def _preempted(w: World, job: Job) -> State | None:
@@ -126,7 +136,8 @@ def resumed(w: World, copy: Copy) -> Plan:
     decided since, follows the recovery.
     """
     lead = ((Stage.RECOVERING, recovery(copy.job, copy.holders)),)
-    plan = Plan(copy.saved or copy.stored, copy.saved is None is not copy.stored, lead)
+    image, loads = copy.saved is None is not copy.stored, stores(copy.job, first=False)
+    plan = Plan(copy.saved or copy.stored, image and not loads, image and loads, lead)
     return plan if copy.holders == copy.full else moved(w, copy, plan)
 
 
@@ -149,7 +160,7 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
     closes = job.keeps and every is not None and every < inf
     if job.rules.verified and plan.begins is not None and 1 - plan.begins.fraction <= NEGLIGIBLE:
         closes = False  # the verification before it completes the job
-    return Plan(plan.begins, plan.image, before, closes)
+    return Plan(plan.begins, plan.image, plan.loads, before, closes)
 
 
 def save(copy: Copy, state: State) -> None:

@@ -12,7 +12,7 @@ from actors import events as e
 from actors.events import Outcome, Stage
 from policies.interface.kinds import JobKind
 from policies.maths.cosched import round_count
-from sims.audit import link, parts, rules
+from sims.audit import link, parts, rules, storage
 from sims.audit.facts import Copy, Run, State
 from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
@@ -116,6 +116,9 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
         run.missing = set(copy.members)
         link.stage_in(w, run, plan.image)
         yield from parts.wait(w, run)
+    if plan.loads:
+        yield from parts.stored(w, run, Stage.RECOVERING)
+        storage.leave(w, run, run.cause)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
         yield from parts.part(w, run, stage, length)
@@ -206,8 +209,12 @@ def _save(w: World, run: Run, it: Run) -> Script:
     run."""
     copy, job = run.copy, run.copy.job
     state = State(run.number, it.base, run.work, it.exposed)
-    yield from _pass(w, run, it, rules.cost(job, copy.full))
+    if rules.stores(job, first=True):
+        yield from parts.stored(w, it, Stage.CHECKPOINTING)
+    else:
+        yield from _pass(w, run, it, rules.cost(job, copy.full))
     it.cause = yield e.CheckpointTaken(job.name, run.number, it.base), it.cause
+    storage.leave(w, it, it.cause)
     copy.taken += 1
     rules.save(copy, state)
     w.decider.checkpointed(run, it.cause)
@@ -219,8 +226,12 @@ def _save(w: World, run: Run, it: Run) -> Script:
             it.cause = yield e.CheckpointStarted(job.name, run.number, it.base), it.cause
             it.reports = run.stage is not None
             parts.untie(w, run)
-        yield from _pass(w, run, it, None if sent else alone)
+        if rules.stores(job, first=False):
+            yield from parts.stored(w, it, Stage.CHECKPOINTING)
+        else:
+            yield from _pass(w, run, it, None if sent else alone)
         it.cause = yield e.CheckpointStored(job.name, run.number, it.base), it.cause
+        storage.leave(w, it, it.cause)
         copy.stored = state
 
 

@@ -73,6 +73,8 @@ class World(Turns):
     """Maps each class of prices to the worker of its last line."""
     service: Any = None
     """Channels of the master's link, if there is a master."""
+    storage: Any = None
+    """Shared storage, if there is one."""
     reuses: bool = False
     """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)

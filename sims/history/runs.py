@@ -5,6 +5,7 @@ from __future__ import annotations
 from attrs import define, field
 
 from actors.events import (
+    BandwidthShared,
     CheckpointStarted,
     CheckpointStored,
     CheckpointTaken,
@@ -32,6 +33,7 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
     StageStarted,
+    StoredSizeDescribed,
     WorkerChanged,
 )
 from actors.intervals import intervals_of, joined, numbers_in, text
@@ -91,6 +93,8 @@ class Runs(Workers):
             RunEnded: self._end,
             CopiesPlaced: self._place,
             CopiesSettled: self._settle,
+            StoredSizeDescribed: self._size,
+            BandwidthShared: self._share,
             StageStarted: self._advance,
             RateChanged: self._advance,
             CheckpointStarted: self._begin_checkpoint,
@@ -141,6 +145,9 @@ class Runs(Workers):
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
+
+    def _size(self, record: Record, event: StoredSizeDescribed) -> None:
+        self.jobs[event.job].stored = event.bytes
 
     def _leave(self, record: Record, event: JobCompleted | JobKilled) -> None:
         job = self.jobs.pop(event.job)
@@ -279,6 +286,15 @@ class Runs(Workers):
         if isinstance(event, StageStarted):
             run.stage = event.stage
 
+    def _share(self, record: Record, event: BandwidthShared) -> None:
+        """Note the bandwidth with which a run saves or loads, or a checkpoint beside it."""
+        run = self._runs[event.job, event.run]
+        if run.passing:
+            self._stop_passing(run, record)
+        else:
+            self._span(run, record, run.done)
+            run.rate = event.bandwidth
+
     def _span(self, run: Run, record: Record, done: float) -> None:
         self._notify.run_span(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
@@ -298,7 +314,8 @@ class Runs(Workers):
         # Through a master there is no time that passes, but messages.
         stored = event.done == run.checkpoint
         kind = run.job.protection.kind if run.job.protection else None
-        run.passing = self.link is None or (kind is ProtectionKind.BUDDIES and not stored)
+        run.passing = self.link is None or run.job.stored is not None
+        run.passing = run.passing or (kind is ProtectionKind.BUDDIES and not stored)
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self._runs[event.job, event.run]

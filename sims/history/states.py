@@ -47,6 +47,8 @@ class Job:
     saved: tuple[int, float] | None = None
     """Number of the run whose checkpoint was completed last, and the work that the checkpoint
     saves."""
+    stored: float | None = None
+    """Bytes of a checkpoint on shared storage; None if there are none there."""
     left: tuple[float, str, int, float] | None = None
     """The last run of the job that released its workers: time, workers, run number, and since when
     the job had held the workers.

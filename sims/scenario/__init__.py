@@ -42,7 +42,7 @@ from sims.scenario.jobs import (
 from sims.scenario.jobs import sources as stream
 from sims.scenario.jobs.drawn import DrawnApplications, UniformJobs
 from sims.scenario.jobs.sources import StreamSection, WorkloadFile
-from sims.scenario.platform import LinkSection, MasterSection, Platform
+from sims.scenario.platform import LinkSection, MasterSection, Platform, StorageSection
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
@@ -77,6 +77,7 @@ __all__ = [
     "Scenario",
     "SimGridFile",
     "SpotFile",
+    "StorageSection",
     "StreamSection",
     "UniformJobs",
     "Unit",
@@ -220,6 +221,7 @@ class Scenario(Section):
     """Whether and when workers fail; default: never."""
     errors: ErrorSection = Field(default_factory=ErrorSection)
     master: MasterSection | None = None
+    storage: StorageSection | None = None
     link: LinkSection = Field(default_factory=LinkSection)
     job: JobSection
     """The jobs, by their kind."""

@@ -29,7 +29,7 @@ from sims.scenario.fault_laws import Struck
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Count, Time
+from sims.tables.fields import Count, Positive, Time
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
@@ -320,6 +320,26 @@ class MasterSection(Section):
         if unknown:
             raise unfit("master.timetable", f"there is no worker {unknown[0]!r}", ", ".join(index))
         return Timetable(tuple(tuple(index[name] for name in slot) for slot in self.timetable))
+
+
+class StorageSection(Section):
+    """`[storage]`: storage that all runs share, to which checkpoints are saved and from which they
+    are loaded."""
+
+    bandwidth: Positive
+    """B: bandwidth of the storage, shared by all runs that save or load, bytes per time unit."""
+    worker_bandwidth: Positive | None = None
+    """b: largest bandwidth of one worker, bytes per time unit; default: only the storage limits
+    it."""
+
+    @property
+    def each(self) -> float:
+        """Largest bandwidth of one worker, bytes per time unit."""
+        return inf if self.worker_bandwidth is None else self.worker_bandwidth
+
+    def time(self, size: float, members: int) -> float:
+        """Return the time in which a job that has the storage for itself saves `size` bytes."""
+        return size / min(self.bandwidth, self.each * members)
 
 
 class LinkSection(Section):

@@ -5,20 +5,22 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from attrs import evolve
 
 from actors.protection import ProtectionKind, Rules
-from actors.protection.rules import BySize
+from actors.protection.rules import BySize, on
 from policies.maths.checkpoint import daly_work, young_work
 from sims.errors import unfit
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, DurationOrInf, Part, Time
+from sims.tables.fields import Accepts, Count, DurationOrInf, NotNegative, Part, Time
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Costs
+    from sims.scenario.platform import StorageSection
 
 
 class Fatal(enum.Enum):
@@ -84,6 +86,9 @@ class ProtectionSection(Section):
     """Fraction of its speed that a run loses while a non-blocking checkpoint is written."""
     images_every: Count | None = None
     """k: under buddies, every k-th checkpoint also goes to shared storage; default: none does."""
+    bytes: NotNegative | None = None
+    """V: size of a checkpoint on shared storage, for all members together, bytes; takes the place
+    of the times of saving and loading, and needs `[storage]`."""
     image_cost: Time = 0
     """Time of a checkpoint to shared storage under `images_every`, without a master, for all
     members together, time units."""
@@ -103,6 +108,12 @@ class ProtectionSection(Section):
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
+    def stores(self) -> bool:
+        """Whether checkpoints go to shared storage, or to the master."""
+        buddies = self.kind is ProtectionKind.BUDDIES
+        return self.kind is ProtectionKind.IMAGES or (buddies and self.images_every is not None)
+
+    @property
     def plain(self) -> bool:
         """Whether a run that ends early leaves nothing behind, and a job has one run at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
@@ -113,17 +124,24 @@ class ProtectionSection(Section):
         return self.model_copy(update={"mtbf": mtbf}) if asking else self
 
     def rules(
-        self, verification: float, image: float | None, mtbf: float, failing: Failing = ()
+        self,
+        verification: float,
+        image: float | None,
+        mtbf: float,
+        failing: Failing = (),
+        storage: StorageSection | None = None,
     ) -> Rules:
         """Return the rules that actors follow.
 
         `image` is the time of a checkpoint on a channel (None: no master), `mtbf` that of all
-        faults together, and `failing` gives the MTBF of each kind of faults. Raises InputError for
-        a period that no formula gives.
+        faults together, `failing` gives the MTBF of each kind of faults, and `storage` is the
+        shared storage (None: there is none). Raises InputError for a period that no formula gives.
         """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
-        taken = image if image and self.kind is ProtectionKind.IMAGES else cost
+        taken: float | BySize = image if image and self.kind is ProtectionKind.IMAGES else cost
+        if storage is not None and self.kind is ProtectionKind.IMAGES and self.bytes:
+            taken = partial(storage.time, self.bytes)
         return Rules(
             kind=self.kind,
             period=self._period(taken, mtbf),
@@ -138,6 +156,8 @@ class ProtectionSection(Section):
             image=image,
             blocking=self.blocking or none,
             slowdown=0 if none else self.slowdown,
+            bytes=None if storage is None or not self.stores else self.bytes,
+            worker_bandwidth=inf if storage is None else storage.each,
             images_every=self.images_every if buddies else None,
             image_cost=self.image_cost if buddies else 0,
             on_notice=self.on_notice is OnNotice.SAVE and not none,
@@ -165,7 +185,7 @@ class ProtectionSection(Section):
             fatal=fatal,
         )
 
-    def _period(self, cost: float, mtbf: float) -> BySize:
+    def _period(self, cost: float | BySize, mtbf: float) -> BySize:
         period, mu = self.period, mtbf if self.mtbf is None else self.mtbf
         if self.kind is ProtectionKind.NONE:
             return lambda members: inf
@@ -180,9 +200,11 @@ class ProtectionSection(Section):
         if not cost:
             raise unfit("protection.period", f"{period!r}: {FREE}", "a number, or a cost")
         formula = FORMULAS[period]
-        return lambda members: formula(mu / members, cost)
+        return lambda members: formula(mu / members, on(cost, members))
 
-    def _period_of(self, cost: float, failing: Failing) -> Callable[[Sequence[int]], float] | None:
+    def _period_of(
+        self, cost: float | BySize, failing: Failing
+    ) -> Callable[[Sequence[int]], float] | None:
         """Return the period as a function of the members, by a formula; None: the number of members
         is enough.
 
@@ -197,6 +219,6 @@ class ProtectionSection(Section):
         def period(members: Sequence[int]) -> float:
             # A node fails as one unit: its members count once in the rate of failures.
             rate = sum(len({n // together for n in members}) / mtbf for together, mtbf in laws)
-            return formula(1 / rate, cost)
+            return formula(1 / rate, on(cost, len(members)))
 
         return period

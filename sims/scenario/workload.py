@@ -79,7 +79,7 @@ class Submission:
             for law in faults.laws
         ]
         arguments = self.job.verification, self.image, together(it for _, it in failing), failing
-        return evolve(self.protection.rules(*arguments), node=node)
+        return evolve(self.protection.rules(*arguments, scenario.storage), node=node)
 
     def span(self, workers: int) -> tuple[float, float]:
         """Return the job's submission and the end of its work if all goes well.

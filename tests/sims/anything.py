@@ -28,6 +28,7 @@ from tests.sims.drawn import (
     in_halves,
     kept,
     law_of_faults,
+    on_storage,
     one,
     owned,
     practised_protection,
@@ -369,6 +370,12 @@ def fleet(seed: int) -> Table:
     return table | {"faults": [lemons, last]}
 
 
+def stored(seed: int) -> Table:
+    """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
+    rng = default_rng([seed, 33])
+    return on_storage(one(rng, queue, believed, enrolled, overlaid, mixed, practised)(seed), rng)
+
+
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
     cells = [it for it in examples.cells() if it.startswith(f"{kind}/")]
@@ -391,6 +398,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "practised": practised,
     "overlaid": overlaid,
     "fleet": fleet,
+    "stored": stored,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

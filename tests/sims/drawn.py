@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.random import Generator
 
+from policies.pack import CATALOGUE as REDISTRIBUTIONS
 from tests.sims.oneworld import Table
 
 CHOICES: Table = tomllib.loads(Path(__file__).with_name("choices.toml").read_text())
@@ -194,3 +195,26 @@ def in_halves(said: Any, is_time: bool = False) -> Any:
 
 def one(rng: Generator, *values: Any) -> Any:
     return values[int(rng.integers(len(values)))]
+
+
+def on_storage(table: Table, rng: Generator) -> Table:
+    """The scenario with shared storage, to which images go, and those of buddies, in place of the
+    master's link; most jobs without a protection keep images."""
+    if table["policy"].get("name") in REDISTRIBUTIONS:
+        return table  # a pack knows how long its checkpoints take
+    bandwidths = {"bandwidth": one(rng, 2, 5.5)} | one(rng, {}, {"worker_bandwidth": 1.5})
+    jobs = table["job"].get("jobs", ())
+    for section in (table.get("master", {}), *jobs):
+        section.pop("image", None)
+    protection = table.setdefault("protection", {})
+    if protection.get("kind", "none") == "none" and rng.random() < 0.7:
+        protection |= {"kind": "images", "period": 3.0}
+    for own in (protection, *(job["protection"] for job in jobs if "protection" in job)):
+        kind = own.get("kind")
+        if kind == "buddies" and rng.random() < 0.5:
+            own["images_every"] = int(rng.integers(1, 3))
+        if kind == "images" or (kind == "buddies" and own.get("images_every")):
+            for key in ("image_cost", *(("cost", "recovery", "delay") if kind == "images" else ())):
+                own.pop(key, None)
+            own["bytes"] = one(rng, 3, 7.5, 0 if not isinstance(own.get("period"), str) else 3)
+    return table | {"storage": bandwidths}

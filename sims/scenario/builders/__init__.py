@@ -44,6 +44,7 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
+from sims.scenario.builders.storage import check_storage, spawn_storage
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import Struck, gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
@@ -81,6 +82,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     if isinstance(scenario.faults, NamedFaults):
         scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
+    check_storage(scenario)
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
     if not platform.size:
@@ -110,7 +112,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     pool = _pool(scenario, system, jobs)
     scheduler = _spawn_platform(scenario, system, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler) or pool.take
-    JobMaker(scenario, system, jobs, scheduler, lives).spawn()
+    storage = spawn_storage(scenario, system)
+    JobMaker(scenario, system, jobs, scheduler, storage, lives).spawn()
     return Populated(count, jobs)
 
 

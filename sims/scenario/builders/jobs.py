@@ -19,6 +19,7 @@ from actors.protection import ProtectionKind, Rules, protection
 from actors.runs import JobOfRuns
 from actors.runtime import System
 from actors.scheduler import Scheduler
+from actors.storage import Storage
 from policies.interface.kinds import JobKind
 from policies.interface.queue import BatchJob
 from policies.maths.silent_errors import draw_failures
@@ -48,6 +49,8 @@ class JobMaker:
     system: System
     jobs: Workload
     scheduler: Scheduler
+    storage: Storage | None = None
+    """The shared storage; None: there is none."""
     lives: bool = True
     """Whether the simulation follows; if not, jobs of whole attempts get no actor, because all
     their checks are done."""
@@ -87,6 +90,7 @@ class JobMaker:
             *self._common(submission.job),
             protection=protection(rules),
             clocks=self.scheduler.clocks,
+            storage=self.storage,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
             reports=self.scheduler.decider.wants_progress,

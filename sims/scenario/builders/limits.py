@@ -15,6 +15,7 @@ from policies.interface.queue import BatchJob
 from policies.maths.speedup import Rigid
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.advice import protections
 from sims.scenario.availability import After
 from sims.scenario.jobs import SCHEDULER, AnyJob
 from sims.scenario.protection import ProtectionSection
@@ -87,6 +88,7 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     yield section.startup, "job.startup"
     yield section.selecting, "job.select"
     yield from _protection_lengths(scenario.protection, "protection")
+    yield from _storage_lengths(scenario)
     if scenario.master is not None:
         for name in ("program", "data", "image"):
             yield getattr(scenario.master, name), f"master.{name}"
@@ -102,6 +104,13 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
             # Only two of perhaps a million jobs can matter: a key for each would take a second.
             for job in (min(rigid, key=_length), max(rigid, key=_length)):
                 yield _length(job), _key_of(scenario, job, "time")
+
+
+def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
+    """Yield the least times in which checkpoints pass to the shared storage."""
+    for key, section in protections(scenario):
+        if scenario.storage is not None and section.bytes is not None:
+            yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
 
 
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:

@@ -183,6 +183,9 @@ def _moved(scenario: Scenario, submission: Submission, deadline: float, every: f
     job, asked, image = submission.job, submission.protection, submission.image
     width = cast(Asking, job.profile).processors
     cost, recovery = (asked.cost or 0, asked.recovery or 0) if image is None else (image, image)
+    if scenario.storage is not None and asked.bytes is not None:
+        alone = scenario.storage.time(asked.bytes, width)
+        cost, recovery = alone, alone
     if asked.verified:
         cost += job.verification
     # Checkpoints slow work down by their cost in every period; verification adds to each

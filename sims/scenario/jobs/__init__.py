@@ -31,7 +31,10 @@ from sims.tables.fields import (
     Unacceptable,
 )
 
-RESERVED = SCHEDULER, HAZARD, MASTER, CAP, SOURCE = "scheduler", "hazard", "master", "cap", "source"
+RESERVED = (
+    *(SCHEDULER := "scheduler", HAZARD := "hazard", MASTER := "master"),
+    *(CAP := "cap", SOURCE := "source", STORAGE := "shared storage"),
+)
 """Names that no job may have, because other actors in the log use them."""
 JobName = Annotated[
     str,

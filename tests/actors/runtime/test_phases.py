@@ -1,4 +1,4 @@
-"""The order of one instant: work ends, states change, one decision, service."""
+"""The order of one instant: work ends, states change, one decision, service, storage."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ ORDER = [
     "RUNS_RESUME",
     "DECISION",
     "SERVICE",
+    "STORAGE",
 ]
-SOME = list(islice(permutations(Phase), 0, None, 9001))
-"""Forty of the 362,880 orders."""
+SOME = list(islice(permutations(Phase), 0, None, 90001))
+"""Forty of the 3,628,800 orders."""
 
 
 @pytest.mark.parametrize("planned", SOME)

@@ -1,0 +1,195 @@
+"""Shared storage divides its bandwidth among the runs that save or load (rules.md, S1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from attrs import define, field
+
+from actors.copy import Copy
+from actors.events import BandwidthShared
+from actors.progress import NEGLIGIBLE, Progress
+from actors.runtime import NOTHING, Actor, Phase, handles, message
+
+
+@message
+class UseStorage:
+    """Job to storage: a run saves or loads from now on."""
+
+    job: Actor
+    index: int
+    """Index of the job."""
+    copy: int
+    run: int
+    cap: float
+    """Largest bandwidth of the run's members together, bytes per time unit."""
+
+
+@message
+class LeaveStorage:
+    """Job to storage: a run neither saves nor loads any more, or not while members are away."""
+
+    index: int
+    run: int
+
+
+@message
+class ShareBandwidth:
+    """The storage tells itself to divide its bandwidth once this instant's changes are known."""
+
+
+@message
+class BandwidthSet:
+    """Storage to job: the bandwidth with which a run saves or loads from now on."""
+
+    copy: int
+    run: int
+    bandwidth: float
+    """Bytes per time unit."""
+
+
+SHARE = ShareBandwidth()
+
+
+def max_min(bandwidth: float, caps: Sequence[float]) -> list[float]:
+    """Return the shares of a bandwidth by max-min fairness, for caps in ascending order.
+
+    Water filling: each in turn gets its cap, or an equal part of what the ones before it have left.
+    """
+    shares, left = list[float](), bandwidth
+    for place, cap in enumerate(caps):
+        share = min(cap, left / (len(caps) - place))
+        shares.append(share)
+        left -= share
+    return shares
+
+
+@define(eq=False)
+class Use:
+    """A run's use of the storage, as the storage knows it."""
+
+    message: UseStorage
+    cause: int
+    """Number of the event with which the use began."""
+    bandwidth: float = 0
+
+
+@define(eq=False)
+class Storage(Actor):
+    """Divides its bandwidth anew whenever a run begins or ceases to save or load, once an instant,
+    after the master has dealt its channels."""
+
+    bandwidth: float
+    """Bytes per time unit, of all runs together."""
+    uses: dict[tuple[int, int], Use] = field(init=False, factory=dict)
+    """Maps a job's index and its run's number to the use of the storage."""
+    _due: bool = field(init=False, default=False)
+    _changed: int = field(init=False, default=NOTHING)
+    """Number of the last event of this instant that changed who uses the storage."""
+
+    @handles(UseStorage)
+    def use(self, message: UseStorage, cause: int) -> None:
+        self.uses[message.index, message.run] = Use(message, cause)
+        self._share_soon(cause)
+
+    @handles(LeaveStorage)
+    def leave(self, message: LeaveStorage, cause: int) -> None:
+        del self.uses[message.index, message.run]
+        self._share_soon(cause)
+
+    def _share_soon(self, cause: int) -> None:
+        self._changed = cause
+        if not self._due:
+            self._due = True
+            self.later(SHARE, NOTHING, Phase.STORAGE)
+
+    @handles(ShareBandwidth)
+    def share(self, _: ShareBandwidth, __: int) -> None:
+        """Give each run its share, by cap, job and run."""
+        self._due = False
+        uses = [self.uses[key] for key in sorted(self.uses, key=self._order)]
+        shares = max_min(self.bandwidth, [use.message.cap for use in uses])
+        for use, bandwidth in zip(uses, shares, strict=True):
+            if abs(bandwidth - use.bandwidth) <= NEGLIGIBLE * use.bandwidth:
+                continue
+            cause = self._changed if use.bandwidth else use.cause
+            use.bandwidth = bandwidth
+            to = use.message
+            self.send(to.job, BandwidthSet(to.copy, to.run, bandwidth), cause)
+
+    def _order(self, key: tuple[int, int]) -> tuple[float, int, int]:
+        return self.uses[key].message.cap, *key
+
+
+class Sharer(Protocol):
+    """A run as its part of the storage's bandwidth knows it."""
+
+    actor: Actor
+    number: int
+    copy: Copy[Any]
+
+    def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
+        """Log an event of this run."""
+
+
+@define(eq=False)
+class StorageClient:
+    """Saves or loads the state of one run, at the bandwidth that the storage gives it."""
+
+    storage: Actor
+    index: int
+    """Index of the run's job."""
+    size: float
+    """Bytes of a state, of all members together."""
+    each: float
+    """Largest bandwidth of one member, bytes per time unit."""
+    part: Progress | None = field(init=False, default=None)
+    """Progress of what is saved or loaded, in bytes; None: nothing is."""
+    _aim: Callable[[int], None] = field(init=False)
+    _uses: bool = field(init=False, default=False)
+    """Whether the storage has been told that the run uses it."""
+
+    def begin(self, run: Sharer, part: Progress, aim: Callable[[int], None], cause: int) -> None:
+        """Begin to save or load `part`; `aim` moves the timer of its end."""
+        self.part, self._aim = part, aim
+        self.review(run, cause)
+
+    def review(self, run: Sharer, cause: int) -> int:
+        """Hold a share while all members are UP, and none while one is not; return the number of
+        the last event."""
+        passes = not run.copy.absent
+        if self.part is None or passes is self._uses:
+            return cause
+        if not passes:
+            cause = self._set(run, 0, cause)
+            self._leave(run, cause)
+            return cause
+        self._uses = True
+        cap = self.each * len(run.copy.members)
+        use = UseStorage(run.actor, self.index, run.copy.number, run.number, cap)
+        run.actor.send(self.storage, use, cause)
+        return cause
+
+    def share(self, run: Sharer, bandwidth: float, cause: int) -> None:
+        """Go on at this bandwidth."""
+        if self._uses:
+            self._set(run, bandwidth, cause)
+
+    def _set(self, run: Sharer, bandwidth: float, cause: int) -> int:
+        assert self.part is not None
+        now = run.actor.now
+        self.part.change(now, bandwidth)
+        cause = run.record(cause, BandwidthShared, bandwidth, self.part.left(now))
+        self._aim(cause)
+        return cause
+
+    def _leave(self, run: Sharer, cause: int) -> None:
+        self._uses = False
+        run.actor.send(self.storage, LeaveStorage(self.index, run.number), cause)
+
+    def end(self, run: Sharer, cause: int) -> None:
+        """Cease to save or load, as all has passed or the run has ended."""
+        if self._uses:
+            self._leave(run, cause)
+        self.part = None

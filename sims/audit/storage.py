@@ -1,0 +1,145 @@
+"""Derives the bandwidth with which runs save to shared storage and load from it (rules.md, S1)."""
+
+from __future__ import annotations
+
+from math import inf
+
+from attrs import Factory, define
+
+from actors import events as e
+from actors.runtime import Event
+from sims.audit.facts import DEFAULT_CHECKPOINTING, Job, Run
+from sims.audit.law import Causes, Phase, follows, possible
+from sims.audit.turns import NEGLIGIBLE, Script
+from sims.audit.world import World
+
+
+@define(eq=False)
+class Storage:
+    """The shared storage, and the accounts that hold a part of its bandwidth."""
+
+    bandwidth: float
+    each: float
+    """Largest bandwidth of one worker."""
+    using: dict[Run, int] = Factory(dict)
+    """Maps each account to the event since which it has used the storage."""
+    changes: list[int] = Factory(list)
+    """Events of this instant with which an account began or ceased to use it."""
+
+    def cap(self, it: Run) -> float:
+        """Return the largest bandwidth of an account's members together."""
+        return self.each * it.copy.full
+
+    def due(self) -> list[tuple[Run, float]]:
+        """Return the accounts whose bandwidth changes now, by cap, with their new bandwidth.
+
+        The highest level of water at which the bandwidth suffices: who is capped below it gets
+        the cap, all others get the level.
+        """
+        if not self.changes:
+            return []
+        accounts = sorted(self.using, key=self.cap)
+        level = self._level([self.cap(it) for it in accounts])
+        shares = [(it, min(self.cap(it), level)) for it in accounts]
+        return [(it, to) for it, to in shares if abs(to - it.rate) > NEGLIGIBLE * it.rate]
+
+    def _level(self, caps: list[float]) -> float:
+        full = 0.0
+        for k, cap in enumerate(caps):
+            level = (self.bandwidth - full) / (len(caps) - k)
+            if cap >= level:
+                return level
+            full += cap
+        return inf
+
+
+def describe(w: World, event: e.StorageDescribed) -> None:
+    """Keep what the log says of the storage."""
+    follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
+    each = inf if event.worker_bandwidth is None else event.worker_bandwidth
+    w.storage = Storage(event.bandwidth, each)
+
+
+def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
+    """Check the line that says how much a job saves."""
+    job: Job = possible(w.jobs.get(event.job), "no such job waits")
+    # The line after the job's description and protection, and its way of taking checkpoints.
+    more = bool(job.startup or job.select) + (job.checkpointing is not DEFAULT_CHECKPOINTING)
+    possible(w.seq == job.submitted + 3 + more, "it comes too late")
+    yield size(w, job, event), job.submitted
+
+
+def size(w: World, job: Job, event: e.StoredSizeDescribed) -> Event:
+    """Return the line that says how much a job saves, if it is valid."""
+    possible(w.storage is not None and event.bytes >= 0 and event.job == job.name and not job.plain)
+    job.stored = event.bytes
+    return event
+
+
+def use(w: World, it: Run, cause: int) -> None:
+    """Let an account use the storage if all members are UP."""
+    if not it.copy.absent and it not in w.storage.using:
+        w.storage.using[it] = cause
+        w.storage.changes.append(cause)
+
+
+def leave(w: World, it: Run, cause: int) -> None:
+    """Note that an account uses the storage no more, because of event `cause`."""
+    if it.shares:
+        it.shares = False
+        if w.storage.using.pop(it, None) is not None:
+            w.storage.changes.append(cause)
+
+
+def review(w: World, it: Run, cause: int) -> Script:
+    """Apply a change of the members' states: a share is held only while all of them are UP."""
+    if not it.copy.absent:
+        use(w, it, cause)
+    elif it in w.storage.using:
+        del w.storage.using[it]
+        cause = yield from _set(w, it, 0, cause)
+        w.storage.changes.append(cause)
+    return cause
+
+
+def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
+    it.settle(w.now)
+    it.rate = bandwidth
+    left = it.length - it.passed
+    left = left if left > NEGLIGIBLE * it.length else 0
+    event = e.BandwidthShared(it.copy.job.name, it.number, bandwidth, left)
+    it.cause = yield event, causes
+    it.aim()
+    return it.cause
+
+
+def share(w: World, event: e.BandwidthShared) -> Script:
+    """Check the lines that divide the bandwidth anew at the end of an instant."""
+    follows(w.storage is not None, "there is no storage")
+    w.settle(Phase.DECISION + 1)
+    return _share(w)
+
+
+def _share(w: World) -> Script:
+    storage, due = w.storage, w.storage.due()
+    changes = tuple(storage.changes)
+    storage.changes.clear()
+    follows(due, "no share changes now")
+    while due:
+        event = yield None
+        # The log does not say which of two jobs has the lower index: of equal caps any may come.
+        equal = [it for it in due if storage.cap(it[0]) == storage.cap(due[0][0])]
+        told = getattr(event, "job", ""), getattr(event, "run", -1)
+        named = (it for it in equal if (it[0].copy.job.name, it[0].number) == told)
+        it, bandwidth = chosen = next(named, due[0])
+        due.remove(chosen)
+        yield from _set(w, it, bandwidth, changes if it.rate else storage.using[it])
+
+
+def close(w: World) -> None:
+    """Check at the end of an instant that the bandwidth is divided as it must be."""
+    if w.storage is not None and w.storage.changes:
+        for it, bandwidth in w.storage.due():
+            left = it.length - it.at(w.now)
+            w.lacks((e.BandwidthShared(it.copy.job.name, it.number, bandwidth, left), ()))
+        w.storage.changes.clear()

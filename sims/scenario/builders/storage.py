@@ -1,0 +1,70 @@
+"""Builder of the shared storage, and what it takes the place of (rules.md, S1)."""
+
+from __future__ import annotations
+
+from actors.events import DeciderKind, StorageDescribed
+from actors.protection import ProtectionKind
+from actors.runtime import System
+from actors.storage import Storage
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.advice import protections
+from sims.scenario.jobs import STORAGE
+from sims.scenario.protection import ProtectionSection
+
+REPLACED = {
+    ProtectionKind.IMAGES: ("cost", "recovery", "delay"),
+    ProtectionKind.BUDDIES: ("image_cost",),
+}
+"""Maps a kind of protection to the keys in whose place `bytes` comes."""
+
+
+def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
+    """Make the actor of the storage that the scenario's runs share, and describe it in the log;
+    None: there is none."""
+    section = scenario.storage
+    if section is None:
+        return None
+    system.describe(StorageDescribed, section.bandwidth, section.worker_bandwidth)
+    return system.spawn(Storage(STORAGE, section.bandwidth))
+
+
+def check_storage(scenario: Scenario) -> None:
+    """Refuse a shared storage beside settings whose place it takes, and checkpoints without a size.
+
+    Raises InputError that names the key.
+    """
+    if scenario.storage is None:
+        for place, section in protections(scenario):
+            if section.bytes is not None:
+                problem = f"{section.bytes!r}, and there is no storage that keeps them"
+                raise unfit(f"{place}.bytes", problem, "[storage], or no bytes")
+        return
+    for place, section in protections(scenario):
+        _check_protection(place, section)
+    if scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES):
+        problem = "a pack, or a policy of copies, decides by how long checkpoints and restarts take"
+        problem += ", and no time is known beforehand where runs share bandwidth"
+        raise unfit("storage", problem, "a queue, enrolment or deadlines")
+    images = {f"job.jobs.{k}.image": job.image for k, job in enumerate(scenario.job.jobs)}
+    images["master.image"] = scenario.master.image if scenario.master is not None else 0
+    for key, image in images.items():
+        if image:
+            problem = f"{image!r}, and with [storage] no image is on the master's link"
+            raise unfit(key, problem, "0, or no [storage]")
+
+
+def _check_protection(place: str, section: ProtectionSection) -> None:
+    kind = section.kind
+    if not section.stores:
+        if section.bytes is not None:
+            problem = f"{section.bytes!r}, and no checkpoint goes to the storage"
+            raise unfit(f"{place}.bytes", problem, "kind = 'images', or buddies with images_every")
+        return
+    if section.bytes is None:
+        problem = "missing: checkpoints go to the storage, and their size is not known"
+        raise unfit(f"{place}.bytes", problem, "a number of bytes, 0 or above")
+    for key in REPLACED[kind]:
+        if section.differs(key):
+            problem = f"{getattr(section, key)!r}, and with [storage] bytes take their own time"
+            raise unfit(f"{place}.{key}", problem, "no such key, or no [storage]")

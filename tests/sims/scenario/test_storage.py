@@ -1,0 +1,299 @@
+"""Runs share the bandwidth of the storage to which they save and from which they load (rules.md,
+S1). Expected times are worked by hand, with the arithmetic in each test."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.events import (
+    BandwidthShared,
+    CheckpointStored,
+    CheckpointTaken,
+    JobCompleted,
+    Stage,
+    StageStarted,
+)
+from actors.runtime import Record
+from actors.storage import max_min
+from policies.maths.checkpoint import daly_work, young_work
+from sims.audit.audit import audit
+from sims.errors import InputError
+from sims.session import check, run
+from tests.sims.anything import TABLES
+from tests.sims.oneworld import records_of
+from tests.sound import wrong
+
+Table = dict[str, Any]
+IMAGES = {"kind": "images", "period": 5, "bytes": 20}
+
+
+def scenario(jobs: list[Table], storage: Table, protection: Table, **more: Any) -> Table:
+    workers = more.pop("workers", sum(job["processors"] for job in jobs))
+    table = {"name": "stored", "unit": "s", "platform": {"workers": workers}, "storage": storage}
+    return table | {"job": {"kind": "rigid", "jobs": jobs}, "protection": protection} | more
+
+
+def audited(table: Table) -> list[Record]:
+    """Return the log of a run, in which the audit finds nothing wrong."""
+    found = list(run(table).records())
+    assert [str(it) for it in audit(iter(found))] == []
+    return found
+
+
+def times(records: list[Record], kind: type) -> list[tuple[str, float]]:
+    """Return the job and the time of each event of this class."""
+    return [(it.event.job, it.t) for it in records if isinstance(it.event, kind)]
+
+
+def bandwidths(records: list[Record]) -> list[tuple[float, str, float]]:
+    shared = [it for it in records if isinstance(it.event, BandwidthShared)]
+    return [(it.t, it.event.job, it.event.bandwidth) for it in shared]
+
+
+def approx(expected: list[tuple[Any, ...]]) -> list[Any]:
+    """Return the same rows, whose numbers are equal but for rounding."""
+    return [
+        tuple(pytest.approx(it) if isinstance(it, float | int) else it for it in row)
+        for row in expected
+    ]
+
+
+# --- water filling --------------------------------------------------------------------------------
+
+
+def test_equal_caps_above_an_equal_part_share_alike() -> None:
+    """12 for three runs of cap 5: the level 12 / 3 = 4 lies below every cap."""
+    assert max_min(12, [5, 5, 5]) == [4, 4, 4]
+
+
+def test_what_a_capped_run_leaves_is_shared_by_the_others() -> None:
+    """10 for caps 1, 4, 8: the first gets 1; 9 / 2 = 4.5 is above 4; 10 - 1 - 4 = 5 remain."""
+    assert max_min(10, [1, 4, 8]) == [1, 4, 5]
+
+
+def test_bandwidth_that_all_caps_together_do_not_reach_is_left_over() -> None:
+    """20 for caps 2, 3, 6: 20 / 3 > 2, 18 / 2 > 3, 15 > 6: each gets its cap, 9 are not used."""
+    assert max_min(20, [2, 3, 6]) == [2, 3, 6]
+
+
+# --- saving ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_jobs_that_save_at_once_each_take_that_many_times_as_long(count: int) -> None:
+    """20 bytes at 10 a second take 2 s alone, and n x 2 s where n jobs save at 5: the jobs of 8 s
+    end at 8 + 2 n."""
+    jobs = [{"name": f"J{k}", "processors": 1, "time": 8} for k in range(count)]
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES))
+    saved = [t for _, t in times(found, CheckpointTaken)]
+    assert saved == pytest.approx([5 + 2 * count] * count)
+    assert [t for _, t in times(found, JobCompleted)] == pytest.approx([8 + 2 * count] * count)
+
+
+def test_the_caps_of_members_bound_what_a_job_gets() -> None:
+    """At 5, caps are 2 x (1, 2, 3) = 2, 4, 6, of 10: 2, 4, then 10 - 6 = 4. A (2 a second) takes
+    20 / 2 = 10 s; B and C 20 / 4 = 5 s. A is not faster once they are done: its cap binds."""
+    jobs = [{"name": name, "processors": k, "time": 8} for k, name in enumerate("ABC", 1)]
+    found = audited(scenario(jobs, {"bandwidth": 10, "worker_bandwidth": 2}, IMAGES))
+    assert bandwidths(found) == approx([(5, "A", 2), (5, "B", 4), (5, "C", 4)])
+    assert times(found, CheckpointTaken) == approx([("B", 10), ("C", 10), ("A", 15)])
+
+
+def test_a_save_that_ends_leaves_its_share_to_the_others() -> None:
+    """A saves from 5 at 10, B from 6 (released at 1): both at 5. A has saved 10, 10 more take it
+    until 8; B has saved 10 by then and saves the other 10 at 10 until 9."""
+    jobs = [
+        {"name": "A", "processors": 1, "time": 8},
+        {"name": "B", "processors": 1, "time": 8, "release": 1},
+    ]
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES))
+    shares = [(5, "A", 10), (6, "A", 5), (6, "B", 5), (8, "B", 10)]
+    assert bandwidths(found) == approx(shares)
+    assert times(found, CheckpointTaken) == approx([("A", 8), ("B", 9)])
+    assert times(found, JobCompleted) == approx([("A", 11), ("B", 12)])
+
+
+def test_non_blocking_saves_share_with_blocking_ones() -> None:
+    """A works on while it saves, from 5 at 10; B stands still and saves from 6, both at 5. A's 20
+    bytes are saved at 8, B's at 9; A's work of 9 s ends at 9, B's of 8 s at 1 + 8 + 3 = 12."""
+    own = {"kind": "images", "period": 5, "bytes": 20}
+    jobs = [
+        {"name": "A", "processors": 1, "time": 9, "protection": own | {"blocking": False}},
+        {"name": "B", "processors": 1, "time": 8, "release": 1, "protection": own},
+    ]
+    found = audited(scenario(jobs, {"bandwidth": 10}, {"kind": "none"}))
+    assert times(found, CheckpointTaken) == approx([("A", 8), ("B", 9)])
+    assert times(found, JobCompleted) == approx([("A", 9), ("B", 12)])
+
+
+def test_a_run_that_ends_drops_what_it_saves_beside_its_work() -> None:
+    """A saves from 5 at 2 a second, and completes its 8 s of work at 8 with 6 of 20 bytes saved: no
+    checkpoint is ever complete."""
+    jobs = [{"name": "A", "processors": 1, "time": 8}]
+    found = audited(scenario(jobs, {"bandwidth": 2}, IMAGES | {"blocking": False}))
+    assert times(found, CheckpointTaken) == []
+    assert times(found, JobCompleted) == approx([("A", 8)])
+
+
+def test_a_reclaimed_member_holds_no_share_and_keeps_what_has_passed() -> None:
+    """A and B save from 5 at 5 each. A's owner has its worker over [6, 9): B saves at 10 from 6 on,
+    its 15 bytes until 7.5. A goes on at 9 with 15 bytes at 10, until 10.5."""
+    jobs = [{"name": name, "processors": 1, "time": 8} for name in "AB"]
+    reclaims = {"reclaims": [[6, 9, 0]]}
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES, **reclaims))
+    expected = [(5, "A", 5), (5, "B", 5), (6, "A", 0), (6, "B", 10), (9, "A", 10)]
+    assert bandwidths(found) == approx(expected)
+    assert times(found, CheckpointTaken) == approx([("B", 7.5), ("A", 10.5)])
+
+
+def test_a_fault_that_nobody_has_heard_of_suspends_a_save() -> None:
+    """A and B save from 5 at 5 each. At 6 A's worker fails for 9 s, which is heard of 3 s later:
+    from 6 on B saves its 15 bytes at 10, until 7.5. A's save is never complete."""
+    jobs = [{"name": name, "processors": 1, "time": 8} for name in "AB"]
+    faults = {"kind": "list", "strikes": [[6, 0]], "downtime": 9, "detection": 3}
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES, faults=faults))
+    assert bandwidths(found)[2:4] == approx([(6, "A", 0), (6, "B", 10)])
+    assert times(found, CheckpointTaken)[0] == ("B", pytest.approx(7.5))
+
+
+# --- loading --------------------------------------------------------------------------------------
+
+
+def test_a_burst_of_restarts_after_a_racks_failure_loads_slowly() -> None:
+    """Four jobs save 20 bytes of 40 a second at 5, in 2 s each; rack 0 (workers 0 to 2) fails at 8
+    for 1 s: three restarts load at 40 / 3 each, 1.5 s in place of 0.5. They compute from 5 s of
+    work on at 10.5, and end at 10.5 + 3; the fourth ends at 7 + 3 = 10."""
+    jobs = [{"name": f"J{k}", "processors": 1, "time": 8} for k in range(4)]
+    faults = {"kind": "list", "strikes": [[8, 0]], "of": "racks", "downtime": 1}
+    platform = {"platform": {"workers": 4, "rack": 3}}
+    found = audited(scenario(jobs, {"bandwidth": 40}, IMAGES, faults=faults, **platform))
+    loads = [it.t for it in found if getattr(it.event, "stage", None) is Stage.RECOVERING]
+    assert loads == pytest.approx([9, 9, 9])
+    ended = dict(times(found, JobCompleted))
+    assert ended == pytest.approx({"J0": 13.5, "J1": 13.5, "J2": 13.5, "J3": 10})
+
+
+def test_loading_follows_the_messages_of_the_master() -> None:
+    """The program takes 1 s: computing from 1 to 6, 2 s of saving to 8. The fault at 9 (1 s) costs
+    the program too: 10 to 11, then 2 s of loading, then 3 of 8 s: 16."""
+    jobs = [{"name": "A", "processors": 1, "time": 8}]
+    more = {
+        "faults": {"kind": "list", "strikes": [[9, 0]], "downtime": 1},
+        "master": {"channels": 1, "program": 1},
+    }
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES, **more))
+    assert times(found, JobCompleted) == approx([("A", 16)])
+
+
+def test_images_of_buddies_go_to_the_storage_and_are_loaded_before_the_recovery() -> None:
+    """Workers 0 and 1: computing to 4, 1 s among buddies, 20 bytes at 10 to storage: 7. Both fail
+    at 8 for 1 s: fatal. From 9: 2 s of loading, 3 s of recovery, then 6 - 4 = 2 s of work: 16."""
+    jobs = [{"name": "A", "processors": 2, "time": 6}]
+    buddies = {"kind": "buddies", "period": 4, "cost": 1, "recovery": 3}
+    buddies |= {"images_every": 1, "bytes": 20}
+    faults = {"kind": "list", "strikes": [[8, 0], [8, 1]], "downtime": 1}
+    found = audited(scenario(jobs, {"bandwidth": 10}, buddies, faults=faults))
+    assert times(found, CheckpointStored) == approx([("A", 7)])
+    assert times(found, JobCompleted) == approx([("A", 16)])
+
+
+def test_buddies_that_keep_their_checkpoint_load_nothing() -> None:
+    """As above, but one worker fails at 8: from 9, 3 s of recovery and 2 s of work: 14."""
+    jobs = [{"name": "A", "processors": 2, "time": 6}]
+    buddies = {"kind": "buddies", "period": 4, "cost": 1, "recovery": 3}
+    buddies |= {"images_every": 1, "bytes": 20}
+    faults = {"kind": "list", "strikes": [[8, 0]], "downtime": 1}
+    found = audited(scenario(jobs, {"bandwidth": 10}, buddies, faults=faults))
+    assert times(found, JobCompleted) == approx([("A", 14)])
+
+
+def test_a_state_of_no_bytes_takes_no_time() -> None:
+    jobs = [{"name": "A", "processors": 1, "time": 8}]
+    faults = {"kind": "list", "strikes": [[6, 0]], "downtime": 1}
+    found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES | {"bytes": 0}, faults=faults))
+    assert times(found, JobCompleted) == approx([("A", 10)])
+
+
+# --- what it costs --------------------------------------------------------------------------------
+
+
+def test_saving_is_checkpoint_and_loading_recovery_in_the_ledger() -> None:
+    """Computing to 5, 2 s of saving, 1 s lost until the fault at 8, 1 s DOWN, 2 s of loading, 3 s
+    of computing."""
+    jobs = [{"name": "A", "processors": 1, "time": 8}]
+    faults = {"kind": "list", "strikes": [[8, 0]], "downtime": 1}
+    ledger = run(scenario(jobs, {"bandwidth": 10}, IMAGES, faults=faults)).ledger
+    expected = {"useful": 8, "checkpoint": 2, "lost": 1, "down": 1, "recovery": 2}
+    assert {use: t for use, t in ledger.items() if t} == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "formula"), [("young", young_work), ("daly", daly_work)])
+def test_formulas_take_the_time_that_a_checkpoint_takes_alone(name: str, formula: Any) -> None:
+    """20 bytes of 3 members at 2 a second each, of 10: 20 / min(10, 6)."""
+    jobs = [{"name": "A", "processors": 3, "time": 300}]
+    protection = {"kind": "images", "period": name, "bytes": 20, "mtbf": 3000}
+    found = audited(scenario(jobs, {"bandwidth": 10, "worker_bandwidth": 2}, protection))
+    first = next(it for it in found if isinstance(it.event, CheckpointTaken))
+    assert first.event.done == pytest.approx(formula(1000, 20 / 6))
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+BUDDIES = {"kind": "buddies", "period": 5, "images_every": 1, "bytes": 20}
+
+
+@pytest.mark.parametrize(
+    ("changed", "key"),
+    [
+        ({"protection": IMAGES | {"cost": 1}}, "protection.cost"),
+        ({"protection": IMAGES | {"recovery": 1}}, "protection.recovery"),
+        ({"protection": IMAGES | {"delay": 1}}, "protection.delay"),
+        ({"protection": BUDDIES | {"image_cost": 1}}, "protection.image_cost"),
+        ({"protection": {"kind": "images", "period": 5}}, "protection.bytes"),
+        ({"protection": {"kind": "buddies", "period": 5, "bytes": 20}}, "protection.bytes"),
+        ({"protection": {"kind": "none", "bytes": 20}}, "protection.bytes"),
+        ({"storage": None}, "protection.bytes"),
+        ({"master": {"channels": 1, "image": 1}}, "master.image"),
+        ({"storage": {"bandwidth": 0}}, "storage.bandwidth"),
+        ({"storage": {"worker_bandwidth": 1}}, "storage.bandwidth"),
+        ({"policy": {"name": "SRPT"}}, "storage"),
+    ],
+)
+def test_a_setting_beside_the_storage_that_has_no_meaning_is_refused(
+    changed: Table, key: str
+) -> None:
+    jobs = [{"name": "A", "processors": 1, "time": 8}]
+    table = scenario(jobs, {"bandwidth": 10}, IMAGES) | changed
+    with pytest.raises(InputError) as refused:
+        check({key: it for key, it in table.items() if it is not None})
+    assert refused.value.key == key
+
+
+def test_a_wrong_share_in_a_log_is_found() -> None:
+    jobs = [{"name": name, "processors": 1, "time": 8} for name in "AB"]
+    found = list(run(scenario(jobs, {"bandwidth": 10}, IMAGES)).records())
+    place = next(k for k, it in enumerate(found) if isinstance(it.event, BandwidthShared))
+    event = found[place].event
+    altered = BandwidthShared(event.job, event.run, 6, event.left)
+    found[place] = Record(found[place].seq, found[place].t, found[place].cause, altered)
+    assert len(list(audit(iter(found)))) == 1
+
+
+def test_a_log_without_a_share_that_is_due_is_found_wanting() -> None:
+    jobs = [{"name": name, "processors": 1, "time": 8} for name in "AB"]
+    found = list(run(scenario(jobs, {"bandwidth": 10}, IMAGES)).records())
+    last = next(k for k, it in enumerate(found) if isinstance(it.event, CheckpointTaken))
+    shared = [k for k, it in enumerate(found) if isinstance(it.event, BandwidthShared)]
+    assert shared == [last - 2, last - 1]
+    later = [Record(it.seq - 1, it.t, it.cause, it.event) for it in found[last:]]
+    assert len(list(audit(iter([*found[: last - 1], *later])))) == 1
+
+
+def test_random_scenarios_on_storage_pass_the_audit() -> None:
+    tables = [TABLES["stored"](seed) for seed in range(40)]
+    assert [wrong(table) for table in tables] == [[]] * len(tables)
+    kinds = {type(it.event) for table in tables[:20] for it in records_of(table)}
+    assert {BandwidthShared, StageStarted} <= kinds
