@@ -33,6 +33,7 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
     StageStarted,
+    StorageDescribed,
     StoredSizeDescribed,
     WorkerChanged,
 )
@@ -68,6 +69,10 @@ class Runs(Workers):
     """Maps names to the jobs that are submitted and not over, in order of submission."""
     link: LinkDescribed | None = field(init=False, default=None)
     """Description of the master's link; None if there is no master."""
+    storage: StorageDescribed | None = field(init=False, default=None)
+    """Description of the shared storage; None if there is none."""
+    sharing: dict[Key, Run] = field(init=False, factory=dict)
+    """Maps keys to the runs that hold a share of the storage's bandwidth."""
     waiting: int = field(init=False, default=0)
     """Number of jobs that hold no workers."""
     _runs: dict[Key, Run] = field(init=False, factory=dict)
@@ -93,6 +98,7 @@ class Runs(Workers):
             RunEnded: self._end,
             CopiesPlaced: self._place,
             CopiesSettled: self._settle,
+            StorageDescribed: self._storage,
             StoredSizeDescribed: self._size,
             BandwidthShared: self._share,
             StageStarted: self._advance,
@@ -145,6 +151,9 @@ class Runs(Workers):
 
     def _protect(self, record: Record, event: ProtectionDescribed) -> None:
         self.jobs[event.job].protection = event
+
+    def _storage(self, record: Record, event: StorageDescribed) -> None:
+        self.storage = event
 
     def _size(self, record: Record, event: StoredSizeDescribed) -> None:
         self.jobs[event.job].stored = event.bytes
@@ -231,6 +240,7 @@ class Runs(Workers):
         run.job.outcomes[event.outcome] += 1
         if event.outcome is Outcome.COMPLETED:
             run.job.work += event.done
+        self._set_bandwidth(run, 0, record.t)
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
@@ -284,6 +294,7 @@ class Runs(Workers):
         self._span(run, record, event.done)
         run.rate = event.rate
         if isinstance(event, StageStarted):
+            self._set_bandwidth(run, 0, record.t)
             run.stage = event.stage
 
     def _share(self, record: Record, event: BandwidthShared) -> None:
@@ -294,6 +305,17 @@ class Runs(Workers):
         else:
             self._span(run, record, run.done)
             run.rate = event.bandwidth
+        self._set_bandwidth(run, event.bandwidth, record.t)
+
+    def _set_bandwidth(self, run: Run, bandwidth: float, now: float) -> None:
+        if bandwidth == run.bandwidth:
+            return
+        run.bandwidth = bandwidth
+        if bandwidth:
+            self.sharing[run.key] = run
+        else:
+            del self.sharing[run.key]
+        self._notify.storage_changed(now)
 
     def _span(self, run: Run, record: Record, done: float) -> None:
         self._notify.run_span(run, record, done)
@@ -320,6 +342,7 @@ class Runs(Workers):
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self._runs[event.job, event.run]
         self._stop_passing(run, record)
+        self._set_bandwidth(run, 0, record.t)
         run.passing = False
 
     def _save(self, record: Record, event: CheckpointTaken) -> None:

@@ -143,6 +143,9 @@ class Run:
     """Whether the run goes on while its checkpoints are under way."""
     passing: bool = False
     """Whether a checkpoint of such a run is under way."""
+    bandwidth: float = 0
+    """Bandwidth with which the run, or a checkpoint beside it, saves to shared storage or loads
+    from it; 0 while it does neither."""
     away: set[int] = field(factory=set)
     """Numbers of the members that are not UP."""
     apart: dict[int, None] = field(factory=dict)
@@ -214,6 +217,9 @@ class Listener:
 
     def queue_changed(self, now: float) -> None:
         """Note that `history.waiting` or `history.running` has changed."""
+
+    def storage_changed(self, now: float) -> None:
+        """Note that a run in `history.sharing` has another bandwidth, or is no longer there."""
 
     def run_started(self, run: Run, record: Record) -> None:
         """Note that a run holds its members from now on."""

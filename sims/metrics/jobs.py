@@ -191,6 +191,24 @@ def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ..
 
 
 @define(eq=False)
+class StorageUse(Listener):
+    """Sums up the bytes that pass to the shared storage and from it."""
+
+    bytes: float = 0
+    _used: float = 0
+    """Bandwidth of all runs together since `_since`."""
+    _since: float = 0
+
+    def storage_changed(self, now: float) -> None:
+        self.bytes += self._used * (now - self._since)
+        self._used = sum(run.bandwidth for run in self.history.sharing.values())
+        self._since = now
+
+    def log_ended(self, now: float) -> None:
+        self.storage_changed(now)
+
+
+@define(eq=False)
 class Queue(Listener):
     """Follows the length of the queue over time; a job that starts as soon as it is submitted never
     waits."""

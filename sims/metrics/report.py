@@ -15,7 +15,16 @@ from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Use
 from sims.ledger.accountant import Slices
 from sims.metrics.costs import Costs
-from sims.metrics.jobs import BOUND, Completions, Jobs, Queue, Spreads, as_data, spreads_of
+from sims.metrics.jobs import (
+    BOUND,
+    Completions,
+    Jobs,
+    Queue,
+    Spreads,
+    StorageUse,
+    as_data,
+    spreads_of,
+)
 from sims.summary import Summary, line_of
 from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
@@ -43,12 +52,14 @@ class Report:
     """Maps a job to its deadline, as time after its submission."""
     _history: History = field(init=False, factory=History)
     _completions: Completions = field(init=False)
+    _stored: StorageUse = field(init=False)
     costs: Costs = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         history = self._history
         self.ledger = Ledger(0, workers=self.workers, jobs=self.jobs_apart)
         self.queue, self._completions = history.listen(Queue()), history.listen(Completions())
+        self._stored = history.listen(StorageUse())
         self.costs = Costs(history, self.ledger)
         Slices(history, self.ledger.enter)
         for kind in self.summary.wants:
@@ -173,6 +184,14 @@ class Report:
             return None
         return float(self.ledger.total[Use.TRANSFER]) / self.ledger.end / link.channels
 
+    @property
+    def storage(self) -> float | None:
+        """Mean share of the storage's bandwidth that was used; None where there is no storage."""
+        storage = self._history.storage
+        if storage is None or not self.ledger.end:
+            return None
+        return self._stored.bytes / self.ledger.end / storage.bandwidth
+
     # --- output -------------------------------------------------------------------------------
 
     def as_json(self) -> dict[str, object]:
@@ -191,6 +210,7 @@ class Report:
             "utilisation": self.utilisation,
             "wasted": self.wasted,
             "bandwidth": self.bandwidth,
+            "storage": self.storage,
             "queue": {"mean": self.queue.mean, "max": self.queue.longest},
             "ledger": amounts(self.ledger.total),
         }
@@ -221,9 +241,15 @@ class Report:
         yield "utilisation", f"{self.utilisation:.1%}, of which {self.wasted:.1%} wasted"
         mean = counted(self.queue.mean, "job", digits=6)
         yield "queue", f"mean {mean}, at most {self.queue.longest:,}"
+        yield from self._bandwidth_rows()
+        yield from self._ledger_rows()
+
+    def _bandwidth_rows(self) -> Iterator[tuple[str, str]]:
         if (busy := self.bandwidth) is not None and (link := self._history.link):
             yield "bandwidth", f"{busy:.1%} of {counted(link.channels, 'channel')} used"
-        yield from self._ledger_rows()
+        if (busy := self.storage) is not None:
+            passed = f"{amount_of(self._stored.bytes, 6)} bytes saved and loaded"
+            yield "storage", f"{busy:.1%} of its bandwidth used: {passed}"
 
     def _spread_rows(self) -> Iterator[tuple[str, str]]:
         times = partial(in_units, unit=self.summary.unit, digits=6)

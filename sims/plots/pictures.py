@@ -118,26 +118,53 @@ def _draw_groups(axes: Axes, scene: Scene) -> list[Paint]:
 
 
 def draw_bandwidth(scene: Scene, framing: Framing) -> Figure:
-    """Draw the number of the master's channels in use over time, by kind of message.
+    """Draw the number of the master's channels in use over time, by kind of message, and the
+    bandwidth of the shared storage in use.
 
-    Raises InputError for a log without transfers.
+    Raises InputError for a log without either.
     """
-    times, levels = channels_used(scene)
-    if not levels:
-        problem = "nothing is transferred through a master in this log"
+    drawn: list[Callable[[Axes, Scene], bool]] = []
+    if channels_used(scene)[1]:
+        drawn.append(_draw_channels)
+    if scene.storage is not None:
+        drawn.append(_draw_storage)
+    if not drawn:
+        problem = "nothing is transferred through a master, or to a storage, in this log"
         accepted = "--what gantt, jobs, ledger or queue"
         raise InputError(scene.header.scenario, "bandwidth", problem, accepted)
-    figure = framing.figure(4.5)
-    axes = figure.add_subplot()
-    axes.set_title(framing.heading(scene))
-    framing.label(axes, scene)
-    means = _stack(axes, scene, times, levels)
+    figure = framing.figure(4.5 if len(drawn) == 1 else 6.5)
+    panels = figure.subplots(len(drawn), 1, sharex=True, squeeze=False)[:, 0]
+    panels[0].set_title(framing.heading(scene))
+    framing.label(panels[-1], scene)
+    means = [draw_levels(axes, scene) for draw_levels, axes in zip(drawn, panels, strict=True)]
+    legend_below(figure, AVERAGED if any(means) else "")
+    return figure
+
+
+def _draw_channels(axes: Axes, scene: Scene) -> bool:
+    means = _stack(axes, scene, *channels_used(scene))
     axes.set_ylabel("transfers at once")
     if scene.channels is not None:
         label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
         axes.axhline(scene.channels, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
-    legend_below(figure, AVERAGED if means else "")
-    return figure
+    return means
+
+
+def _draw_storage(axes: Axes, scene: Scene) -> bool:
+    assert scene.storage is not None
+    means = _stack(axes, scene, *bandwidth_used(scene), whole=False)
+    axes.set_ylabel(f"bytes a {scene.header.unit}")
+    label = "bandwidth of the storage"
+    axes.axhline(scene.storage, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+    return means
+
+
+def bandwidth_used(scene: Scene) -> tuple[Floats, dict[str, Floats]]:
+    """Return times, and the bandwidth with which runs save and load from each time on."""
+    times = np.insert(scene.bandwidths.t, 0, 0)
+    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
+    levels = {it: np.insert(scene.bandwidths[it], 0, 0)[last] for it in ("saving", "loading")}
+    return times[last], {name: it for name, it in levels.items() if it.any()}
 
 
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
@@ -193,9 +220,15 @@ def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
     return times, np.round(changes.cumsum(), SHARED)
 
 
-def _stack(axes: Axes, scene: Scene, times: Floats, levels: Mapping[str, NDArray[Any]]) -> bool:
-    """Draw `levels`, each valid from its time in `times` on, on top of each other; times begin
-    with 0. Return whether means over intervals were drawn."""
+def _stack(
+    axes: Axes,
+    scene: Scene,
+    times: Floats,
+    levels: Mapping[str, NDArray[Any]],
+    whole: bool = True,
+) -> bool:
+    """Draw `levels`, each valid from its time in `times` on, on top of each other; times begin with
+    0. `whole`: they count something. Return whether means over intervals were drawn."""
     axes.grid(axis="y", alpha=0.3)
     times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
     areas = np.append(areas, areas[:, -1:], axis=1)
@@ -206,7 +239,8 @@ def _stack(axes: Axes, scene: Scene, times: Floats, levels: Mapping[str, NDArray
     axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
     axes.plot(times, areas.sum(axis=0), color=COLOURS["blue"], lw=0.6, drawstyle="steps-post")
     axes.set_ylim(bottom=0)
-    number_wholly(axes, "y")
+    if whole:
+        number_wholly(axes, "y")
     return many
 
 

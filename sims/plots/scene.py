@@ -20,6 +20,7 @@ from actors.events import (
     LinkDescribed,
     Outcome,
     ScenarioStarted,
+    Stage,
 )
 from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
@@ -46,6 +47,9 @@ of a whole run lies on the middle of its largest interval of processors. `kind`:
 columns as in BOX."""
 SOURCE = {"job": np.int32, "run": np.int32}
 """Columns of a table of runs from whose saved work another run began; `job`: row of the job."""
+SHARES = {"t": float, "saving": float, "loading": float}
+"""Columns of a table of the storage's bandwidth that runs save with and load with from time `t`
+on."""
 LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 """Columns of a table of the numbers of waiting and of running jobs from time `t` on."""
 
@@ -56,6 +60,8 @@ class Scene(Listener):
 
     channels: int | None = None
     """Number of the master's channels, n_com; None: the log has no link."""
+    storage: float | None = None
+    """Bandwidth of the shared storage, bytes per time unit; None: the log has none."""
     owners: dict[str, list[str]] = field(factory=lambda: {"user": [], "queue": []})
     """Users and queues of the jobs, in order of submission."""
     waits: array[float] = field(factory=lambda: array("d"))
@@ -67,6 +73,7 @@ class Scene(Listener):
     """Boxes of runs, whose `low` is their lane until `runs` places them in their rows."""
     _marks: Table = field(factory=partial(Table, MARK))
     _queue: Table = field(factory=partial(Table, LEVEL))
+    _shares: Table = field(factory=partial(Table, SHARES))
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
     """Maps the row of each job with a run under way to its lanes."""
     _depths: array[int] = field(factory=lambda: array("q"))
@@ -140,6 +147,11 @@ class Scene(Listener):
     def queue(self) -> Columns:
         """Numbers of waiting and of running jobs over time, as a table of LEVEL."""
         return self._queue.columns()
+
+    @cached_property
+    def bandwidths(self) -> Columns:
+        """Bandwidth of the storage in use over time, as a table of SHARES."""
+        return self._shares.columns()
 
     @cached_property
     def runs(self) -> Columns:
@@ -248,6 +260,12 @@ class Scene(Listener):
 
     def queue_changed(self, now: float) -> None:
         self._queue.add(now, self.history.waiting, self.history.running)
+
+    def storage_changed(self, now: float) -> None:
+        storage, runs = self.history.storage, self.history.sharing.values()
+        self.storage = storage.bandwidth
+        loading = sum(run.bandwidth for run in runs if run.stage is Stage.RECOVERING)
+        self._shares.add(now, sum(run.bandwidth for run in runs) - loading, loading)
 
     def run_started(self, run: Run, record: Record) -> None:
         row = self.rows[run.job.name]

@@ -1,5 +1,5 @@
 """What a scenario means in numbers before it runs, as lines of `holdfast check`: its checkpoints,
-the periods that formulas give, and how busy the master's channels are.
+the periods that formulas give, and how busy the master's channels and the storage are.
 
 The numbers are those of a run in which nothing fails, because faults and their repetitions depend
 on the run; they are therefore the least to expect.
@@ -19,6 +19,7 @@ from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.expectations import work_end
 from sims.scenario.jobs import IterativeEntry
+from sims.scenario.platform import StorageSection
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import about, amount_of, counted
 
@@ -30,7 +31,7 @@ Planned = tuple[Submission, Rules]
 
 
 def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
-    """Yield the lines of `check` on checkpoints, periods and the master's channels.
+    """Yield the lines of `check` on checkpoints, periods, the master's channels and the storage.
 
     A pack has none: its decider chooses and changes the jobs' sizes.
     """
@@ -42,6 +43,8 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
         yield from _period_lines(scenario, submission, rules)
     if scenario.master is not None:
         yield from _channel_lines(scenario, submissions, planned)
+    if scenario.storage is not None:
+        yield from _storage_lines(scenario, scenario.storage, submissions, planned)
 
 
 def _saves(submission: Submission) -> bool:
@@ -97,9 +100,17 @@ def _work(scenario: Scenario, submission: Submission) -> float:
 def _time(scenario: Scenario, submission: Submission, rules: Rules) -> float:
     """Return the time of one checkpoint of a job that has the master's channels for itself."""
     members, image = _members(scenario, submission), rules.image
+    if scenario.storage is not None and rules.bytes is not None:
+        stored = scenario.storage.time(rules.bytes, members)
+        return stored if rules.kind is ProtectionKind.IMAGES else _apart(rules, members, stored)
     if rules.kind is not ProtectionKind.IMAGES or image is None or scenario.master is None:
         return on(rules.cost, members)
     return ceil(members / scenario.master.channels) * image
+
+
+def _apart(rules: Rules, members: int, stored: float) -> float:
+    """Return the mean time of a checkpoint of buddies, each k-th of which is stored too."""
+    return on(rules.cost, members) + stored / (rules.images_every or inf)
 
 
 # --- periods ------------------------------------------------------------------------------------
@@ -114,6 +125,8 @@ def _period_lines(scenario: Scenario, submission: Submission, rules: Rules) -> I
         return
     cost = rules.image if rules.image and rules.kind is ProtectionKind.IMAGES else rules.cost
     cost, unit = on(cost, 1), scenario.times.value
+    if rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
+        cost = _time(scenario, submission, rules)
     mtbf = young**2 / (2 * cost)  # Young's formula, solved for it
     own = about(_period(scenario, submission, rules), unit)
     whose = f"of {submission.job.name} on {counted(_members(scenario, submission), 'worker')}"
@@ -164,3 +177,28 @@ def _units(submission: Submission, members: int) -> int:
     """Return the number of units of data that the job's runs fetch at least."""
     own = submission.own
     return own.tasks * own.iterations if isinstance(own, IterativeEntry) else members
+
+
+# --- storage ------------------------------------------------------------------------------------
+
+
+def _storage_lines(
+    scenario: Scenario,
+    storage: StorageSection,
+    submissions: Sequence[Submission],
+    planned: Iterable[Planned],
+) -> Iterator[str]:
+    """Yield how busy the shared storage is at least, over the least time that the work takes."""
+    total = 0.0
+    for submission, rules in planned:
+        if rules.bytes is not None:
+            every = rules.images_every or 1
+            total += rules.bytes * (_checkpoints(scenario, submission, rules) // every)
+    until, unit = work_end(scenario, submissions), scenario.times.value
+    if not 0 < until < inf or not total:
+        return
+    least = total / storage.bandwidth
+    busy = f"at least {amount_of(100 * least / until, 3)} % busy if nothing fails"
+    yield f"  storage     {busy}: {amount_of(total, 6)} bytes within {about(until, unit)}"
+    if least > until:
+        yield f"              the storage, not the workers, bounds the end: {about(least, unit)}"

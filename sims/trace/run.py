@@ -102,6 +102,11 @@ class RunStory(Course):
                 f"{words} at speed {run.rate:g}" if paced else words, record
             )
 
+    def describe(self, more: str) -> None:
+        """Add to the title of the present stage."""
+        if self.doing is not None:
+            self.doing.title += f": {more}"
+
     def _turn(self, now: float, done: float, rate: float) -> None:
         self._rate = rate  # which `_part` reads
         self.turn(now, self._part(), done, rate)

@@ -10,6 +10,7 @@ import orjson
 from attrs import define, field
 
 from actors.events import (
+    BandwidthShared,
     Compound,
     DeciderKind,
     IterationStarted,
@@ -33,7 +34,7 @@ from sims.telling import Clock, amount_of, counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import FlowAccount, Head, Part
 from sims.trace.run import Messages, RunStory
-from sims.trace.words import TITLES, About, Described, described
+from sims.trace.words import TITLES, About, Described, described, shared
 
 WORKER = re.compile(rb'"worker":(\d+)')
 
@@ -69,7 +70,7 @@ class JobStory(Listener):
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
         if not self.history.jobs:
-            return b'"event":"LogReplayed"' in line
+            return b'"event":"LogReplayed"' in line or b'"event":"StorageDescribed"' in line
         found = WORKER.search(line)
         worker = int(found[1]) if found else -1
         # Events of workers name no job: they matter if the worker is a member now or was away when
@@ -232,6 +233,19 @@ class JobStory(Listener):
         run = self._runs[event.run]
         run.advance(record)
         self._messages.go_on(run, record)
+
+    @hear.register
+    def _share(self, event: BandwidthShared, record: Record) -> None:
+        """Describe the bandwidth with which a run, or a checkpoint beside it, goes on."""
+        run, storage = self._runs[event.run], self.history.storage
+        assert storage is not None
+        run.review(record.t)
+        title = shared(event, run.run, storage, self.started.unit)
+        if run.run.passing:
+            run.place.happened(title, record)
+        else:
+            run.advance(record)
+            run.describe(title)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
         description = self._runs[run.number]

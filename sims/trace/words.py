@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 
 from actors.events import (
+    BandwidthShared,
     CheckpointLost,
     CheckpointStarted,
     CheckpointStored,
@@ -28,12 +29,16 @@ from actors.events import (
     RestartedFromScratch,
     ScenarioStarted,
     Stage,
+    StorageDescribed,
     TasksDescribed,
 )
+from actors.intervals import count_in
 from actors.runtime import Event
 from sims.history import Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 
+SAME = 1e-9
+"""Part of a bandwidth by which it may lie below another and count as equal."""
 Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
 
@@ -160,3 +165,17 @@ def stage_words(run: Run, started: ScenarioStarted) -> str:
     if stage is not Stage.RECOVERING or not changes:
         return WORDS[stage]
     return "changes over" if event.source is None else "changes over and recovers"
+
+
+def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: str) -> str:
+    """Return at which bandwidth a run saves or loads, and why it gets no more."""
+    if not event.bandwidth:
+        return f"waits for a member, {amount_of(event.left)} bytes left"
+    each, members = storage.worker_bandwidth, count_in(run.processors)
+    cap = storage.bandwidth if each is None else min(storage.bandwidth, each * members)
+    per = f"bytes a {unit}"
+    text = f"{amount_of(event.left, 6)} bytes at {amount_of(event.bandwidth, 4)} {per}"
+    if event.bandwidth < cap * (1 - SAME):
+        return f"{text}, {event.bandwidth / cap:.1%} of what it gets alone: others use the storage"
+    whose = "the storage" if cap == storage.bandwidth else counted(members, "member")
+    return f"{text}, the most that {whose} can take"

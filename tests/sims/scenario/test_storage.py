@@ -20,6 +20,8 @@ from actors.storage import max_min
 from policies.maths.checkpoint import daly_work, young_work
 from sims.audit.audit import audit
 from sims.errors import InputError
+from sims.plots.pictures import bandwidth_used
+from sims.plots.scene import Scene
 from sims.session import check, run
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import records_of
@@ -297,3 +299,65 @@ def test_random_scenarios_on_storage_pass_the_audit() -> None:
     assert [wrong(table) for table in tables] == [[]] * len(tables)
     kinds = {type(it.event) for table in tables[:20] for it in records_of(table)}
     assert {BandwidthShared, StageStarted} <= kinds
+
+
+# --- what reads the log ---------------------------------------------------------------------------
+
+BURST = scenario(
+    [{"name": name, "processors": k, "time": 12} for k, name in enumerate("abc", 1)],
+    {"bandwidth": 10, "worker_bandwidth": 4},
+    IMAGES,
+    faults={"kind": "list", "strikes": [[11, 0]], "downtime": 1},
+)
+"""Three saves at 5 take 20 / (10 / 3) = 6 s. Job a is lost at 11 and loads from 12 on at 4, its
+cap. b and c save again at 16, when 16 of a's 20 bytes have passed: its 4 take 1.2 s at 10 / 3. The
+16 bytes that b and c each still have then pass at 5, until 20.4. At last a saves from 22.2 to 27.2,
+at 4, and completes at 29.2."""
+
+
+def test_a_trace_says_why_a_save_is_slow() -> None:
+    text = run(BURST).trace("b").text
+    slow = "takes a checkpoint: 20 bytes at 3.333 bytes a s, 41.7% of what it gets alone"
+    assert f"16 s to 17.2 s (1.2 s)   {slow}: others use the storage" in text
+    assert "(3.2 s) takes a checkpoint: 16 bytes at 5 bytes a s, 62.5% of" in text
+    assert "checkpoint                      10.4 s   46.4%" in text
+
+
+def test_a_trace_says_what_bounds_a_load_that_has_the_storage_for_itself() -> None:
+    text = run(BURST).trace("a").text
+    assert "recovers: 20 bytes at 4 bytes a s, the most that 1 member can take" in text
+
+
+def test_a_summary_says_how_much_of_the_storages_bandwidth_is_used() -> None:
+    """Seven times 20 bytes pass: a, b and c save twice each, a loads once. 140 / (29.2 x 10)."""
+    result = run(BURST)
+    assert result.report.storage == pytest.approx(140 / 292)
+    expected = ("storage", "47.9% of its bandwidth used: 140 bytes saved and loaded")
+    assert expected in list(result.report.rows())
+
+
+def test_a_picture_has_the_bandwidth_of_saves_and_of_loads_over_time() -> None:
+    times, levels = bandwidth_used(Scene.of(run(BURST).records()))
+    found = dict(zip(times.tolist(), zip(*levels.values(), strict=True), strict=True))
+    assert list(levels) == ["saving", "loading"]
+    expected = {0: (0, 0), 5: (10, 0), 11: (0, 0), 12: (0, 4), 16: (20 / 3, 10 / 3), 17.2: (10, 0)}
+    expected |= {20.4: (0, 0), 22.2: (4, 0), 27.2: (0, 0)}
+    assert list(found) == pytest.approx(list(expected))
+    assert [it for row in found.values() for it in row] == pytest.approx(
+        [it for row in expected.values() for it in row]
+    )
+
+
+def test_a_check_says_how_busy_the_storage_is_at_least_and_what_a_checkpoint_costs() -> None:
+    """Job a takes 20 / min(10, 3 x 2) s a checkpoint, b 20 / 4 s. Young's periods are
+    sqrt(2 x 1,000 x 10 / 3) = 81.65 and sqrt(2 x 1,500 x 5) = 122.5 s: 14 and 9 checkpoints in
+    1,200 s. 23 x 20 = 460 bytes are 46 s at 10: 3.83 % of 1,200."""
+    jobs = [{"name": name, "processors": k, "time": 1200} for name, k in (("a", 3), ("b", 2))]
+    faults = {"kind": "exponential", "mtbf": 3000, "downtime": 1}
+    protection = {"kind": "images", "period": "young", "bytes": 20}
+    storage = {"bandwidth": 10, "worker_bandwidth": 2}
+    table = scenario(jobs, storage, protection, faults=faults)
+    lines = "\n".join(check(table).outlook)
+    assert "at least 3.83 % busy if nothing fails: 460 bytes within 1,200 s" in lines
+    assert "81.65 s; Young's 81.65 s" in lines
+    assert "a checkpoint stops the job for 3.333 s" in lines
