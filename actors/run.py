@@ -292,7 +292,7 @@ class Run:
     def _prepare(self, cause: int) -> Answer:
         """Begin the next part that comes before computing, or compute."""
         plan = self.plan
-        if plan.loads and self.step < LOADING:
+        if plan.loads == self._passed and self.step is not LOADING:
             return self._share(LOADING, RECOVERS, cause)
         if self.client is not None:
             self.client.end(self, cause)

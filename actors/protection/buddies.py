@@ -59,8 +59,8 @@ class Buddies(Protection):
         """Return the plan of the next run. A recovery takes its time even if nothing is saved
         (P2)."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
-        loads = copy.fetches and self.rules.bytes is not None
-        fetches, plan = copy.fetches and not loads, self.plan(copy)
+        loads = 0 if copy.fetches and self.rules.bytes is not None else None
+        fetches, plan = copy.fetches and loads is None, self.plan(copy)
         return evolve(plan, begins=copy.saved, fetches=fetches, loads=loads, before=before)
 
     def save(self, copy: Copy[Any], state: State) -> None:

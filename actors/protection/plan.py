@@ -60,9 +60,9 @@ class Plan:
     """The state that the run continues from; None: it starts from scratch."""
     fetches: bool = False
     """Whether each member fetches that state from the master."""
-    loads: bool = False
-    """Whether the members load that state from shared storage, once they have fetched all else
-    (S1)."""
+    loads: int | None = None
+    """Number of parts in `before` after which the members load that state from shared storage (S1);
+    None: they load nothing."""
     before: tuple[tuple[Stage, float], ...] = ()
     """Parts between staging in and computing, each with its time: recovery, a clone's delay, a
     redistribution."""

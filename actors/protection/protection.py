@@ -25,7 +25,7 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
         clone = None  # a state without work is not fetched
     state = saved if saved is not None and (clone is None or saved.beyond(clone)) else clone
     if state is not None and rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
-        return evolve(plan, begins=state, loads=True)
+        return evolve(plan, begins=state, loads=len(plan.before))  # changes over first
     if saved is not None and state is saved:
         return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:

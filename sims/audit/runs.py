@@ -116,9 +116,8 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
         run.missing = set(copy.members)
         link.stage_in(w, run, plan.image)
         yield from parts.wait(w, run)
-    if plan.loads:
-        yield from parts.stored(w, run, Stage.RECOVERING)
-        storage.leave(w, run, run.cause)
+    if plan.loads and job.keeps:
+        yield from _load(w, run)
     for stage, length in plan.before:
         run.ahead = run.ahead[1:]
         yield from parts.part(w, run, stage, length)
@@ -126,9 +125,17 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
             # P2: after a recovery every member has its buddies' checkpoints again.
             copy.failed.clear()
             copy.saved = copy.saved or copy.stored
+    if plan.loads and not job.keeps:
+        yield from _load(w, run)  # the job has changed over by then
     if plan.closes:
         run.ahead = run.ahead[job.rules.verified :]
         yield from _secure(w, run)
+
+
+def _load(w: World, run: Run) -> Script:
+    """Follow the loading of the state from which the run starts."""
+    yield from parts.stored(w, run, Stage.RECOVERING)
+    storage.leave(w, run, run.cause)
 
 
 def _compute(w: World, run: Run) -> Script:

@@ -162,9 +162,10 @@ def stage_words(run: Run, started: ScenarioStarted) -> str:
     stage, event = run.stage or Stage.COMPUTING, run.event
     moved = started.decider is DeciderKind.DEADLINE and event.keeps is None
     changes = moved and any(it.startswith("changeover=") for it in started.settings)
-    if stage is not Stage.RECOVERING or not changes:
+    if stage is not Stage.RECOVERING or not changes or run.bandwidth:
         return WORDS[stage]
-    return "changes over" if event.source is None else "changes over and recovers"
+    alone = event.source is None or run.job.stored is not None  # loading is a part of its own
+    return "changes over" if alone else "changes over and recovers"
 
 
 def shared(event: BandwidthShared, run: Run, storage: StorageDescribed, unit: str) -> str:

@@ -3,6 +3,8 @@ S1). Expected times are worked by hand, with the arithmetic in each test."""
 
 from __future__ import annotations
 
+import tomllib
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from actors.events import (
     CheckpointStored,
     CheckpointTaken,
     JobCompleted,
+    RunStarted,
     Stage,
     StageStarted,
 )
@@ -24,6 +27,7 @@ from sims.plots.pictures import bandwidth_used
 from sims.plots.scene import Scene
 from sims.session import check, run
 from tests.sims.anything import TABLES
+from tests.sims.kinds import SCENARIOS
 from tests.sims.oneworld import records_of
 from tests.sound import wrong
 
@@ -187,6 +191,25 @@ def test_loading_follows_the_messages_of_the_master() -> None:
     }
     found = audited(scenario(jobs, {"bandwidth": 10}, IMAGES, **more))
     assert times(found, JobCompleted) == approx([("A", 16)])
+
+
+def test_a_job_changes_over_before_it_loads() -> None:
+    """The example's job moves between a spot zone and an instance on demand: 12 minutes, then
+    40 GB at 1 GB/s."""
+    table = tomllib.loads((SCENARIOS / "deadline.toml").read_text())
+    table["protection"] = {"kind": "images", "period": "10 min", "bytes": 40e9}
+    table["storage"] = {"bandwidth": 2e9, "worker_bandwidth": 1e9}
+    records = list(run(table, folder=SCENARIOS).records())
+    assert list(audit(iter(records))) == []
+    first = {it.event.run: it.event.source for it in records if isinstance(it.event, RunStarted)}
+    parts = [it for it in records if getattr(it.event, "stage", None) is Stage.RECOVERING]
+    pairs = [(a, b) for a, b in pairwise(parts) if a.event.run == b.event.run]
+    assert pairs
+    for changing, loading in pairs:
+        assert first[changing.event.run] is not None
+        assert loading.t - changing.t == pytest.approx(720)
+        shares = [it.event.bandwidth for it in records if it.cause == loading.seq]
+        assert shares == [1e9]
 
 
 def test_images_of_buddies_go_to_the_storage_and_are_loaded_before_the_recovery() -> None:
