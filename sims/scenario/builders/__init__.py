@@ -101,7 +101,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
         spares = platform.size - platform.able
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
-        system.spawn(Source(SOURCE, coming(scheduler)))
+        storage = spawn_storage(scenario, system)
+        system.spawn(Source(SOURCE, coming(scheduler, storage)))
         return Populated(count, None)
     jobs = workload(scenario, system)
     _warn_of_copies(jobs, platform.size)

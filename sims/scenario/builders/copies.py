@@ -20,6 +20,7 @@ from actors.job import Job
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
 from actors.scheduler import Decider, Scheduler
+from actors.storage import Storage
 from policies.copies import Laps, LapsR, ProcessorSharing, named
 from policies.interface import RedundancyPolicy
 from policies.interface.queue import BatchJob
@@ -40,7 +41,7 @@ SHARING = (Laps, LapsR, ProcessorSharing)
 """
 
 
-Coming = Callable[[Scheduler], Iterator[tuple[float, Job]]]
+Coming = Callable[[Scheduler, Storage | None], Iterator[tuple[float, Job]]]
 """Function that yields the jobs in order of submission, once the scheduler exists."""
 
 
@@ -115,7 +116,7 @@ def _columns(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
     )
     jobs, count = _listed(scenario, system)
 
-    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
+    def coming(scheduler: Scheduler, storage: Storage | None) -> Iterator[tuple[float, Job]]:
         for it in jobs:
             yield it.submitted, VectorisedJob(it.name, it, scheduler, copies=size, cloning=cloning)
 
@@ -168,8 +169,8 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
     free = scenario.master is None and not started and all(map(_moves_freely, rules.values()))
     decider = CopyRuns(decides, _rule(scenario), afresh=free, cloning=cloning)
 
-    def coming(scheduler: Scheduler) -> Iterator[tuple[float, Job]]:
-        maker = JobMaker(scenario, system, jobs, scheduler)
+    def coming(scheduler: Scheduler, storage: Storage | None) -> Iterator[tuple[float, Job]]:
+        maker = JobMaker(scenario, system, jobs, scheduler, storage)
         for it in sorted(jobs.submissions, key=lambda it: it.job.submitted):
             yield it.job.submitted, maker.of_runs(it, PreemptibleJob, rules[it.job.index])
 

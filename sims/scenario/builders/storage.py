@@ -42,10 +42,10 @@ def check_storage(scenario: Scenario) -> None:
         return
     for place, section in protections(scenario):
         _check_protection(place, section)
-    if scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES):
-        problem = "a pack, or a policy of copies, decides by how long checkpoints and restarts take"
-        problem += ", and no time is known beforehand where runs share bandwidth"
-        raise unfit("storage", problem, "a queue, enrolment or deadlines")
+    if scenario.decider is DeciderKind.PACK:
+        problem = "a pack moves workers by how long its jobs' checkpoints take, and that is not "
+        problem += "known beforehand where runs share bandwidth"
+        raise unfit("storage", problem, "a queue, which takes malleable jobs too")
     images = {f"job.jobs.{k}.image": job.image for k, job in enumerate(scenario.job.jobs)}
     images["master.image"] = scenario.master.image if scenario.master is not None else 0
     for key, image in images.items():

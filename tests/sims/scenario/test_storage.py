@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from numpy.random import default_rng
 
 from actors.events import (
     BandwidthShared,
@@ -26,7 +27,8 @@ from sims.errors import InputError
 from sims.plots.pictures import bandwidth_used
 from sims.plots.scene import Scene
 from sims.session import check, run
-from tests.sims.anything import TABLES
+from tests.sims.anything import TABLES, runs
+from tests.sims.drawn import on_storage
 from tests.sims.kinds import SCENARIOS
 from tests.sims.oneworld import records_of
 from tests.sound import wrong
@@ -284,7 +286,6 @@ BUDDIES = {"kind": "buddies", "period": 5, "images_every": 1, "bytes": 20}
         ({"master": {"channels": 1, "image": 1}}, "master.image"),
         ({"storage": {"bandwidth": 0}}, "storage.bandwidth"),
         ({"storage": {"worker_bandwidth": 1}}, "storage.bandwidth"),
-        ({"policy": {"name": "SRPT"}}, "storage"),
     ],
 )
 def test_a_setting_beside_the_storage_that_has_no_meaning_is_refused(
@@ -384,3 +385,18 @@ def test_a_check_says_how_busy_the_storage_is_at_least_and_what_a_checkpoint_cos
     assert "at least 3.83 % busy if nothing fails: 460 bytes within 1,200 s" in lines
     assert "81.65 s; Young's 81.65 s" in lines
     assert "a checkpoint stops the job for 3.333 s" in lines
+
+
+def test_copies_that_a_policy_schedules_share_the_storage() -> None:
+    tables = [on_storage(runs(seed), default_rng([seed, 35])) for seed in range(0, 24, 2)]
+    assert [wrong(table) for table in tables] == [[]] * len(tables)
+    kinds = {type(it.event) for table in tables[:8] for it in records_of(table)}
+    assert BandwidthShared in kinds
+
+
+def test_a_pack_whose_costs_are_to_be_known_beforehand_takes_no_shared_storage() -> None:
+    table = {"name": "pack", "unit": "s", "platform": {"workers": 4}, "storage": {"bandwidth": 10}}
+    table |= {"job": {"kind": "malleable", "footprints": [20_000.0]}}
+    with pytest.raises(InputError) as refused:
+        check(table)
+    assert refused.value.key == "storage"
