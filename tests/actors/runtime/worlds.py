@@ -85,7 +85,7 @@ class Diary(Actor):
 
 def over(system: System, time: float = 1e9) -> None:
     """Let the run end at `time`."""
-    system.spawn(Doer("end of the run")).plan(time, lambda: system.finish(NOTHING), Phase.SERVICE)
+    system.spawn(Doer("end of the run")).plan(time, lambda: system.finish(NOTHING), max(Phase))
 
 
 def run_to_end(system: System, time: float = 1e9) -> None:
