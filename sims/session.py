@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 import attrs
 from attrs import field, frozen
 
-from actors.events import DeciderKind
 from actors.runtime import Record, System
 from policies.interface import ServiceOrder
 from sims.errors import InputError, naming
@@ -24,6 +23,7 @@ from sims.result import Result, not_kept
 from sims.scenario import Scenario
 from sims.scenario.advice import idle, warn_of_idle, warnings_of
 from sims.scenario.builders import Populated, populate
+from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import area_of, fault_lines, work_end
 from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
@@ -36,12 +36,6 @@ from sims.world import run as simulate
 from sims.world import with_given
 from sims.writing import refuse_inputs
 
-STAND_INS: Mapping[DeciderKind, str] = {
-    DeciderKind.QUEUE: "R-LIST-0",
-    DeciderKind.ENROLMENT: "IE",
-    DeciderKind.PACK: "none",
-    DeciderKind.COPIES: "SRPT+R",
-}
 PARTS = ("name", "order", "allocation")
 """Keys of `[policy]` that may name code."""
 
@@ -248,7 +242,7 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
         located(name, folder, key)
     ours: dict[str, Any] = {it: None for it in PARTS if f"policy.{it}" in named}
     if "name" in ours:
-        ours |= {"name": STAND_INS[scenario.decider], "parameters": {}}
+        ours |= {"name": DECIDERS[scenario.decider].default, "parameters": {}}
     pool = scenario.platform
     return scenario.model_copy(
         update={

@@ -18,6 +18,7 @@ from actors.runtime import System
 from policies.interface.kinds import JobKind
 from sims.errors import unfit
 from sims.scenario.availability import AlwaysUp, Letters, Markov
+from sims.scenario.deciders import DECIDERS
 from sims.scenario.faults import (
     AnyFaults,
     ErrorSection,
@@ -287,7 +288,7 @@ class Scenario(Section):
     @property
     def policy_name(self) -> str:
         """Name of the policy as the log has it."""
-        return self.policy.name or ("none" if self.decider is DeciderKind.PACK else "R-LIST-0")
+        return self.policy.name or DECIDERS[self.decider].default
 
     @property
     def named_policy(self) -> PolicySection:
@@ -306,11 +307,11 @@ class Scenario(Section):
     @property
     def times(self) -> Unit:
         """Unit of every time in the scenario."""
-        default = Unit.SLOT if self.decider is DeciderKind.ENROLMENT else Unit.S
+        default = Unit.SLOT if DECIDERS[self.decider].slotted else Unit.S
         return self.unit or default
 
     @property
     def cap(self) -> float:
         """Time at which the run ends, whatever is unfinished."""
-        default = CAP if self.decider is DeciderKind.ENROLMENT else float("inf")
+        default = CAP if DECIDERS[self.decider].slotted else float("inf")
         return default if self.job.cap is None else self.job.cap

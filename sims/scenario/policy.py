@@ -17,8 +17,9 @@ from policies.interface.kinds import JobKind
 from policies.interface.pack import LookAhead
 from policies.maths.markov import Expectation
 from policies.queue.lists import Reading
-from policies.queue.names import AllotmentRule, default_order, is_strategy
+from policies.queue.names import AllotmentRule, default_order
 from sims.errors import unfit
+from sims.scenario.deciders import DECIDERS, readers
 from sims.scenario.own_code import OWN, own
 from sims.tables import Section
 from sims.tables.fields import Accepts, Duration, Positive, Time
@@ -26,33 +27,9 @@ from sims.tables.fields import Accepts, Duration, Positive, Time
 Parameters = dict[str, Any]
 """A TOML table whose possible keys are those of the policy's own class."""
 
-FIXED = "FIXED"
-"""Name of the enrolment policy that always enrols the members listed in its parameters."""
-
-
-QUEUE, ENROLMENT, PACK, COPIES, DEADLINE = DeciderKind
-READERS: dict[str, tuple[DeciderKind, ...]] = {
-    "order": (QUEUE,),
-    "preemption": (QUEUE,),
-    "estimates": (QUEUE,),
-    "noise": (QUEUE,),
-    "spread": (QUEUE,),
-    "reading": (QUEUE,),
-    "allocation": (QUEUE, PACK),
-    "allotment": (QUEUE,),
-    "eps": (QUEUE,),
-    "placement": (QUEUE, COPIES),
-    "expectation": (QUEUE, ENROLMENT),
-    "reuse": (ENROLMENT,),
-    "look": (PACK,),
-    "changeover": (DEADLINE,),
-    "every": (DEADLINE,),
-}
-"""Maps each key of `[policy]` to the kinds of deciders that read it; keys that are not listed are
-read by all."""
 SUGGESTED: Mapping[JobKind, DeciderKind] = {
-    JobKind.ITERATIVE: ENROLMENT,
-    JobKind.MALLEABLE: PACK,
+    JobKind.ITERATIVE: DeciderKind.ENROLMENT,
+    JobKind.MALLEABLE: DeciderKind.PACK,
 }
 """Maps a kind of job to the kind of decider that an unknown policy is taken for, where that is not
 a queue's."""
@@ -175,11 +152,11 @@ class PolicySection(Section):
     def idle(self, decider: DeciderKind, name: str) -> Iterator[tuple[str, str]]:
         """Yield (key, reason) of each key that is set but that the decider and the policy `name` do
         not read."""
-        for key, readers in READERS.items():
+        for key in type(self).model_fields:
             if not self.differs(key):
                 continue
-            if decider not in readers:
-                names = " or ".join(reader.value for reader in readers)
+            if decider not in (kinds := readers(key)):
+                names = " or ".join(kind.value for kind in kinds)
                 yield f"policy.{key}", f"{name} decides as {decider.value}, not as {names}"
             elif ":" not in name and not self._read(name, key):
                 yield f"policy.{key}", f"{name} does not read it"
@@ -209,32 +186,13 @@ def decider_kind(
     name = section.name
     if section.decider is not None:
         return section.decider
+    usual = SUGGESTED.get(kind, DeciderKind.QUEUE)
     if not name:
-        return PACK if kind is JobKind.MALLEABLE else QUEUE
-    suggested = COPIES if streamed else SUGGESTED.get(kind, QUEUE)
-    suggested = DEADLINE if due else suggested
-    return suggested if ":" in name else _by_name(name, suggested)
-
-
-def _by_name(name: str, suggested: DeciderKind) -> DeciderKind:
-    if suggested is DEADLINE:
-        from policies.deadline import NAMED
-
-        if name in NAMED:
-            return suggested
-    if is_strategy(name) and not (name == "FCFS" and suggested is COPIES):
-        return QUEUE
-    from policies import copies, enrolment, pack  # a queue's run does without them
-
-    if name in enrolment.CATALOGUE or name == FIXED:
-        return ENROLMENT
-    if name in pack.CATALOGUE:
-        return PACK
-    try:
-        copies.named(name)
-    except ValueError:
-        return suggested
-    return COPIES
+        return DeciderKind.PACK if kind is JobKind.MALLEABLE else DeciderKind.QUEUE
+    suggested = DeciderKind.DEADLINE if due else DeciderKind.COPIES if streamed else usual
+    # Kinds share names (FCFS, greedy): the jobs decide where the kind that they suggest knows it.
+    kinds = () if ":" in name else (suggested, *DECIDERS)
+    return next((it for it in kinds if DECIDERS[it].knows(name)), suggested)
 
 
 class GivenPolicies(PolicySection):

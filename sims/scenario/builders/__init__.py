@@ -45,6 +45,7 @@ from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
 from sims.scenario.builders.storage import check_storage, spawn_storage
+from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import expected
 from sims.scenario.fault_laws import Struck, gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
@@ -153,7 +154,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     the log needs them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
     able, spares = platform.able, platform.size - platform.able
-    if scenario.decider in (DeciderKind.ENROLMENT, DeciderKind.DEADLINE):
+    if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
     whole = all(map(plain(scenario), jobs.submissions))

@@ -20,9 +20,10 @@ from policies.maths.markov import Belief
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario, Unit
+from sims.scenario.deciders import FIXED
 from sims.scenario.own_code import OWN
 from sims.scenario.platform import MasterSection, Platform
-from sims.scenario.policy import FIXED, PolicySection
+from sims.scenario.policy import PolicySection
 from sims.scenario.workers import WorkerSection
 from sims.scenario.workload import Submission, Workload, iterative
 from sims.telling import counted
