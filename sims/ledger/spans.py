@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from fractions import Fraction
 from itertools import pairwise
@@ -211,6 +211,20 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
     return begun + (done - begun) * (t - whole.start) / (whole.end - whole.start)
 
 
+def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> dict[int, float]:
+    """Map each run whose computation is in a result to the work of it that is in there.
+
+    The result contains the run of this number up to `limit` of work done, the run that it began
+    from up to the state that it took over, and so on back, as far as `runs` knows them.
+    """
+    limits: dict[int, float] = {}
+    while number is not None and number in runs and number not in limits:
+        limits[number] = limit
+        started = runs[number].event
+        number, limit = started.source, started.saved
+    return limits
+
+
 @define(eq=False)
 class Lineage:
     """The runs of one job (or of its iteration) whose computation may still turn out useful."""
@@ -225,16 +239,10 @@ class Lineage:
     """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs after the completion.
-
-        All that the completing run computed is useful, and what the run that it began from computed
-        up to that state, and so on back.
-        """
-        limits: dict[int, float] = {}
-        span, limit = self.completed, math.inf
-        while span is not None and span.run.number not in limits:
-            limits[span.run.number], limit = limit, span.run.event.saved
-            span = self._source(span)
+        """Yield the slices of computation of all runs after the completion: all that the completing
+        run computed is useful."""
+        completed = None if self.completed is None else self.completed.run.number
+        limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
 
@@ -273,15 +281,12 @@ class Lineage:
 
     def _with_sources(self, spans: Iterable[RunSpan]) -> set[int]:
         """Return the numbers of these runs, of the runs that they began from, and so on back."""
-        found: set[int] = set()
-        for first in spans:
-            span: RunSpan | None = first
-            while span is not None and span.run.number not in found:
-                found.add(span.run.number)
-                span = self._source(span)
+        known, found = self._known, set[int]()
+        for span in spans:
+            if span.run.number not in found:
+                found.update(useful_until(span.run.number, math.inf, known))
         return found
 
-    def _source(self, span: RunSpan) -> RunSpan | None:
-        """Return the run from whose state this one began, if it is kept."""
-        source = span.run.event.source
-        return None if source is None else self.runs.get(source)
+    @property
+    def _known(self) -> dict[int, Run]:
+        return {number: span.run for number, span in self.runs.items()}

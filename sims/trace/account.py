@@ -23,7 +23,7 @@ from attrs import define, field, frozen
 from policies.availability import WorkerState
 from sims.history import Run
 from sims.ledger import AWAY, Use
-from sims.ledger.spans import unless_useful
+from sims.ledger.spans import unless_useful, useful_until
 from sims.telling import in_units
 
 Head = tuple[int, float]
@@ -194,14 +194,14 @@ class FlowAccount:
         redundant. None for `head` means that no state survives.
         """
         known, end = {course.run.number: course for course in self.runs}, now
+        runs = {number: course.run for number, course in known.items()}
+        limits = {} if head is None else useful_until(*head, runs)
         led: list[Iterator[Claim]] = []
-        while head is not None and head[0] in known:
-            course, done = known[head[0]], head[1]
-            led.append(course.claims(end, done, fate))
+        for number, limit in limits.items():
+            led.append(known[number].claims(end, limit, fate))
             # Before its start, the job's time belongs to the run whose saved state this run began
             # from.
-            end, source = course.run.start, course.run.event.source
-            head = None if source is None else (source, course.run.event.saved)
+            end = known[number].run.start
         others = [course.claims(now, -inf, fate) for course in self.runs]
         kept = [course.keeping(now) for course in self.runs]
         # Claims go from weak to strong: pending, kept processors, other runs (an earlier one wins

@@ -28,7 +28,7 @@ from policies.queue.orders import first_come
 from sims import scenario as sections
 from sims.errors import InputError
 from sims.examples import example
-from sims.session import load, run
+from sims.session import check, load, run
 from tests.sims.cli.commands import TINY, Shell
 from tests.sims.starters import starter
 
@@ -230,3 +230,13 @@ def test_what_goes_wrong_in_no_policy_is_reported_as_it_is() -> None:
 
     with pytest.raises(ActorFailed, match="the tape is torn"):
         run(example("batch-faults"), hazard=Torn())  # type: ignore[arg-type]
+
+
+def test_a_policy_of_ones_own_for_deadlines_is_checked_without_being_loaded(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text("raise SystemExit('it was loaded')")
+    for name in ("deadline.toml", "spot-zone.json"):
+        (tmp_path / name).write_text(
+            example(name.removesuffix(".toml")).with_name(name).read_text()
+        )
+    found = check(tmp_path / "deadline.toml", {"policy.name": "own:patient"})
+    assert found.code == {"policy.name": "own:patient"}
