@@ -27,7 +27,7 @@ from policies.queue.lists import RList
 from policies.queue.orders import first_come
 from sims import scenario as sections
 from sims.errors import InputError
-from sims.examples import example
+from sims.examples import copy, example
 from sims.session import check, load, run
 from tests.sims.cli.commands import TINY, Shell
 from tests.sims.starters import starter
@@ -234,9 +234,6 @@ def test_what_goes_wrong_in_no_policy_is_reported_as_it_is() -> None:
 
 def test_a_policy_of_ones_own_for_deadlines_is_checked_without_being_loaded(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("raise SystemExit('it was loaded')")
-    for name in ("deadline.toml", "spot-zone.json"):
-        (tmp_path / name).write_text(
-            example(name.removesuffix(".toml")).with_name(name).read_text()
-        )
+    copy("deadline", tmp_path)
     found = check(tmp_path / "deadline.toml", {"policy.name": "own:patient"})
     assert found.code == {"policy.name": "own:patient"}
