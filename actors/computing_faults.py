@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from actors.hazards import FaultDue, Hazard
 from actors.intervals import Members
 from actors.messages import ComputingChanged
-from actors.progress import NEGLIGIBLE
 from actors.runtime import Phase, Timer, handles
+from policies.maths.tolerance import ROUNDING
 
 Units = NDArray[np.intp]
 
@@ -74,7 +74,7 @@ class ComputingFaults(Hazard):
 
     def _over(self) -> NDArray[np.bool_]:
         """Return which clocks have run out: what is left below a part of 1e-12 is nothing."""
-        over: NDArray[np.bool_] = self._left <= NEGLIGIBLE * self._gaps
+        over: NDArray[np.bool_] = self._left <= ROUNDING * self._gaps
         return over & np.isfinite(self._left)
 
     def _aim(self) -> None:

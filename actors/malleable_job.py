@@ -9,6 +9,7 @@ from attrs import astuple, define, evolve, field
 from actors.copies import AT_WORK
 from actors.copy import Copy
 from actors.events import (
+    BY_MESSAGES,
     ApplicationDescribed,
     MembersChanged,
     MembersJoined,
@@ -26,8 +27,6 @@ from actors.runtime import handles
 from policies.maths.cosched import Costs, round_count
 
 COMPUTING, MOVING = Stage.COMPUTING, Stage.REDISTRIBUTING
-SILENT = frozenset((Stage.STAGING_IN, Stage.SAVING))
-"""Stages that end when messages have passed, at a time that is not known beforehand."""
 
 
 @define(eq=False)
@@ -163,8 +162,8 @@ class MalleableJob(JobOfRuns):
     def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
         # Messages follow a start-up where there is a master.
-        silent = run.stage in SILENT or (run.stage is Stage.STARTING_UP and self.needs is not None)
-        if silent or not part.rate:
+        starts = run.stage is Stage.STARTING_UP and self.needs is not None
+        if starts or run.stage in BY_MESSAGES or not part.rate:
             return self._report(copy, math.inf, (), done)
         if run.stage is COMPUTING:
             return self._report(copy, now - part.at(now) / part.rate, (), done)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from attrs import define
 
-NEGLIGIBLE = 1e-12
-"""Share of a whole below which a remainder is nothing (rules.md, One instant): sums of decimals
-differ from what they are on paper."""
+from policies.maths.tolerance import ROUNDING
 
 
 def remaining(work: float, done: float) -> float:
     """Return what is left of `work`, never negative."""
     left = work - done
-    return left if left > NEGLIGIBLE * work else 0
+    return left if left > ROUNDING * work else 0
 
 
 @define

@@ -15,6 +15,7 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import (
+    BY_MESSAGES,
     Outcome,
     RateChanged,
     RunEnded,
@@ -23,12 +24,13 @@ from actors.events import (
     StageStarted,
     VerificationEnded,
 )
-from actors.progress import NEGLIGIBLE, Progress, remaining
+from actors.progress import Progress, remaining
 from actors.protection.plan import Plan, State
 from actors.protection.saving import Answer, Level, Saving
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
 from actors.storage import StorageClient
 from actors.worker_messages import Needs
+from policies.maths.tolerance import ROUNDING
 
 
 @message
@@ -100,8 +102,6 @@ COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERIN
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
 """Stages that advance at the members' speed; others take their time whatever it is (R1)."""
-WAITING = Stage.STAGING_IN, SENDS
-"""Stages that end when every member has reported, at a time not known beforehand."""
 STEPS = {
     (False, Level.FIRST): CLOSING_CHECKPOINT,
     (False, Level.SECOND): CLOSING_STORE,
@@ -401,7 +401,7 @@ class Run:
         left = remaining(self.work, self.base)
         period = math.inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
-        last = left - period <= NEGLIGIBLE * self.work
+        last = left - period <= ROUNDING * self.work
         self._reach = self.work if last else self.base + period
         return self._enter(step, COMPUTES, left if last else period, cause)
 
@@ -473,7 +473,7 @@ class Run:
             self.part = IDLE
             return True, cause
         rate = 0.0
-        if stage in WAITING:
+        if stage in BY_MESSAGES:
             self.part = IDLE
         else:
             rate = self._rate()
@@ -494,7 +494,7 @@ class Run:
         client = self.client
         if client is not None:
             cause = client.review(self, cause)
-        if self.stage in WAITING or (client is not None and client.part is self.part):
+        if self.stage in BY_MESSAGES or (client is not None and client.part is self.part):
             return cause
         rate = self._rate()
         if rate == self.part.rate:

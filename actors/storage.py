@@ -9,8 +9,9 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import BandwidthShared
-from actors.progress import NEGLIGIBLE, Progress
+from actors.progress import Progress
 from actors.runtime import NOTHING, Actor, Phase, handles, message
+from policies.maths.tolerance import ROUNDING
 
 
 @message
@@ -111,7 +112,7 @@ class Storage(Actor):
         uses = [self.uses[key] for key in sorted(self.uses, key=self._order)]
         shares = max_min(self.bandwidth, [use.message.cap for use in uses])
         for use, bandwidth in zip(uses, shares, strict=True):
-            if abs(bandwidth - use.bandwidth) <= NEGLIGIBLE * use.bandwidth:
+            if abs(bandwidth - use.bandwidth) <= ROUNDING * use.bandwidth:
                 continue
             cause = self._changed if use.bandwidth else use.cause
             use.bandwidth = bandwidth

@@ -7,12 +7,10 @@ The policies assume frequent checkpoints: they ignore what a run has computed si
 from __future__ import annotations
 
 from policies.interface.deadline import DueJob, KindPolicy
+from policies.maths.tolerance import SAME
 
 ON_DEMAND = "on-demand"
 """Name of the kind of worker that is always available; all other kinds are spot."""
-NEGLIGIBLE = 1e-9
-"""Relative tolerance, as a part of the deadline, for comparing times: rounding of decimal sums
-stays below it."""
 
 
 def on_demand(job: DueJob) -> str:
@@ -37,7 +35,7 @@ def greedy(job: DueJob) -> str:
     # The job can wait as long as a changeover to on demand still fits after one more changeover, or
     # after the time until the next call if that is longer.
     spare = job.deadline - job.elapsed - (job.work - job.saved) - job.changeover
-    due = max(job.changeover, job.every) - spare > NEGLIGIBLE * job.deadline
+    due = max(job.changeover, job.every) - spare > SAME * job.deadline
     return ON_DEMAND if due else spot(job)
 
 
@@ -49,7 +47,7 @@ def uniform_progress(job: DueJob) -> str:
     changeovers later.
     """
     kind = greedy(job)
-    ahead = job.saved / job.work * job.deadline - job.elapsed + NEGLIGIBLE * job.deadline
+    ahead = job.saved / job.work * job.deadline - job.elapsed + SAME * job.deadline
     if job.kind == ON_DEMAND:
         return kind if kind and ahead >= 2 * job.changeover else ON_DEMAND
     return kind or ("" if ahead >= 0 else ON_DEMAND)

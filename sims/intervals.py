@@ -34,6 +34,8 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
+from policies.maths.tolerance import ROUNDING
+
 LEVEL = 0.95
 """Confidence level at which intervals and verdicts hold."""
 SKEWED = 1.0
@@ -72,7 +74,7 @@ def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float,
 
 def _constant(sample: Sample) -> bool:
     """Return whether all observations are the same but for rounding."""
-    return float(np.ptp(sample)) <= 1e-12 * float(np.abs(sample).max())
+    return float(np.ptp(sample)) <= ROUNDING * float(np.abs(sample).max())
 
 
 def _error(sample: Sample) -> float:

@@ -40,6 +40,7 @@ from actors.events.pack import (
 )
 from actors.events.queue import BatchOpened, ReservationDropped, ReservationMade, ShelfOpened
 from actors.events.runs import (
+    BY_MESSAGES,
     BandwidthShared,
     CheckpointingDescribed,
     CheckpointLost,
@@ -94,6 +95,7 @@ from actors.events.workers import (
 from actors.runtime import Event
 
 __all__ = [
+    "BY_MESSAGES",
     "SCHEMA",
     "VOCABULARY",
     "Age",

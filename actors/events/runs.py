@@ -63,6 +63,10 @@ class Stage(enum.Enum):
     """Every member sends its image to the master."""
 
 
+BY_MESSAGES = Stage.STAGING_IN, Stage.SAVING
+"""Stages that end when the messages of all members have passed, at a time not known beforehand."""
+
+
 @frozen
 class RunStarted(Event):
     """A run of `job` holds its members from now on. A run without any `StageStarted` computes at

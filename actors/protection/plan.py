@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from attrs import frozen
 
 from actors.events import Stage
-from actors.progress import NEGLIGIBLE
 from actors.protection.rules import Rules
+from policies.maths.tolerance import ROUNDING
 
 
 @frozen
@@ -33,7 +33,7 @@ class State:
 
     def beyond(self, other: State) -> bool:
         """Return whether this state is further than the other."""
-        return self.fraction - other.fraction > NEGLIGIBLE
+        return self.fraction - other.fraction > ROUNDING
 
     def of(self, work: float) -> float:
         """Return the work done in the count of a run whose whole work is `work`."""

@@ -11,6 +11,7 @@ from itertools import count
 from typing import Any, Protocol
 
 from actors.runtime.errors import ActorFailed
+from policies.maths.tolerance import ROUNDING
 
 Handler = Callable[[Any, Any, int], None]
 NOTHING = -1
@@ -88,7 +89,7 @@ CALLBACKS = _Callbacks()
 DUE = _Due()
 
 
-INSTANT = 1 + 1e-12
+INSTANT = 1 + ROUNDING
 """Factor up to which times are one instant with the earliest of them: sums of decimals then
 coincide as they do on paper."""
 

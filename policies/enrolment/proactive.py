@@ -16,6 +16,7 @@ from policies.enrolment.passive import Incremental
 from policies.enrolment.tree import Assignment, Criterion, Load, Tree, bar
 from policies.interface import Configuration, Enrolment, EnrolmentView, Reason, RunningView, Wake
 from policies.maths.markov import workers_of
+from policies.maths.tolerance import SAME
 
 
 @frozen
@@ -43,11 +44,6 @@ class FromScratch:
         tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
-
-
-CLOSE = 1e-9
-"""Relative distance below which two scores are compared again by the greedy heuristic itself, which
-breaks ties."""
 
 
 Step = tuple[Assignment, Load, float, Assignment]
@@ -126,8 +122,8 @@ class Walk:
             before, load = chosen, self.tree.best(chosen, loads.values(), 0)
             chosen, worker = self.tree.add(before, load), load[0]
             score = self.tree.score(before, load)
-            # Rivals within CLOSE of this score are left to the greedy itself, which breaks ties.
-            self.steps.append((before, load, score - CLOSE * (1.0 + abs(score)), chosen))
+            # Rivals within SAME of this score are left to the greedy itself, which breaks ties.
+            self.steps.append((before, load, score - SAME * (1.0 + abs(score)), chosen))
             if hopeless(chosen):
                 return None
             tasks = chosen.tasks[worker]
@@ -211,7 +207,7 @@ class Proactive:
     ) -> Callable[[Assignment], bool]:
         """Return a test for assignments: whether every assignment that continues from one scores
         less than `kept`, rounding included."""
-        score, elapsed, enough = self.criterion.score, view.elapsed, kept - CLOSE * (1 + abs(kept))
+        score, elapsed, enough = self.criterion.score, view.elapsed, kept - SAME * (1 + abs(kept))
         return lambda part: score(*tree.ceiling(part), elapsed) < enough
 
     def _kept(self, view: EnrolmentView, running: RunningView) -> float:

@@ -11,6 +11,7 @@ from attrs import define, field
 
 from policies.interface import Configuration, Enrolment
 from policies.maths.markov import workers_of
+from policies.maths.tolerance import ROUNDING
 
 Load = tuple[int, int]
 """A worker and the slots of communication that it would need with one task more."""
@@ -261,11 +262,6 @@ def _found(load: Load | None) -> Load:
     return load
 
 
-TIE = 1e-12
-"""Relative distance below which two scores are equal: rounding in another order of summation is no
-reason to change, and equal workers must tie."""
-
-
 class Criterion(enum.Enum):
     """Measures how good a configuration is, from its probability of success P and its duration
     E."""
@@ -296,4 +292,4 @@ class Criterion(enum.Enum):
 
 def bar(score: float) -> float:
     """Return the score that another must exceed to be better than `score` by more than rounding."""
-    return score + TIE * (1.0 + abs(score)) if score > -inf else score
+    return score + ROUNDING * (1.0 + abs(score)) if score > -inf else score

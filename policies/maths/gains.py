@@ -20,6 +20,7 @@ from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
 from policies.maths.speeds import ConstantSpeed, OnOff, SpeedProcess, TwoPoint
+from policies.maths.tolerance import SAME
 
 NEGLIGIBLE = 1e-13
 """Probability at which the number of redraws in an interval is cut off."""
@@ -90,7 +91,7 @@ class GainFunction:
         from scipy.optimize import brentq
 
         # A hair more than [work / peak, work], so that rounding leaves a change of sign inside.
-        low, high = work / self.peak * (1 - 1e-9), work * (1 + 1e-9)
+        low, high = work / self.peak * (1 - SAME), work * (1 + SAME)
         found: float = brentq(
             lambda t: self.function(copies, t) - work, low, high, xtol=1e-300, rtol=1e-14
         )

@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 
 from policies.maths.returns import MOST_TERMS, Product, SetAnalysis, analyse
 from policies.maths.spectrum import Rows, Spectrum
+from policies.maths.tolerance import SAME
 
 Made = TypeVar("Made")
 
@@ -49,7 +50,7 @@ class MarkovChain:
             raise ValueError(f"A chain has 3 rows of 3 probabilities (u, r, d), not {rows}.")
         if not all(0.0 <= p <= 1.0 for row in rows for p in row):
             raise ValueError(f"Transition probabilities lie in [0, 1], not {rows}.")
-        if any(abs(sum(row) - 1.0) > 1e-9 for row in rows):
+        if any(abs(sum(row) - 1.0) > SAME for row in rows):
             raise ValueError(f"Each row of transition probabilities sums to 1, not {rows}.")
 
     def spectrum(self) -> Spectrum:

@@ -15,12 +15,10 @@ from attrs import define, field, frozen
 from numpy.typing import NDArray
 
 from policies.maths.speedup import Profile, Speedup, Table
+from policies.maths.tolerance import ROUNDING
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-
-SAME = 1e-12
-"""Relative tolerance for equal times, areas and ratios: p (w/p) is not w in doubles."""
 
 
 def bisect_counts(
@@ -51,7 +49,7 @@ class Formulas:
     powers: bool
     """Whether any exponent differs from 1: powers take ten times as long as divisions."""
     fastest: Counts = field(init=False)
-    """The smallest count of minimal time (within SAME); beyond it every count is dominated."""
+    """The smallest count of minimal time (within ROUNDING); beyond it every count is dominated."""
     least_time: Floats = field(init=False)
     least_area: Floats = field(init=False)
 
@@ -60,7 +58,7 @@ class Formulas:
         self.least_time = self.time(self.fastest)
         self.least_area = self.time(np.ones_like(self.fastest))
         # Fewer processors may have the same time but for rounding.
-        self.fastest = self.needed(self.least_time * (1 + SAME))
+        self.fastest = self.needed(self.least_time * (1 + ROUNDING))
 
     @classmethod
     def of(cls, profiles: Sequence[Speedup], processors: int) -> Formulas:
@@ -130,7 +128,7 @@ class Formulas:
         counts = self.needed(limit)
         fastest = self.fastest
         area = counts * self.time(counts)
-        same = fastest * self.time(fastest) <= area * (1 + SAME)
+        same = fastest * self.time(fastest) <= area * (1 + ROUNDING)
         return np.where(same, fastest, counts)
 
     def local(self) -> Counts:
@@ -143,14 +141,16 @@ class Formulas:
         crossing = bisect_counts(ones, top, lambda p: self._crossed(p))
         before = np.maximum(crossing - 1, 1)
         valley = bisect_counts(ones, before, lambda p: ~self._falls(p))
-        return np.where(self.ratio(valley) <= self.ratio(crossing) * (1 + SAME), valley, crossing)
+        return np.where(
+            self.ratio(valley) <= self.ratio(crossing) * (1 + ROUNDING), valley, crossing
+        )
 
     def _crossed(self, counts: Counts) -> NDArray[np.bool_]:
         time = self.time(counts)
         return counts * time / self.least_area >= time / self.least_time
 
     def _falls(self, counts: Counts) -> NDArray[np.bool_]:
-        return self.ratio(counts + 1) < self.ratio(counts) * (1 - SAME)
+        return self.ratio(counts + 1) < self.ratio(counts) * (1 - ROUNDING)
 
     def ratio(self, counts: Counts) -> Floats:
         """Return r(alpha, beta) of each profile at its count."""
@@ -194,11 +194,11 @@ class Listed:
 
     def min_time(self) -> int:
         """Return the smallest p of minimal time."""
-        return _first(self.times <= self.times.min() * (1 + SAME))
+        return _first(self.times <= self.times.min() * (1 + ROUNDING))
 
     def min_area(self) -> int:
         """Return the smallest p of minimal area."""
-        return _first(self.areas <= self.areas.min() * (1 + SAME))
+        return _first(self.areas <= self.areas.min() * (1 + ROUNDING))
 
     def ratios(self) -> Floats:
         """Return r(alpha, beta) of each count; that of p is at index p - 1."""
@@ -208,7 +208,7 @@ class Listed:
     def local(self) -> int:
         """Return the count that LPA chooses."""
         ratios = self.ratios()
-        return _first(ratios <= ratios.min() * (1 + SAME))
+        return _first(ratios <= ratios.min() * (1 + ROUNDING))
 
     def thrifty(self, limit: float) -> int:
         """Return, of the counts with t(p) <= limit, that of least area; at equal area the fastest.
@@ -216,7 +216,7 @@ class Listed:
         able = self.times <= limit
         if not able.any():
             return self.min_time()
-        least = self.areas[able].min() * (1 + SAME)
+        least = self.areas[able].min() * (1 + ROUNDING)
         return int(np.where(able & (self.areas <= least), self.times, np.inf).argmin()) + 1
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from attrs import field, frozen
 
 from policies.interface.queue import Allotment, BatchJob
-from policies.maths.profiles import SAME, Counts, Floats, Listed
+from policies.maths.profiles import Counts, Floats, Listed
+from policies.maths.tolerance import ROUNDING
 from policies.queue.batches import EPS, TargetTrial, smallest
 from policies.queue.chains import Chain, Ties, runs
 
@@ -42,7 +43,7 @@ class Programme:
         return TargetTrial((), allotments, sum(chain.area for chain in chains))
 
     def _chain(self, table: Listed, attempts: int, target: float) -> Chain:
-        units = math.floor(attempts / self.eps * (1 + SAME))
+        units = math.floor(attempts / self.eps * (1 + ROUNDING))
         return Chain.of(table, attempts, units, self.eps * target / attempts, Ties.FEWEST)
 
 
@@ -112,7 +113,7 @@ class Frontier:
     def within(self, length: float) -> int:
         """Return the index of the cheapest chain no longer than `length`; -1 where none is so
         short."""
-        return int(np.searchsorted(self.times, length * (1 + SAME), side="right")) - 1
+        return int(np.searchsorted(self.times, length * (1 + ROUNDING), side="right")) - 1
 
     def chain(self, index: int) -> list[int]:
         """Return the processors of the attempts of one chain, the most first."""
@@ -128,11 +129,11 @@ class Frontier:
 
 
 def _unbeaten(times: Floats, areas: Floats) -> Counts:
-    """Return the indices of the unbeaten points by rising time: of equal areas (within SAME) the
-    fastest, of equal points the first."""
+    """Return the indices of the unbeaten points by rising time: of areas equal but for rounding
+    the fastest, of equal points the first."""
     order = np.lexsort((areas, times))
     before = np.minimum.accumulate(np.concatenate(([np.inf], areas[order][:-1])))
-    return order[areas[order] < before * (1 - SAME)]
+    return order[areas[order] < before * (1 - ROUNDING)]
 
 
 @frozen

@@ -17,8 +17,9 @@ from attrs import field, frozen
 from attrs.validators import and_, gt, le
 
 from policies.interface.queue import Allotment, BatchJob
-from policies.maths.profiles import SAME, Counts, Floats, Formulas, Listed, split
+from policies.maths.profiles import Counts, Floats, Formulas, Listed, split
 from policies.maths.speedup import Profile, Speedup, Table
+from policies.maths.tolerance import ROUNDING
 from policies.queue.chains import Chain, Ties
 
 EPS = and_(gt(0.0), le(1.0))
@@ -86,12 +87,12 @@ def smallest(least: float, processors: int, attempt: Callable[[float], TargetTri
     """
     low, below = least, attempt(least)
     excess = below.area / processors - low
-    if excess <= low * SAME:
+    if excess <= low * ROUNDING:
         return below
     # With the area that X = low needs, area / P is long enough, if its chains are.
     # With the area that X = low needs, area / P is long enough, if its chains are.
     high = low + excess if math.isfinite(excess) else 2 * low
-    while not (above := attempt(high)).area <= processors * high * (1 + SAME):
+    while not (above := attempt(high)).area <= processors * high * (1 + ROUNDING):
         low, below, high = high, above, 2 * high
         excess = below.area / processors - low
     return _closed_in(
@@ -112,7 +113,7 @@ def _closed_in(
         trial = attempt(target)
         excess = trial.area / processors - target
         # Halving the value of the side that stays put keeps one side from doing all the work.
-        if excess <= target * SAME:
+        if excess <= target * ROUNDING:
             above = target, min(excess, -0.0), trial
             below = (below[0], below[1] / 2, below[2]) if last > 0 else below
             last = 1
@@ -192,7 +193,7 @@ class Scaled:
         """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         chains = group.formula_attempts
-        units = np.floor(chains / self.eps * (1 + SAME))
+        units = np.floor(chains / self.eps * (1 + ROUNDING))
         few = np.floor(units / chains)
         budget = _Budget(few, units - few * chains)
         trial = smallest(
@@ -207,14 +208,14 @@ class Scaled:
         fastest = group.formulas.least_time * group.formula_attempts
         longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
         bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
-        return bound * (1 + 2 * SAME)
+        return bound * (1 + 2 * ROUNDING)
 
     def _trial(self, group: Group, budget: _Budget, target: float) -> TargetTrial:
         trial = _balanced(group, budget, self.eps * target / group.formula_attempts)
         area, listed = trial.area, []
         for place, table in group.tables:
             g = int(group.attempts[place])
-            units = math.floor(g / self.eps * (1 + SAME))
+            units = math.floor(g / self.eps * (1 + ROUNDING))
             chain = Chain.of(table, g, units, self.eps * target / g, Ties.FASTEST)
             listed.append(chain.allotment())
             area += chain.area

@@ -13,7 +13,8 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from policies.interface.queue import Allotment
-from policies.maths.profiles import SAME, Floats, Listed
+from policies.maths.profiles import Floats, Listed
+from policies.maths.tolerance import ROUNDING
 
 Picks = NDArray[np.int64]
 
@@ -74,7 +75,7 @@ def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]
     """Return, for k = 0..units, the cheapest p with floor(t(p)/unit) <= k; the best by `ties` comes
     first."""
     # A time that is a whole number of units up to rounding must not fall to the unit below.
-    needed = np.floor(table.times / unit * (1 + SAME))
+    needed = np.floor(table.times / unit * (1 + ROUNDING))
     ranks = table.times if ties is Ties.FASTEST else np.arange(len(needed))
     cheapest = {_cheapest(table.areas, needed <= k, ranks) for k in range(units + 1)} - {-1}
     return [
@@ -88,7 +89,7 @@ def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]
     none is able."""
     if not able.any():
         return -1
-    cheap = able & (areas <= areas[able].min() * (1 + SAME))
+    cheap = able & (areas <= areas[able].min() * (1 + ROUNDING))
     return int(np.where(cheap, ranks, np.inf).argmin())
 
 
@@ -99,7 +100,7 @@ def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
     for number, choice in enumerate(choices):
         k = choice.units
         sums = total[: len(total) - k] + choice.area
-        better = sums < best[k:] * (1 - SAME)
+        better = sums < best[k:] * (1 - ROUNDING)
         best[k:][better] = sums[better]
         pick[k:][better] = number
     return best, pick

@@ -10,10 +10,9 @@ from math import inf
 from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
+from policies.maths.tolerance import ROUNDING
 from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
 
-INSTANT = 1e-12
-"""Relative difference up to which two times are one instant."""
 Due = tuple[float, tuple[float, int], Queued, int]
 """A reservation: (start, sort key, queue entry, index of the job's kind)."""
 
@@ -109,7 +108,7 @@ class Places:
             free_profile.release(now, end, processors)
         begun = bisect_right(self.due, now, key=_start)
         # A run that outlived its estimate has ended by now: who waited for it ends later, too.
-        if begun and self.due[0][0] < now * (1 - INSTANT):
+        if begun and self.due[0][0] < now * (1 - ROUNDING):
             return None
         starts = [waiting for _, _, waiting, _ in self.due[:begun]]
         # The profile disagrees with the platform: something unforeseen has happened.

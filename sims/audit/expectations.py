@@ -10,8 +10,8 @@ from math import inf
 import numpy as np
 from attrs import Factory, astuple, define, frozen
 
-from actors.events import EndExpected, Stage
-from sims.audit import link, rules
+from actors.events import BY_MESSAGES, EndExpected, Stage
+from sims.audit import rules
 from sims.audit.costs import job_costs, profile_times
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job, Run
@@ -101,7 +101,7 @@ class Expectations(Decider):
             return
         start, ahead = run.end(), run.ahead
         starts = run.stage is Stage.STARTING_UP and copy.job.messages is not None
-        if starts or run.stage in link.FETCHING or not run.rate:
+        if starts or run.stage in BY_MESSAGES or not run.rate:
             # Messages depend on the link, and a run that stands still on its workers: the end is
             # unknown, also of a start-up that precedes messages.
             start, ahead = inf, ()

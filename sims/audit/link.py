@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from math import floor, inf
 
 from actors import events as e
-from actors.events import Stage, TransferKind
+from actors.events import BY_MESSAGES, TransferKind
 from sims.audit.facts import Copy, Run
 from sims.audit.law import Phase, allowed, follows
 from sims.audit.turns import INSTANT, LATER, Script
@@ -23,8 +23,6 @@ from sims.audit.workers import (
     Worker,
 )
 from sims.audit.world import World
-
-FETCHING = Stage.STAGING_IN, Stage.SAVING
 
 
 def stage_in(w: World, run: Run, image: bool) -> None:
@@ -196,12 +194,12 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     run = worker.run
     run.missing.discard(worker.number)
     it = run.saving or run
-    if it.over or it.stage not in FETCHING:
+    if it.over or it.stage not in BY_MESSAGES:
         return
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if it.over or run.copy.undetected or it.stage not in FETCHING:
+        if it.over or run.copy.undetected or it.stage not in BY_MESSAGES:
             return None
         if missing:
             w.decider.report(run.copy, cause)

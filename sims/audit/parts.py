@@ -7,7 +7,7 @@ from functools import partial
 from math import inf
 
 from actors import events as e
-from actors.events import Outcome, Stage
+from actors.events import BY_MESSAGES, Outcome, Stage
 from sims.audit import link, rules, storage
 from sims.audit.facts import AT_SPEED, Copy, Job, Run
 from sims.audit.law import Causes, Phase
@@ -149,7 +149,7 @@ def cut(w: World, run: Run) -> Script | None:
 def review(w: World, run: Run, cause: int) -> Script:
     """Apply a change of the members' states or speeds to the run's rate; return the cause of what
     follows."""
-    if run.over or run.stage in link.FETCHING:
+    if run.over or run.stage in BY_MESSAGES:
         return cause
     it = run.saving
     for account in (it, run):

@@ -26,6 +26,7 @@ from typing import Annotated, Any, Literal
 from attrs import evolve
 from pydantic import Field
 
+from policies.maths.tolerance import SAME
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import MeasureSpec, gauge
 from sims.campaign.comparing import Effect
@@ -90,8 +91,8 @@ class Precision(Section):
 
     def looks(self) -> list[int]:
         """Return the number of replications at each look."""
-        # Less 1e-9: rounding must not add a look where the ratio is a power of `growth`.
-        count = ceil(log(self.most / self.first) / log(self.growth) - 1e-9)
+        # Rounding must not add a look where the ratio is a power of `growth`.
+        count = ceil(log(self.most / self.first) / log(self.growth) - SAME)
         return [min(self.most, round(self.first * self.growth**k)) for k in range(count + 1)]
 
     def reached(self, mean: float, half: float) -> bool:

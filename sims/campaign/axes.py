@@ -11,6 +11,7 @@ import numpy as np
 from attrs import frozen
 
 from actors.decisions import name_of
+from policies.maths.tolerance import SAME
 from sims.errors import COMMAND_LINE, InputError
 from sims.scenario.loader import split_override, toml, value_of
 from sims.tables import Section
@@ -96,8 +97,8 @@ class Range(Section):
     def _spaced(self) -> Any:
         """Return the values as an array, before rounding."""
         if self.step is not None:
-            # 1e-9: rounding must not lose the last step.
-            steps = int((self.last - self.first) / self.step + 1e-9)
+            # Rounding must not lose the last step.
+            steps = int((self.last - self.first) / self.step + SAME)
             return self.first + self.step * np.arange(steps + 1)
         spaced = np.geomspace if self.log else np.linspace
         return spaced(self.first, self.last, self.count or 0)

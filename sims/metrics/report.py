@@ -10,6 +10,7 @@ from attrs import define, field
 
 from actors.events import DeadlineDescribed, FaultsExpected, MeasuresDescribed, WorkerChanged
 from actors.runtime import Record, rare_collections
+from policies.maths.tolerance import SAME
 from sims.errors import visible
 from sims.history import History
 from sims.ledger import UNHELD, Account, Ledger, Use
@@ -30,9 +31,6 @@ from sims.telling import HOUR, SECOND, amount_of, counted, in_units, units
 
 FAR = 2
 """Ratio by which recorded and simulated means may differ without a warning."""
-SAME = 1 + 1e-9
-"""Factor on a deadline below which a completion counts as in time, because sums of decimals differ
-by less."""
 
 
 @define
@@ -162,7 +160,7 @@ class Report:
         """Number of jobs that were not completed by their deadlines; None where no job has one."""
         took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
         due = self.deadlines.items()
-        return sum(took.get(job, inf) > at * SAME for job, at in due) if due else None
+        return sum(took.get(job, inf) > at * (1 + SAME) for job, at in due) if due else None
 
     @property
     def utilisation(self) -> float:

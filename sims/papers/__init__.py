@@ -19,6 +19,7 @@ from typing import Any
 
 from attrs import Factory, evolve, frozen
 
+from policies.maths.tolerance import SAME
 from sims.campaign import Campaign, load_campaign
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
@@ -157,8 +158,6 @@ after which no more are run."""
 APART = 0.6180339887
 """Distance between two sampled cells, as a share of all cells: the golden section. A whole number
 of cells as a step would meet the same variants again and again."""
-ROUNDING = 1e-9
-"""Relative tolerance for values that have no interval."""
 
 Interval = tuple[float, float]
 
@@ -200,8 +199,8 @@ def complaints(values: Sequence[Value], known: Mapping[str, Interval]) -> Iterat
 
 def interval(value: Value) -> Interval:
     """Return the interval to be stored for a value: its own, or the value itself where it has none,
-    widened by `ROUNDING`."""
-    ours, slack = value.ours, ROUNDING * abs(value.ours.mean)
+    widened by `SAME`."""
+    ours, slack = value.ours, SAME * abs(value.ours.mean)
     low, high = (ours.low, ours.high) if isfinite(ours.half) else (ours.mean, ours.mean)
     return low - slack, high + slack
 

@@ -17,6 +17,7 @@ from actors.runtime import stream
 from policies.interface.queue import BatchJob, Draw
 from policies.maths.silent_errors import draw_failures, least, moldable_bound, rigid_bound
 from policies.maths.speedup import Rigid
+from policies.maths.tolerance import ROUNDING
 from sims.campaign.results import Results
 from sims.errors import InputError
 from sims.papers.inputs import base, log_of
@@ -223,7 +224,7 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
     have."""
     lengths = np.unique(np.outer(np.arange(1, most + 1), times))
     # A chain's length is at most x with floor(x / t_j) attempts; the tolerance is for x = k t_j.
-    attempts = np.floor(lengths[:, None] / times * (1 + 1e-12))
+    attempts = np.floor(lengths[:, None] / times * (1 + ROUNDING))
     below = np.prod(1 - fails**attempts, axis=1)
     return float(lengths[0] + ((1 - below[:-1]) * np.diff(lengths)).sum())
 

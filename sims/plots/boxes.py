@@ -16,6 +16,7 @@ import numpy as np
 from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
+from policies.maths.tolerance import ROUNDING, SAME
 from sims.plots import Paint
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ its area, below 1 where servers multitask. `kind`: index of its Paint; `job`: in
 order of submission, -1 without a job; `run`: number of its run, -1 without one; `seq`: the event
 that began it."""
 
-TOLERANCE = 1e-9
-"""Tolerance for sums of shares of a processor, which are 1 but for rounding."""
 
 FEW = 5000
 """Largest number of boxes that are drawn one by one: so many take a second, and more overlap."""
@@ -49,8 +48,6 @@ it."""
 BANDS = 16
 """Number of parts in which an image is made one after the other: made at once, the image of a
 million boxes takes some hundreds of megabytes."""
-TINY = 1e-12
-"""Coverage of a pixel below which it is due to rounding."""
 
 
 PIECE = 2**16
@@ -148,7 +145,7 @@ def side_by_side(boxes: Columns) -> Columns:
         row, share, bottom = boxes.low[k], boxes.share[k], 0.0
         others = sorted(it for it in under_way.get(row, ()) if it[2] > boxes.start[k])
         for low, high, _ in others:
-            if low - bottom >= share - TOLERANCE:
+            if low - bottom >= share - SAME:
                 break
             bottom = high
         else:
@@ -273,7 +270,7 @@ def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
     parts = coverage(boxes, raster)
     for behind in (False, True):
         mine = {kind: part for kind, part in parts.items() if paints[kind].state is behind}
-        covered = np.clip(sum(mine.values(), np.zeros(shape)), TINY, 1)
+        covered = np.clip(sum(mine.values(), np.zeros(shape)), ROUNDING, 1)
         shown = np.minimum(covered, left)
         for kind, part in mine.items():
             mixed = part / covered * shown

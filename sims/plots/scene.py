@@ -26,12 +26,13 @@ from actors.intervals import numbers_in, spans_in
 from actors.intervals import within as held_in
 from actors.runtime import Record
 from policies.availability import WorkerState
+from policies.maths.tolerance import ROUNDING
 from sims.errors import visible
 from sims.history import History, Job, JobRow, Key, Listener, Run, Worker
 from sims.ledger import Slice, Use
 from sims.ledger.accountant import Slices
 from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
-from sims.plots.boxes import BOX, NUMBERS, TINY, Columns, Lanes, Table, areas_of, side_by_side
+from sims.plots.boxes import BOX, NUMBERS, Columns, Lanes, Table, areas_of, side_by_side
 from sims.telling import SECOND, counted
 
 INSET = 0.15
@@ -182,7 +183,7 @@ class Scene(Listener):
         for name, area in zip(KIND, areas, strict=True):
             spent[name if name in USES else Use.TRANSFER.value] += area
         spent[Use.IDLE.value] = capacity - sum(spent.values())
-        return {use: 100 * it / capacity for use, it in spent.items() if it > TINY * capacity}
+        return {use: 100 * it / capacity for use, it in spent.items() if it > ROUNDING * capacity}
 
     def rows_of_processors(self) -> Columns:
         """Return the uses of the processors, with those that share a processor beside each other.

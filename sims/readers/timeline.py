@@ -11,6 +11,7 @@ from itertools import chain, count, pairwise, repeat, takewhile
 from attrs import frozen
 
 from policies.availability import WorkerState
+from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 
 Change = tuple[float, WorkerState]
@@ -126,11 +127,11 @@ class Timeline:
 
 
 def _first_slot(time: float, slot: float) -> int:
-    """Return the number of the first slot that starts at `time` or later, with a tolerance of
-    1e-12."""
+    """Return the number of the first slot that starts at `time` or later, with a tolerance for
+    rounding."""
     slots = time / slot
     nearest = round(slots)
-    if math.isclose(slots, nearest, rel_tol=1e-12, abs_tol=1e-12):
+    if math.isclose(slots, nearest, rel_tol=ROUNDING, abs_tol=ROUNDING):
         return nearest
     return math.ceil(slots)
 
@@ -142,7 +143,7 @@ def _slots_per_cycle(slots: float) -> int:
     Raises ValueError where this takes more than `MOST_LAPS` laps.
     """
     ratio = Fraction(slots).limit_denominator(MOST_LAPS)
-    if not math.isclose(slots, ratio, rel_tol=1e-12):
+    if not math.isclose(slots, ratio, rel_tol=ROUNDING):
         raise ValueError(f"A period of {slots} slots does not repeat within {MOST_LAPS} laps.")
     return ratio.numerator
 

@@ -15,6 +15,7 @@ from attrs import evolve
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind, Rules
 from actors.protection.rules import on
+from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.expectations import work_end
@@ -22,9 +23,6 @@ from sims.scenario.jobs import IterativeEntry
 from sims.scenario.platform import StorageSection
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import about, amount_of, counted
-
-ROUNDING = 1e-12
-"""Part of a job's work below which what is left of it counts as nothing."""
 
 Planned = tuple[Submission, Rules]
 """A job that takes checkpoints, and the rules of its protection."""

@@ -15,6 +15,7 @@ from pydantic import Field, PrivateAttr
 from actors.events import WorkerPriced
 from actors.hazards import Change
 from policies.availability import WorkerState
+from policies.maths.tolerance import SAME
 from sims.errors import InputError, unfit
 from sims.readers.traces import FtaStates, Origin, ProfileStates
 from sims.scenario.availability import After, AlwaysUp, Letters, Markov, Trace, cut
@@ -139,7 +140,7 @@ class TraceFile(Trace):
         state = WorkerState.UP
         for time, state in changes:
             yield time, state
-        yield end * (1 + 1e-9), state  # a run that ends then, and not later, needs no more of it
+        yield end * (1 + SAME), state  # a run that ends then, and not later, needs no more of it
         slot = self.seconds()
         since = f", {in_units((end - start) * slot, 's')} after the run's start" if start else ""
         raise InputError(

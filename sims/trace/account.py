@@ -21,6 +21,7 @@ import numpy as np
 from attrs import define, field, frozen
 
 from policies.availability import WorkerState
+from policies.maths.tolerance import ROUNDING
 from sims.history import Run
 from sims.ledger import AWAY, Use
 from sims.ledger.spans import unless_useful, useful_until
@@ -29,9 +30,6 @@ from sims.telling import in_units
 Head = tuple[int, float]
 """A saved state of a job or of one of its iterations: the number of the run that computed it, and
 the amount of that run's work that it contains."""
-ROUNDING = 1 - 1e-12
-"""Factor that absorbs rounding: work summed in another order differs by less than this, and such a
-sliver does not count as lost work."""
 
 
 class Part(enum.Enum):
@@ -151,7 +149,8 @@ class Course:
             if it.part is not Part.USEFUL:
                 yield it.start, over, it.part
                 continue
-            whole = it.done + it.rate * (over - it.start) * ROUNDING <= limit
+            # Work summed in another order may differ: such a sliver does not count as lost.
+            whole = it.done + it.rate * (over - it.start) * (1 - ROUNDING) <= limit
             at = over if whole else it.start + (limit - it.done) / it.rate
             split = min(max(at, it.start), over)
             yield it.start, split, fate

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from attrs import define, field
 
 from actors.events import (
+    BY_MESSAGES,
     MessagesDescribed,
     Outcome,
     RateChanged,
@@ -30,8 +31,6 @@ from sims.trace import Span
 from sims.trace.account import Course, Part, Piece, held_up
 from sims.trace.words import stage_words
 
-BY_MESSAGE = (Stage.STAGING_IN, Stage.SAVING)
-"""Stages that end once the messages of all members have passed."""
 PARTS = {
     Stage.COMPUTING: Part.USEFUL,
     Stage.VERIFYING: Part.VERIFICATION,
@@ -95,7 +94,7 @@ class RunStory(Course):
             self.doing.title += f", {in_units(run.done, self.started.unit)} done by then"
         self._stop(now)
         self._turn(now, run.done, run.rate)
-        if run.rate or run.stage in BY_MESSAGE:
+        if run.rate or run.stage in BY_MESSAGES:
             words = stage_words(run, self.started)
             paced = (computes or run.stage is Stage.VERIFYING) and run.rate != 1
             self.doing = self.span.below(
@@ -134,7 +133,7 @@ class RunStory(Course):
     def _part(self) -> Part:
         """Return the part of the job's time that the run spends now."""
         stage = self.run.stage
-        if stage in BY_MESSAGE:
+        if stage in BY_MESSAGES:
             if self.under_way():
                 return Part.TRANSFER
             return self._held_up()

@@ -16,6 +16,7 @@ from actors.events import (
 )
 from actors.runtime import Record
 from policies.availability import WorkerState
+from policies.maths.tolerance import SAME
 from sims.history import History, Job, Listener, Run, Worker
 from sims.telling import Clock
 from sims.trace.instant import Look, held
@@ -26,7 +27,7 @@ from sims.trace.wait import Wait
 DECISIONS = (RunStarted, CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped)
 """Events of the scheduler's decisions: when the first of an instant comes, all else of that instant
 has happened."""
-ROUNDING = 1 + 1e-9
+ROUNDING = 1 + SAME
 """Tolerance between believed and actual ends, which are sums in different orders."""
 
 

@@ -34,11 +34,10 @@ from actors.events import (
 )
 from actors.intervals import count_in
 from actors.runtime import Event
+from policies.maths.tolerance import SAME
 from sims.history import Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
 
-SAME = 1e-9
-"""Part of a bandwidth by which it may lie below another and count as equal."""
 Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
 

@@ -18,9 +18,7 @@ from policies.interface.copies import (
     Sharing,
 )
 from policies.interface.queue import BatchJob
-
-TOLERANCE = 1e-9
-"""Relative tolerance for sums of shares: those given as floats may exceed a machine by rounding."""
+from policies.maths.tolerance import SAME
 
 
 @define(eq=False)
@@ -113,7 +111,7 @@ def _overload(
     # Copies on the fullest worker: M copies go round the workers before any worker gets a second
     # one.
     together = copies if rotating else -(-copies // servers)
-    if together * share > 1 + TOLERANCE:
+    if together * share > 1 + SAME:
         few = f"at share {share} a worker has room for {int(1 / share)}"
         return f"it puts {together} copies on one worker; {few}"
     return None

@@ -11,8 +11,9 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.deciders.copies.running import ROUNDING, RunningPlacement
+from actors.deciders.copies.running import RunningPlacement
 from policies.interface.copies import CopyAllocation, Counts, Numbers, Sharing
+from policies.maths.tolerance import ROUNDING
 
 
 class PlacementRule(enum.Enum):

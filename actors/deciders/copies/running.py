@@ -17,12 +17,9 @@ from numpy.typing import NDArray
 
 from policies.interface.copies import Counts, Numbers
 from policies.maths.gains import Gain
+from policies.maths.tolerance import ROUNDING
 
 NEVER = math.inf
-ROUNDING = 1e-12
-"""Relative tolerance: if the rest of a copy's need is smaller, it is rounding and the copy has
-ended. Otherwise a copy that ends as its worker stops would wait for the worker's return to do 1e-17
-of its work."""
 
 
 def numbers(count: int, value: int, exact: bool) -> Numbers:

@@ -13,6 +13,7 @@ from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
 from policies.maths.speedup import Rigid
+from policies.maths.tolerance import ROUNDING
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.advice import protections
@@ -22,8 +23,6 @@ from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workload import Workload, asked_of
 
-RESOLUTION = 1e-12
-"""Share of a time below which a difference to that time is nothing (rules.md, "One instant")."""
 MOST_CHECKPOINTS = 10**9
 """Largest number of checkpoints of one job; at 10 microseconds each, so many take three hours to
 simulate."""
@@ -70,15 +69,15 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
         return
     shortest, key = min(lengths, key=itemgetter(0))
     latest, where = max((*lengths, *_instants(scenario, jobs)), key=itemgetter(0))
-    if shortest < RESOLUTION * latest:
+    if shortest < ROUNDING * latest:
         raise unfit(
             key,
             f"{shortest!r} is below 1e-12 of {where} = {latest!r}: double precision cannot tell "
             "apart when such parts begin and end",
-            f"times of at least {RESOLUTION * latest:.6g}, or an earlier start",
+            f"times of at least {ROUNDING * latest:.6g}, or an earlier start",
         )
-    # A later instant t needs shortest >= RESOLUTION t, so the loop stops at shortest / RESOLUTION.
-    system.loop.latest, system.loop.shortest = shortest / RESOLUTION, f"{key} = {shortest!r}"
+    # A later instant t needs shortest >= ROUNDING t, so the loop stops at shortest / ROUNDING.
+    system.loop.latest, system.loop.shortest = shortest / ROUNDING, f"{key} = {shortest!r}"
 
 
 def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
