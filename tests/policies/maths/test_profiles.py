@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from policies.maths.profiles import SAME, Formulas, Listed, ratio, split
+from policies.maths.profiles import Formulas, Listed, ratio, split
 from policies.maths.speedup import (
     Rigid,
     Speedup,
@@ -16,6 +16,7 @@ from policies.maths.speedup import (
     power,
     roofline,
 )
+from policies.maths.tolerance import ROUNDING
 
 WORK = st.floats(1, 1000)
 FORMULAS = st.one_of(
@@ -39,8 +40,8 @@ def test_least_time_area_and_ratio_and_their_counts_are_those_of_a_scan(
     profile: Speedup, processors: int
 ) -> None:
     arrays, listed = Formulas.of([profile], processors), scan(profile, processors)
-    assert arrays.least_time[0] == pytest.approx(listed.times.min(), rel=SAME)
-    assert arrays.least_area[0] == pytest.approx(listed.areas.min(), rel=SAME)
+    assert arrays.least_time[0] == pytest.approx(listed.times.min(), rel=ROUNDING)
+    assert arrays.least_area[0] == pytest.approx(listed.areas.min(), rel=ROUNDING)
     assert int(arrays.min_time()[0]) == listed.min_time()
     ratios = listed.ratios()
     assert ratios[int(arrays.local()[0]) - 1] == pytest.approx(ratios.min(), rel=1e-11)
@@ -56,11 +57,11 @@ def test_the_thrifty_count_is_the_cheapest_that_is_fast_enough(
     limit = factor * float(listed.times.min())
     found = int(arrays.thrifty(np.array([limit]))[0])
     # What is slower by no more than rounding is fast enough to the arrays: it may cost less.
-    spare = max(limit, float(listed.times.min())) * (1 + 4 * SAME)
+    spare = max(limit, float(listed.times.min())) * (1 + 4 * ROUNDING)
     least, most = (listed.areas[listed.thrifty(it) - 1] for it in (spare, limit))
     assert least * (1 - 1e-9) <= listed.areas[found - 1] <= most * (1 + 1e-9)
     if listed.times.min() <= limit:
-        assert listed.times[found - 1] <= limit * (1 + 2 * SAME)
+        assert listed.times[found - 1] <= limit * (1 + 2 * ROUNDING)
 
 
 @given(FORMULAS, PROCESSORS, st.floats(1, 30))
@@ -70,7 +71,7 @@ def test_the_needed_count_is_the_smallest_that_is_fast_enough(
     times = scan(profile, processors).times
     limit = factor * float(times.min())
     found = int(Formulas.of([profile], processors).needed(np.array([limit]))[0])
-    assert times[found - 1] <= limit * (1 + 2 * SAME)
+    assert times[found - 1] <= limit * (1 + 2 * ROUNDING)
     assert (times[: found - 1] > limit).all()
 
 
