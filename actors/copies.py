@@ -17,10 +17,11 @@ from actors.events import (
     Outcome,
     ProtectionDescribed,
     Stage,
+    StandbysHeld,
     StoredSizeDescribed,
 )
 from actors.hazards import SilentErrors
-from actors.intervals import Members, members
+from actors.intervals import Members, members, text
 from actors.job import RUNNING, WAITING, Job, Life
 from actors.messages import (
     CancelCopy,
@@ -152,6 +153,14 @@ class JobOfCopies(Job):
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
         self.copies[copy.number] = copy
+        if message.standbys:
+            ready = members(message.standbys)
+            copy.standbys = dict(
+                zip(ready, message.standby_speeds or (1,) * len(ready), strict=True)
+            )
+            if copy.addresses is not None:
+                more = zip(ready, message.standby_addresses, strict=True)
+                copy.addresses = {**copy.addresses, **dict(more)}
         job = self.described
         startup = job.select + job.startup
         # While a run starts up nobody receives anything: its members drop what they had.
@@ -198,6 +207,8 @@ class JobOfCopies(Job):
         )
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
+        if message is not None and message.standbys:
+            self.record(cause, StandbysHeld, self.name, number, text(message.standbys))
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)

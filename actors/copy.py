@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
-from actors.intervals import members
+from actors.events import Outcome
+from actors.intervals import Intervals, Members, added, intervals_of, members, text, without
 from actors.messages import ReplaceMember, ResizeCopy
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from actors.protection.plan import State
     from actors.runtime import Actor
 
-UP = WorkerState.UP
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 class Numbered(Protocol):
@@ -59,6 +60,17 @@ class Copy(Generic[R]):
     """Number of the last event that its next run has waited for."""
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
+    down: set[int] = field(init=False, factory=set)
+    """Members that are DOWN."""
+    standbys: dict[int, float] = field(init=False, factory=dict)
+    """Maps the workers that are ready to replace members, ascending, to their speeds (rules.md,
+    P12)."""
+    standbys_away: set[int] = field(init=False, factory=set)
+    """Standbys that are RECLAIMED."""
+    left: set[int] = field(init=False, factory=set)
+    """Former standbys, which went DOWN."""
+    outcome: Outcome | None = field(init=False, default=None)
+    """Outcome of its last run, where it has kept its members after that."""
     unheard: dict[int, float] = field(init=False, factory=dict)
     """Maps members that have gone DOWN without their job's knowledge (rules.md, F1) to the time of
     that."""
@@ -97,9 +109,17 @@ class Copy(Generic[R]):
         """Give a member's place to another worker. For its buddy the place stays one that went DOWN
         until a recovery is over (P10)."""
         worker, other = message.worker, message.replacement
-        place = self.members.index(worker)
-        self.members = (*self.members[:place], other, *self.members[place + 1 :])
-        self.text = message.text
+        if self.groups is None and isinstance(self.members, Members):
+            # Whoever is in whose place matters to buddies only; listing 4,096 members costs more
+            # than all else that their replacement does.
+            self.members = Members(added(without(self.members.intervals, (worker,)), other))
+        else:
+            place = self.members.index(worker)
+            self.members = (*self.members[:place], other, *self.members[place + 1 :])
+        # The scheduler names all that the copy holds, its standbys too.
+        self.text = text(self._spans()) if self.standbys else message.text
+        self.left.discard(other)
+        self.down.discard(worker)
         if self.groups is not None:
             self.groups = [[other if n == worker else n for n in it] for it in self.groups]
         if worker in self.failed_members:
@@ -111,8 +131,22 @@ class Copy(Generic[R]):
         if self.speeds is not None:
             del self.speeds[worker]
             self.speeds[other] = message.speeds[0] if message.speeds else 1
-        if self.addresses is not None:
+        if self.addresses is not None and message.addresses:
             self.addresses = {**self.addresses, other: message.addresses[0]}
+
+    def ready(self) -> list[int]:
+        """Return the standbys that are UP, ascending."""
+        return [worker for worker in self.standbys if worker not in self.standbys_away]
+
+    def promote(self, worker: int, other: int) -> None:
+        """Give the place of a member that is DOWN to a standby (rules.md, P12)."""
+        speed = self.standbys.pop(other)
+        named = text(added(without(self._spans(), (worker,)), other))
+        self.replace(ReplaceMember(self.number, worker, other, named, (speed,)))
+
+    def _spans(self) -> Intervals:
+        held = self.members
+        return held.intervals if isinstance(held, Members) else intervals_of(sorted(held))
 
     def speed(self) -> float:
         """Return the speed of the slowest member (R1)."""
@@ -125,6 +159,7 @@ class Copy(Generic[R]):
 
     def move(self, worker: int, state: WorkerState) -> None:
         """Note that a member has changed state."""
+        (self.down.add if state is DOWN else self.down.discard)(worker)
         if state is UP:
             self.absent.discard(worker)
             self.fallen.pop(worker, None)

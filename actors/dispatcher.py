@@ -9,7 +9,7 @@ from itertools import count
 from attrs import define, field
 
 from actors.events import RunStarted
-from actors.intervals import Intervals, intervals_of, meet, members, text
+from actors.intervals import Intervals, intervals_of, meet, members, merged, size_of, text
 from actors.messages import (
     CancelCopy,
     MembersArrived,
@@ -17,6 +17,7 @@ from actors.messages import (
     ReplaceMember,
     ResizeCopy,
     Resume,
+    StandbyJoins,
     StartCopy,
 )
 from actors.pool import Pool
@@ -107,6 +108,10 @@ class Dispatcher(Actor):
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
     """Maps members that are to be replaced to their copy and the number of the event by which they
     went DOWN."""
+    ready: dict[int, int] = field(init=False, factory=dict)
+    """Maps each copy that may hold standbys to the number of its members (rules.md, P12)."""
+    repaired: dict[int, int] = field(init=False, factory=dict)
+    """Maps each worker whose downtime ended at this instant to the number of that event."""
     _copies: count[int] = field(init=False, factory=count)
 
     def start_some(
@@ -116,11 +121,17 @@ class Dispatcher(Actor):
         cause: int,
         former: Intervals = (),
         otherwise: Callable[[], int] | None = None,
+        standbys: int = 0,
     ) -> tuple[int, Intervals]:
-        """Start one more copy of job `index` on `processors` free workers; return the copy and its
-        workers. `otherwise` gives the cause where no event of this instant is one; without it, it
-        is the decision's `cause`."""
+        """Start one more copy of job `index` on `processors` free workers, with up to `standbys`
+        others; return the copy and all that it holds.
+
+        `otherwise` gives the cause where no event of this instant is one; without it, it is the
+        decision's `cause`.
+        """
         copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
+        if standbys:
+            return copy, self._start_ready(copy, index, processors, standbys, cause, otherwise)
         if pool.numbers is None:
             pool.free -= processors  # a call for each attempt took 3 % of the run
         else:
@@ -136,6 +147,32 @@ class Dispatcher(Actor):
             message = StartCopy(copy, processors, numbers, named)
         self.send(self.actors[index], message, cause)
         return copy, numbers
+
+    def _start_ready(
+        self,
+        copy: int,
+        index: int,
+        processors: int,
+        standbys: int,
+        cause: int,
+        otherwise: Callable[[], int] | None,
+    ) -> Intervals:
+        """Start a copy with standbys (rules.md, P12); return all that it holds."""
+        numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
+        held = merged(numbers, ready)
+        self.held[copy], self.ready[copy] = (index, size_of(held), held), processors
+        if self.tracker is not None:
+            cause = self._why(self.tracker, index, numbers, cause, otherwise)
+        about = self._about(members(numbers)) if self.linked or self.pool.speeds else ((), ())
+        named, others = self._present(numbers), self._about(members(ready))
+        message = StartCopy(
+            *(copy, processors, numbers, named, *about),
+            standbys=ready,
+            standby_speeds=others[0],
+            standby_addresses=others[1],
+        )
+        self.send(self.actors[index], message, cause)
+        return held
 
     def start_on(
         self,
@@ -221,6 +258,31 @@ class Dispatcher(Actor):
         named, about = self._present(numbers), self._about((other,))
         self.send(self.actors[index], ReplaceMember(copy, worker, other, named, *about), cause)
         return numbers
+
+    def join_standbys(self, most: Callable[[int], int]) -> Iterator[tuple[int, Intervals]]:
+        """Let each free worker whose downtime ended at this instant be a standby of the first copy,
+        by job, that has fewer than its job may have; yield each copy with all that it holds.
+
+        `most` gives the largest number of standbys of a job, by index (rules.md, P12).
+        """
+        pool, served = self.pool, dict[int, int]()
+        self.ready = {copy: count for copy, count in self.ready.items() if copy in self.held}
+        by_job = sorted(self.ready, key=lambda copy: (self.held[copy][0], copy))
+        for worker, cause in sorted(self.repaired.items()):
+            if worker in pool.away or worker >= pool.size or pool.holder(worker) >= 0:
+                continue
+            for copy in by_job:
+                index, processors, numbers = self.held[copy]
+                if processors - self.ready[copy] < most(index):
+                    numbers = merged(numbers, pool.assign(copy, (worker,)))
+                    self.held[copy] = index, processors + 1, numbers
+                    served[index] = cause
+                    joins = StandbyJoins(copy, worker, *self._about((worker,)))
+                    self.send(self.actors[index], joins, cause)
+                    yield copy, numbers
+                    break
+        for index, cause in served.items():  # a copy may wait for one
+            self.send(self.actors[index], RESUME, cause)
 
     def promise(self, copy: int, cause: int) -> None:
         """Release this copy's workers early: it computes on them to its end, and only then can

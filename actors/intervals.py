@@ -117,6 +117,22 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     return tuple(spans)
 
 
+def merged(ours: Intervals, theirs: Intervals) -> Intervals:
+    """Return the union of two sets without a common number."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted((*ours, *theirs)):
+        if spans and spans[-1][1] == first - 1:
+            spans[-1] = spans[-1][0], last
+        else:
+            spans.append((first, last))
+    return tuple(spans)
+
+
+def added(intervals: Intervals, number: int) -> Intervals:
+    """Return the intervals with one more number, which is not in them."""
+    return merged(intervals, ((number, number),))
+
+
 def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:
     """Return those of these numbers that are in the intervals, ascending."""
     starts = [first for first, _ in intervals]

@@ -17,6 +17,7 @@ from actors.events import (
     Outcome,
     RunEnded,
     RunStarted,
+    StandbysDescribed,
     StartupDescribed,
 )
 from actors.messages import Arrive, CopyOver, LimitReached, MemberStateChanged, StartCopy, Submit
@@ -86,6 +87,8 @@ class Job(Actor):
         described = self.described
         if described.startup or described.select:
             self.record(cause, StartupDescribed, self.name, described.startup, described.select)
+        if described.standbys:
+            self.record(cause, StandbysDescribed, self.name, described.standbys)
         self.record(
             cause,
             JobDescribed,

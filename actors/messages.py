@@ -51,6 +51,10 @@ class StartCopy:
     """Tasks of each member in an iteration, where the decider deals them."""
     reason: str | None = None
     """The decider's reason, if it gives one."""
+    standbys: Intervals = ()
+    """Numbers of the workers that the copy holds ready to replace members."""
+    standby_speeds: Sequence[float] = ()
+    standby_addresses: Sequence[Actor] = ()
 
 
 @message
@@ -285,6 +289,26 @@ class ReplacementWanted:
 
     copy: int
     worker: int
+
+
+@message
+class WorkerLeft:
+    """Job to scheduler: this worker, a standby that went DOWN or a member that one has replaced, is
+    no longer held by the copy."""
+
+    copy: int
+    worker: int
+
+
+@message
+class StandbyJoins:
+    """Scheduler to job: this worker is a standby of the copy from now on."""
+
+    copy: int
+    worker: int
+    speeds: Sequence[float] = ()
+    """Its speed; empty where all are 1."""
+    addresses: Sequence[Actor] = ()
 
 
 @message

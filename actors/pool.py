@@ -83,6 +83,30 @@ class Pool:
             self._hold(taken, copy)
         return taken
 
+    def allocate_ready(
+        self, copy: int, count: int, standbys: int, index: int
+    ) -> tuple[Intervals, Intervals]:
+        """Allocate `count` free workers to `copy` of job `index`, and up to `standbys` more, which
+        are the last in the placement's order; return both (rules.md, P12)."""
+        assert self.numbers is not None
+        more = min(standbys, self.free - count)
+        in_order = getattr(self.take, "in_order", None)
+        if in_order is not None and more:
+            chosen = in_order(self.numbers, count + more)
+            taken, ready = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
+            self.numbers.remove(taken)
+            self.numbers.remove(ready)
+        else:
+            # A criterion that expects when members end says nothing of workers that do not compute.
+            taken = self.take(self.numbers, count, (), index)
+            rest = self.take if self.take is compact else lowest
+            ready = rest(self.numbers, more, (), index) if more else ()
+        self.free -= count + more
+        if self.changing:
+            self._hold(taken, copy)
+            self._hold(ready, copy)
+        return taken, ready
+
     def assign(self, copy: int, numbers: Sequence[int]) -> Intervals:
         """Allocate these free workers, ascending, to `copy`. Raises ValueError where one is not
         free."""

@@ -12,6 +12,8 @@ from actors.events import (
     MemberReplaced,
     Outcome,
     RestartedFromScratch,
+    StandbyJoined,
+    StandbyLost,
 )
 from actors.job import Life
 from actors.messages import (
@@ -24,6 +26,8 @@ from actors.messages import (
     ReplacementDue,
     ReplacementWanted,
     Resume,
+    StandbyJoins,
+    WorkerLeft,
 )
 from actors.protection.saving import CheckpointDue
 from actors.run import NOTICE, SAVED, PartDue, Run
@@ -37,7 +41,8 @@ class HearNotices:
     due."""
 
 
-FAILED, LOST, DOWN = Outcome.FAILED, Outcome.LOST, WorkerState.DOWN
+FAILED, LOST = Outcome.FAILED, Outcome.LOST
+UP, DOWN = WorkerState.UP, WorkerState.DOWN
 RESUME, HEAR_NOTICES = Resume(), HearNotices()
 
 
@@ -56,6 +61,11 @@ class JobOfRuns(JobOfCopies):
         copy = self.copies.get(message.copy)
         if copy is None:
             return
+        if message.worker in copy.standbys:
+            self._standby_changed(copy, message, cause)
+            return
+        if message.worker in copy.left:
+            return  # a standby that went DOWN and is back, all at this instant
         copy.move(message.worker, message.state)
         if message.state is DOWN:
             self._await_replacement(copy, message.worker, cause)
@@ -78,10 +88,15 @@ class JobOfRuns(JobOfCopies):
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
         if copy.run is not None:
             cause = self._end_run(copy, LOST, cause)
+        elif self.described.standbys:
+            self._resume_soon()
         self.report_progress(copy, cause)
 
     @handles(MemberHasNotice, during=AT_WORK)
     def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
+        copy = self.copies.get(message.copy)
+        if copy is not None and message.worker in copy.standbys:
+            return  # its DOWN takes nothing from the run
         if not self._notices:
             self.later(HEAR_NOTICES, NOTHING, Phase.NOTICES)
         self._notices.append((message.copy, cause))
@@ -99,7 +114,9 @@ class JobOfRuns(JobOfCopies):
     @handles(MemberSpeedChanged, during=AT_WORK)
     def member_speed_changed(self, message: MemberSpeedChanged, cause: int) -> None:
         copy = self.copies.get(message.copy)
-        if copy is not None and copy.speeds is not None:
+        if copy is not None and message.worker in copy.standbys:
+            copy.standbys[message.worker] = message.speed
+        elif copy is not None and copy.speeds is not None:
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 cause = copy.run.review(cause)
@@ -110,6 +127,45 @@ class JobOfRuns(JobOfCopies):
         copy = self.copies.get(message.copy)
         if copy is not None and copy.run is not None and copy.run.number == message.run:
             self.report_progress(copy, copy.run.member_ready(message.worker, cause))
+
+    # --- standbys (rules.md, P12) --------------------------------------------------------------
+
+    def _standby_changed(self, copy: Copy[Run], message: MemberStateChanged, cause: int) -> None:
+        """Note a standby's change of state: its DOWN takes it out, and nothing else."""
+        worker, state = message.worker, message.state
+        (copy.standbys_away.discard if state is UP else copy.standbys_away.add)(worker)
+        if state is DOWN:
+            del copy.standbys[worker]
+            copy.standbys_away.discard(worker)
+            copy.left.add(worker)
+            cause = self.record(cause, StandbyLost, self.name, copy.last, worker)
+            self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
+        elif copy.run is None:
+            self._resume_soon()
+
+    @handles(StandbyJoins, during=AT_WORK)
+    def standby_joins(self, message: StandbyJoins, cause: int) -> None:
+        copy, worker = self.copies[message.copy], message.worker
+        copy.standbys[worker] = message.speeds[0] if message.speeds else 1
+        copy.standbys = dict(sorted(copy.standbys.items()))
+        copy.left.discard(worker)
+        if copy.addresses is not None and message.addresses:
+            copy.addresses = {**copy.addresses, worker: message.addresses[0]}
+        self.record(cause, StandbyJoined, self.name, copy.last, worker)
+
+    def _use_standbys(self, copy: Copy[Run]) -> None:
+        """Replace each member that is DOWN by a standby, the lowest first. Where one is left
+        without a standby, give all workers back, but for buddies, which wait for it."""
+        down, ready = sorted(copy.down.difference(copy.unheard)), copy.ready()
+        if len(down) > len(ready) and not self.protection.keeps:
+            _, fall = copy.fallen[down[len(ready)]]
+            self._drop(copy, copy.outcome or LOST, fall, early=True)
+            return
+        for worker, other in zip(down, ready, strict=False):
+            _, fall = copy.fallen[worker]
+            copy.promote(worker, other)
+            copy.cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
+            self.send(self.scheduler, WorkerLeft(copy.number, worker), copy.cause)
 
     # --- members that are replaced ------------------------------------------------------------
 
@@ -167,6 +223,8 @@ class JobOfRuns(JobOfCopies):
                 end = copy.run.review(cause)
         elif copy.run is not None:
             end = self._end_run(copy, LOST, cause)
+        elif self.described.standbys:
+            self._resume_soon()
         if lost is None:
             return end
         failed_members = tuple(sorted(copy.failed_members))
@@ -182,9 +240,10 @@ class JobOfRuns(JobOfCopies):
     def _end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
         """End a run that is lost or has failed; its copy waits for the next run, or is over. Return
         the number of that event."""
-        if not self.protection.keeps:
+        if not self.protection.keeps and not self.described.standbys:
             return self._drop(copy, outcome, cause, early=True)
         assert copy.run is not None
+        copy.outcome = outcome
         copy.cause = end = copy.run.end(outcome, cause, kept=True)
         copy.run = None
         copy.leave(self, end, keep=True)
@@ -200,7 +259,9 @@ class JobOfRuns(JobOfCopies):
     def resume(self, _: Resume, __: int) -> None:
         self._resuming = False
         for copy in list(self.copies.values()):
-            if copy.run is None and not copy.absent:
+            if copy.run is None and self.described.standbys:
+                self._use_standbys(copy)
+            if copy.run is None and not copy.absent and copy.number in self.copies:
                 # On workers that were kept nobody has to choose any.
                 startup, plan = self.described.startup, self.resumed(copy)
                 self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)

@@ -10,7 +10,7 @@ from attrs import define, field
 
 from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
-from actors.intervals import Intervals
+from actors.intervals import Intervals, without
 from actors.limit import ProgressLimit
 from actors.messages import (
     CapReached,
@@ -28,6 +28,7 @@ from actors.messages import (
     RunProgress,
     StateSaved,
     Submit,
+    WorkerLeft,
 )
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.worker_messages import (
@@ -84,7 +85,8 @@ class Decider:
         return False
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        """Note that a member of a copy was replaced; `numbers`: all its members now."""
+        """Note that a copy holds these workers now, as a member was replaced or a standby went
+        DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
         """Note how far a malleable job is."""
@@ -211,6 +213,8 @@ class Scheduler(Dispatcher):
         self.pool.move(worker, state, message.until)
         if state is UP:
             self.replaceable.pop(worker, None)
+            if message.repaired and self.ready:
+                self.repaired[worker] = cause
             if self.tracker is not None:
                 self.tracker.free(self.now, ((worker, worker),), cause)
         held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
@@ -245,6 +249,17 @@ class Scheduler(Dispatcher):
             self.replaceable[message.worker] = message.copy, cause
             if not self.deciding:
                 self.decide_soon(cause)
+
+    @handles(WorkerLeft)
+    def take_back(self, message: WorkerLeft, cause: int) -> None:
+        worker = message.worker
+        index, processors, numbers = self.held[message.copy]
+        numbers = without(numbers, (worker,))
+        self.held[message.copy] = index, processors - 1, numbers
+        self.pool.release(1, ((worker, worker),))
+        self.decider.replaced(message.copy, numbers)
+        if not self.deciding:
+            self.decide_soon(cause)
 
     @handles(SpeedChanged)
     def worker_speed_changed(self, message: SpeedChanged, cause: int) -> None:
@@ -317,7 +332,7 @@ class Scheduler(Dispatcher):
     def decide(self, message: Decide, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
-        if self.replaceable or self.unheard:
+        if self.replaceable or self.unheard or self.repaired:
             self._look_after_members()
         if self.deciding:
             self.deciding = False  # not by this message's cause: a decider's wake may come before
@@ -332,6 +347,9 @@ class Scheduler(Dispatcher):
     def _look_after_members(self) -> None:
         for copy, numbers in self.replace_members():
             self.decider.replaced(copy, numbers)
+        for copy, numbers in self.join_standbys(lambda index: self.described[index].standbys):
+            self.decider.replaced(copy, numbers)
+        self.repaired.clear()
         self.hear_of_free_workers()
 
     def hear_of_free_workers(self) -> None:

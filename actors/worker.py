@@ -162,10 +162,15 @@ class Worker(TransferClient):
         """Change its state; return the number of that event."""
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
-        cause = fall if was is DOWN and loop.now <= over <= due_by else self.system.origin
+        ends = was is DOWN and loop.now <= over <= due_by
+        cause = fall if ends else self.system.origin
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
-        self.send(self.scheduler, StateChanged(self.index, state, until, hidden), cause)
+        self.send(
+            self.scheduler,
+            StateChanged(self.index, state, until, hidden, ends and state is UP),
+            cause,
+        )
         if self.master is not None:
             self.moved(state, cause, hidden)
         return cause

@@ -113,6 +113,8 @@ class StateChanged:
     """Time at which it will be UP again, where that is known."""
     hidden: bool = False
     """Whether a job that holds me does not know yet that I am DOWN."""
+    repaired: bool = False
+    """Whether I am UP again because a fault's downtime is over."""
 
 
 @message

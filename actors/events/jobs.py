@@ -18,6 +18,7 @@ from actors.events.quantities import (
     TaskCount,
     Time,
     Work,
+    WorkerCount,
     WorkerSet,
 )
 from actors.runtime import Event
@@ -99,6 +100,15 @@ class StartupDescribed(Event):
     """Time in which processes start, of every run but one that only goes on resized."""
     select: Time
     """Time in which workers are chosen, of every run that does not begin on kept workers."""
+
+
+@frozen
+class StandbysDescribed(Event):
+    """Records how many standbys each copy of a job takes at its start, where it takes any."""
+
+    job: JobName
+    standbys: WorkerCount
+    """Largest number of workers that a copy holds ready to replace its members."""
 
 
 @frozen

@@ -156,9 +156,39 @@ class MembersReleased(Event):
 
 
 @frozen
+class StandbysHeld(Event):
+    """A copy holds these workers ready to replace members, from the start of `run` on. They are no
+    members: the run goes on whatever becomes of them."""
+
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
+    """The standbys, as an interval set."""
+
+
+@frozen
+class StandbyJoined(Event):
+    """A worker whose downtime is over becomes a standby of the copy of `run`, which has fewer than
+    its job asks for."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber
+
+
+@frozen
+class StandbyLost(Event):
+    """A standby goes DOWN, and the copy of `run` holds it no longer."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber
+
+
+@frozen
 class MemberReplaced(Event):
-    """A worker replaces a member that has been DOWN for long, in a copy whose members are kept
-    after `run`; it takes over the member's tasks and its place among the buddies."""
+    """A worker, a standby or another, replaces a member that went DOWN, in a copy whose members are
+    kept after `run`; it takes over the member's tasks and its place among the buddies."""
 
     job: JobName
     run: RunNumber

@@ -59,8 +59,9 @@ class Protection:
         return begun(self.plan(copy), self.saved, furthest if self.rules.cloning else None)
 
     def resumed(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of the next run on members that were kept."""
-        raise AssertionError("only buddies keep their members")
+        """Return the plan of the next run on members that were kept, with a standby in the place of
+        each one that went DOWN (P12)."""
+        return begun(self.plan(copy), self.saved, None)
 
     def plan(self, copy: Copy[Any]) -> Plan:
         """Return the plan of a run from scratch."""

@@ -52,6 +52,9 @@ class BatchJob:
     does."""
     select: float = 0.0
     """Time in which workers are chosen for an attempt, before it starts up."""
+    standbys: int = 0
+    """Largest number of workers that each copy holds ready to replace members, besides those that
+    it computes on."""
 
     @property
     def overhead(self) -> float:

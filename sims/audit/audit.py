@@ -211,6 +211,13 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     if isinstance(event, e.StartupDescribed):
         startup, select = event.startup, event.select
         yield _of(event, name), seq
+    standbys = 0
+    if startup or select:
+        event = yield None
+    if isinstance(event, e.StandbysDescribed):
+        standbys = event.standbys
+        possible(standbys > 0, "it has none")
+        yield _of(event, name), seq
     it = yield from coming(e.JobDescribed, name)
     overhead = it.verification + startup + select
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
@@ -220,6 +227,8 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     yield _of(it, name), seq
     w.kinds.add(it.kind)
     job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq), seq
+    job.standbys = standbys
+    possible(not standbys or it.failures is None, "a plain job has no standbys")
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
@@ -334,6 +343,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.NoticeGiven: machine.notice,
     e.FaultDetected: machine.detect,
     e.MemberReplaced: machine.replace,
+    e.StandbyJoined: machine.join,
     e.JobSubmitted: submit,
     e.WorkerChanged: copies.change,
     e.WorkerSpeedChanged: copies.speed,

@@ -12,6 +12,7 @@ from actors.events import (
     RunEnded,
     RunStarted,
     Stage,
+    StandbyLost,
     WorkerChanged,
     WorkerSpeedChanged,
 )
@@ -41,6 +42,8 @@ def start(w: World, event: RunStarted) -> Script:
     allowed(spans or w.pack is not None, "it gets no worker")
     late = w.decider.decided  # workers that a decision itself frees replace no member
     allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
+    allowed(late or machine.joining(w) is None, "a repaired worker is a standby first")
+    w.joined = w.now
     copy = Copy(job, spans, event.processors, w.seq)
     w.decider.placing(copy, event)
     causes = w.decider.why(job, copy)
@@ -95,18 +98,51 @@ def change(w: World, event: WorkerChanged) -> Script:
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
-    worker.state, worker.seq = state, seq
-    worker.until, worker.changed = until, w.now
-    worker.back = w.now if was is DOWN else worker.back
-    worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+    _note(w, worker, state, until, seq, bool(cause))
     # Only a run has to detect a fault: that of a free worker is known at once.
     late = worker.detection > 0 and until is not None and copy is not None
+    if copy is not None and worker.number in copy.standbys:
+        w.decider.state_changed(worker.number, state, copy, seq)
+        turn = partial(_standby_changed, w, copy, worker.number, state, seq)
+        w.push(copy.job, Phase.STATES, 0, turn)
+        return
     if not late:
         w.decider.state_changed(worker.number, state, copy, seq)
     if w.service is not None:
         yield from link.state_changed(w, worker, seq, late)
     if copy is not None:
         _notify(w, copy, worker, cause, late)
+
+
+def _note(
+    w: World, worker: Worker, state: WorkerState, until: float | None, seq: int, ended: bool
+) -> None:
+    """Keep a worker's new state, and since when it has it; `ended` says that a downtime is over."""
+    if ended and state is UP:
+        worker.repaired = w.now
+    worker.back = w.now if worker.state is DOWN else worker.back
+    worker.state, worker.seq, worker.until, worker.changed = state, seq, until, w.now
+    worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
+
+
+def _standby_changed(
+    w: World, copy: Copy, worker: int, state: WorkerState, cause: int
+) -> Script | None:
+    """Return the script of a standby's change of state: its DOWN takes it out (P12)."""
+    if copy.gone or worker not in copy.standbys:
+        return None
+    if state is DOWN:
+        return _standby_lost(w, copy, worker, cause)
+    if copy.run is None:
+        parts.resume_soon(w, copy)
+    return None
+
+
+def _standby_lost(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    seq = yield StandbyLost(copy.job.name, copy.last, worker), cause
+    copy.standbys.remove(worker)
+    w.give(copy, (worker, worker + 1))
+    w.decider.standby_left(copy, seq)
 
 
 def _fallen(w: World, worker: Worker) -> int:
@@ -150,7 +186,7 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
     w.speeds_vary, worker.speed = True, event.speed
     w.decider.speed_changed(worker, seq)
     copy = w.holder(event.worker)
-    if copy is not None:
+    if copy is not None and event.worker not in copy.standbys:
         w.push(copy.job, Phase.STATES, 0, partial(_paced, w, copy, worker, event.speed, seq))
 
 
@@ -205,6 +241,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
         last = yield from machine.delay_detection(w, copy, worker, cause)
     elif copy.run is not None:
         last = yield from parts.end_early(w, copy, LOST, cause)
+    elif job.standbys:
+        parts.resume_soon(w, copy)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0

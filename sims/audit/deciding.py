@@ -75,9 +75,13 @@ class Decider:
 
     def freed(self, copy: Copy, seq: int) -> None:
         """Note that a copy has released its workers."""
-        self.freed_by.append((seq, copy.spans))
+        self.freed_by.append((seq, copy.held))
         self.triggers.append(seq)
         self.decides_now = True
+
+    def standby_left(self, copy: Copy, seq: int) -> None:
+        """Note that a copy holds a worker less, which went DOWN."""
+        self.triggers.append(seq)
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """Note that a copy is over; `gone` says that its job is over too."""
@@ -106,6 +110,10 @@ class Decider:
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
         """Check the workers on which a copy starts. Raises Broken where it should get others."""
+
+    def standbys(self, copy: Copy, wanted: int) -> Spans | None:
+        """Return the standbys that a copy gets as it starts; None where the log alone says."""
+        return None
 
     def why(self, job: Job, copy: Copy) -> Causes:
         """Return the possible causes of a start."""

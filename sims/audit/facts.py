@@ -17,7 +17,7 @@ from actors.events import (
     Stage,
 )
 from sims.audit.turns import NEGLIGIBLE, Emitter, Timer, Waitable
-from sims.audit.workers import Spans, extent, numbers, written
+from sims.audit.workers import Spans, extent, joined, numbers, written
 
 AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
@@ -64,6 +64,8 @@ class Job(Emitter):
     """Time in which a run starts up before its members fetch anything."""
     select: float = 0
     """Time in which workers are chosen for a run."""
+    standbys: int = 0
+    """Largest number of standbys that a copy takes at its start."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
     checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
@@ -154,6 +156,10 @@ class Copy:
     """Sequence number of the event for which the next run waited last."""
     failed: set[int] = Factory(set)
     """Members that went DOWN since the last recovery ended."""
+    standbys: list[int] = Factory(list)
+    """Workers, ascending, that are held to replace members (P12)."""
+    outcome: Any = None
+    """Outcome of the last run, whose members the copy keeps."""
     promised: bool = False
     """Whether the copy's members are promised to other jobs for the time after its end."""
     gone: bool = False
@@ -182,6 +188,11 @@ class Copy:
     def lacking(self) -> int:
         """Number of members that other jobs have promised and still compute on."""
         return self.full - extent(self.spans)
+
+    @property
+    def held(self) -> Spans:
+        """Workers that the copy holds: members and standbys."""
+        return joined((*self.members, *self.standbys)) if self.standbys else self.spans
 
     @property
     def members(self) -> tuple[int, ...]:

@@ -16,14 +16,15 @@ from actors.events import (
     Outcome,
     PlatformDescribed,
     Stage,
+    StandbyJoined,
     WorkerChanged,
 )
 from actors.runtime import Event
-from sims.audit import parts, rules
+from sims.audit import parts
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, Free, Worker, joined, meet
+from sims.audit.workers import DOWN, Free, Worker, meet
 from sims.audit.world import World
 
 
@@ -50,7 +51,7 @@ def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """Return the line that describes a job's checkpointing, if it is valid."""
     # The fourth line of a job: after its submission, description and protection; the fifth where it
     # starts up.
-    starts = bool(job.startup or job.select)
+    starts = bool(job.startup or job.select) + bool(job.standbys)
     first = not job.plain and w.seq == job.submitted + 3 + starts
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
@@ -78,7 +79,7 @@ def notice(w: World, event: NoticeGiven) -> Script:
     seq = yield event, 0
     w.at(event.time, Phase.DECISION, Emitter(), 0, partial(w.taken.append, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.run is not None:
+    if copy is not None and copy.run is not None and event.worker not in copy.standbys:
         w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
 
 
@@ -161,6 +162,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         # The copy has ended with this fault: its other faults are never detected.
         if copy.gone and isinstance(due_line, FaultDetected) and due_line.run == copy.last:
             del w.pending[copy.job]
+    elif copy.run is None and copy.job.standbys:
+        parts.resume_soon(w, copy)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
         del w.pending[copy.job]
@@ -232,26 +235,42 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
     """Replace a member: the new one gets its tasks and its place in the ring."""
     since = follows(w.worker(gone).away)[1]
     freed = [seq for seq, spans in w.decider.freed_by if meet(spans, (newcomer, newcomer + 1))]
-    cause = freed[-1] if freed else since
-    seq = yield MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
-
-    def other(member: int) -> int:
-        return newcomer if member == gone else member
-
-    # The newcomer takes the replaced member's place in its group of buddies.
-    rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
-    copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
-    copy.failed = {other(n) for n in copy.failed}
-    w.give(copy, (gone, gone + 1))
-    w.take(copy, (newcomer, newcomer + 1))
-    copy.change(joined(other(n) for n in copy.members), copy.full)
-    copy.absent.discard(gone)
-    if gone in copy.undetected:
-        w.decider.state_changed(gone, DOWN, None, copy.undetected.pop(gone)[1])
-    copy.rings, copy.cause = rings, seq
-    w.pace(copy)
-    w.decider.report(copy, seq)
+    yield from parts.replace_member(w, copy, gone, newcomer, freed[-1] if freed else since)
     parts.resume_soon(w, copy)
+
+
+# --- standbys that join (P12) ---------------------------------------------------------------------
+
+
+def joining(w: World) -> tuple[Worker, list[Copy]] | None:
+    """Return the next worker that becomes a standby now, as its downtime is over, with the copies
+    of which one gets it: the first of each job, as the log does not say which job is the first.
+    None if there is no such worker."""
+    short = [
+        next((it for it in job.copies if len(it.standbys) < job.standbys), None)
+        for job in w.jobs.values()
+        if job.standbys
+    ]
+    copies = [copy for copy in short if copy is not None]
+    if not copies or w.joined == w.now:
+        return None
+    back = (it for _, it in sorted(w.workers.items()) if it.repaired == w.now)
+    free = (it for it in back if w.free.has((it.number, it.number + 1)) and it.number < w.able)
+    found = next(free, None)
+    return None if found is None else (found, copies)
+
+
+def join(w: World, event: StandbyJoined) -> Script:
+    """Check that a worker whose downtime is over becomes a standby as a decision begins."""
+    w.decides()
+    follows(replaceable(w) is None, "members are replaced before")
+    worker, copies = follows(joining(w), "no worker becomes a standby now")
+    copy = next((it for it in copies if it.job.name == event.job), copies[0])
+    yield StandbyJoined(copy.job.name, copy.last, worker.number), worker.seq
+    w.take(copy, (worker.number, worker.number + 1))
+    copy.standbys = sorted((*copy.standbys, worker.number))
+    if copy.run is None:
+        parts.resume_soon(w, copy)
 
 
 def close(w: World) -> None:
@@ -263,3 +282,4 @@ def close(w: World) -> None:
         return
     due = replaceable(w)
     comes(due is None, f"worker {due and due[0]} must be replaced")
+    comes(joining(w) is None, "a worker whose downtime is over must be a standby")

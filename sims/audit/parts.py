@@ -12,7 +12,7 @@ from sims.audit import link, rules, storage
 from sims.audit.facts import AT_SPEED, Copy, Job, Run
 from sims.audit.law import Causes, Phase
 from sims.audit.turns import Script
-from sims.audit.workers import DOWN
+from sims.audit.workers import DOWN, joined
 from sims.audit.world import World
 
 
@@ -217,13 +217,39 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
 
 def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
     """End a run that is lost or has failed: its copy waits for the next run, or is over."""
-    if not copy.job.keeps:
+    if not copy.job.keeps and not copy.job.standbys:
         return (yield from drop(w, copy, outcome, cause, early=True))
     assert copy.run is not None
+    copy.outcome = outcome
     copy.cause = yield from end(w, copy.run, outcome, cause, kept=True)
     link.leave(w, copy, copy.cause, keep=True)
     resume_soon(w, copy)
     return copy.cause
+
+
+def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -> Script:
+    """Replace a member: the new one gets its tasks and its place in the ring (P10, P12)."""
+    seq = yield e.MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
+
+    def other(member: int) -> int:
+        return newcomer if member == gone else member
+
+    # The newcomer takes the replaced member's place in its group of buddies.
+    rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
+    copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
+    copy.failed = {other(n) for n in copy.failed}
+    w.give(copy, (gone, gone + 1))
+    if newcomer in copy.standbys:
+        copy.standbys.remove(newcomer)
+    else:
+        w.take(copy, (newcomer, newcomer + 1))
+    copy.change(joined(other(n) for n in copy.members), copy.full)
+    copy.absent.discard(gone)
+    if gone in copy.undetected:
+        w.decider.state_changed(gone, DOWN, None, copy.undetected.pop(gone)[1])
+    copy.rings, copy.cause = rings, seq
+    w.pace(copy)
+    w.decider.report(copy, seq)
 
 
 def resume_soon(w: World, copy: Copy) -> None:
@@ -235,9 +261,31 @@ def resume_soon(w: World, copy: Copy) -> None:
 
 def _resumed(w: World, copy: Copy) -> Script | None:
     """Return the script of the copy's next run, if all members are UP and none has begun."""
-    if copy.gone or copy.run is not None or copy.absent:
+    if copy.gone or copy.run is not None:
+        return None
+    if copy.job.standbys:
+        return _use_standbys(w, copy)
+    if copy.absent:
         return None
     return w.course(w, copy, rules.resumed(w, copy), copy.cause, keeps=copy.last)
+
+
+def _use_standbys(w: World, copy: Copy) -> Script:
+    """Replace the members that are DOWN by standbys, the lowest first, and start the next run; give
+    all back where a member is left without one, but under buddies (P12)."""
+    known = (n for n in sorted(copy.absent) if n not in copy.undetected)
+    down = [n for n in known if w.worker(n).state is DOWN]
+    ready = [n for n in copy.standbys if w.is_up(n)]
+    fell = [(w.worker(n).away or (0, -1))[1] for n in down]
+    if len(down) > len(ready) and not copy.job.keeps:
+        yield from drop(w, copy, copy.outcome, fell[len(ready)], early=True)
+        return
+    for gone, newcomer, cause in zip(down, ready, fell, strict=False):
+        yield from replace_member(w, copy, gone, newcomer, cause)
+        w.decider.standby_left(copy, copy.cause)
+    if not copy.absent:
+        plan = rules.resumed(w, copy)
+        yield from w.course(w, copy, plan, copy.cause, keeps=copy.last)
 
 
 def drop(
@@ -263,7 +311,7 @@ def drop(
 
 def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
     """Tell the decider of a copy's end."""
-    w.give(copy, copy.spans)
+    w.give(copy, copy.held)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
         w.decider.state_changed(

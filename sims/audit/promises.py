@@ -197,7 +197,7 @@ class Promises:
         """Check that the job's reservation begins as early as it can."""
         w, now, promise, starts = self.w, self.w.now, there[job.name], self.starts
         start, size, free = max(promise.start, now), promise.processors, w.free.count
-        before = free + sum(it.full for it in starts)
+        before = free + sum(it.full + len(it.standbys) for it in starts)
         alone = earliest(now, before, self._frees(now, starts), size, 0)
         why = f"{job.name} can get {size} workers at {{}}, not at {start!r}"
         comes(start >= alone or same(start, alone), why, f"{alone!r} at the earliest")
@@ -210,7 +210,8 @@ class Promises:
         comes(start <= beside or same(start, beside), why, f"{beside!r} at the latest")
         if inf in (time for time, _ in taken) or None in self.ends.values():
             return
-        first = self.rule == Rule(1, "fresh") and once
+        # Standbys of a job that starts now may be workers that a job ahead of it was promised.
+        first = self.rule == Rule(1, "fresh") and once and not any(it.standbys for it in starts)
         allowed(not first or same(start, alone), why, repr(alone))
         ends = (time for time, more in self._frees(now) + taken if more > 0)
         near = start == now or any(same(start, max(it, now)) for it in ends)
@@ -228,7 +229,7 @@ class Promises:
 
         `unknown` takes the place of times that are not known.
         """
-        runs = [(end, it.full) for it, end in self.ends.items() if it not in but]
+        runs = [(end, it.full + len(it.standbys)) for it, end in self.ends.items() if it not in but]
         changes = [(unknown if end is None else end, size) for end, size in runs]
         return changes + [(until, 1) for until in self._away()]
 

@@ -80,6 +80,10 @@ class Queue(Decider):
     triggers_before: int = -1
     """Number of events that had called for a decision when the first decision of this instant
     began; -1 before that."""
+    fulfilled: list[int] = Factory(list)
+    """Reservations that jobs which start at this instant had."""
+    ready: Spans = ()
+    """Standbys that the copy that starts now gets, by nodes."""
     published: Promises | None = None
     """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
     batches."""
@@ -107,6 +111,7 @@ class Queue(Decider):
         self.preempted.clear()
         self.calls.clear()
         self.due, self.triggers_before = None, -1
+        self.fulfilled.clear()
 
     # --- notifications ---------------------------------------------------------------------------
 
@@ -116,7 +121,7 @@ class Queue(Decider):
         self.under_way -= not job.copies
         if self.published is not None:
             self.published.ended(copy)
-        self.former[job.name] = copy.spans
+        self.former[job.name] = copy.held
         if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
 
@@ -127,8 +132,13 @@ class Queue(Decider):
         job, size = copy.job, copy.full
         rule = RULES.get(self.settings.get("placement", "lowest"))
         if rule is not None and w.free.count >= size:
-            former = () if job.copies else self.former.get(job.name, ())
+            more = min(job.standbys, w.free.count - size)
+            former = () if job.copies or job.standbys else self.former.get(job.name, ())
             due = rule(w, size, former)
+            if more and self.settings.get("placement") == "nodes":
+                chosen = _by_node(w, size + more)
+                due = joined(chosen[:size])
+                self.ready = joined(chosen[size:])
             found = event.processors
             allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, found)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
@@ -158,12 +168,22 @@ class Queue(Decider):
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
+    def standbys(self, copy: Copy, wanted: int) -> Spans | None:
+        placement = self.settings.get("placement", "lowest")
+        if placement == "nodes":
+            return self.ready
+        rule = RULES.get(placement)
+        return None if rule is None else rule(self.w, wanted, ())
+
     def other_causes(self, job: Job, copy: Copy) -> Causes:
         own = self.promises.pop(job.name, None)
+        ready = any(it.standbys for it in self.w.jobs.values())
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
+            if ready:  # as standbys are taken, another decision may follow at this instant
+                self.fulfilled.append(own[1])
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
-        lead = [seq for seq in self.started[:1] if seq >= 0]
+        lead = [seq for seq in (self.started if ready else self.started[:1]) if seq >= 0]
         # Or the order has changed with time, and no job with a reservation is ahead any more.
         return {*made, *lead, *self.called()}
 
@@ -180,11 +200,12 @@ class Queue(Decider):
         if self.due is None:
             end = self.w.now * INSTANT
             self.due = [0, *(seq for it, seq in self.promises.values() if it.start <= end)]
-        return self.due
+        return [*self.due, *self.fulfilled]
 
     def cancels(self, copy: Copy) -> Causes:
         if self.w.head.preempts:
             self.preempted.add(copy.job.name)
+            self.w.joined = self.w.now
             saves = copy.job.kind is ProtectionKind.IMAGES
             if saves:  # by one decision, whose cause all of them share
                 self.calls.update(self.called())
@@ -293,6 +314,11 @@ def compact(w: World, wanted: int, former: Spans) -> Spans:
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
     """Return whole nodes; then, for the rest, workers of the node with the fewest free but enough,
     else the lowest (N2)."""
+    return joined(_by_node(w, wanted))
+
+
+def _by_node(w: World, wanted: int) -> list[int]:
+    """Return these workers in the order in which they are chosen."""
     size, taken, others = w.platform.node, list[int](), list[list[int]]()
     for node, members in groupby(numbers(w.free.spans), key=lambda n: n // size):
         free, whole = list(members), min(size, w.able - node * size)
@@ -302,7 +328,7 @@ def nodes(w: World, wanted: int, former: Spans) -> Spans:
             others.append(free)
     left = wanted - len(taken)
     enough = [free for free in others if len(free) >= left]
-    return joined(taken + min(enough, key=len, default=[*chain(*others)])[:left])
+    return taken + min(enough, key=len, default=[*chain(*others)])[:left]
 
 
 RULES: dict[str, Callable[[World, int, Spans], Spans]] = {

@@ -135,6 +135,16 @@ def resumed(w: World, copy: Copy) -> Plan:
     A recovery takes its time even if nothing is saved. A redistribution that was interrupted, or
     decided since, follows the recovery.
     """
+    job = copy.job
+    if not job.keeps:
+        if job.saved is None:
+            return Plan()
+        if stores(job, first=True):
+            return Plan(job.saved, False, True, ())
+        linked = job.messages is not None
+        return Plan(
+            job.saved, linked, False, () if linked else ((Stage.RECOVERING, recovery(job, 1)),)
+        )
     lead = ((Stage.RECOVERING, recovery(copy.job, copy.holders)),)
     image, loads = copy.saved is None is not copy.stored, stores(copy.job, first=False)
     plan = Plan(copy.saved or copy.stored, image and not loads, image and loads, lead)

@@ -17,6 +17,7 @@ from sims.audit.facts import Copy, Run, State
 from sims.audit.law import Causes, Phase, allowed, comes, coming, follows, same
 from sims.audit.rules import Plan
 from sims.audit.turns import NEGLIGIBLE, Emitter, Script
+from sims.audit.workers import extent, numbers, parse_spans
 from sims.audit.world import World
 
 Line = e.RunStarted | None
@@ -41,7 +42,25 @@ def begin(
         run.emitters = Emitter(), Emitter()
     numbers = run.number, copy.text, run.work, run.base, source, saved, keeps
     run.cause = run.started = yield e.RunStarted(job.name, *numbers), causes
+    if job.standbys and line is not None:
+        yield from _standbys(w, copy, run)
     return run
+
+
+def _standbys(w: World, copy: Copy, run: Run) -> Script:
+    """Read which workers are the copy's standbys: as many of those then free as its job asks
+    for."""
+    wanted = min(copy.job.standbys, w.free.count)
+    if not wanted:
+        return
+    event = yield from coming(e.StandbysHeld, copy.job.name)
+    spans = parse_spans(event.processors)
+    allowed(extent(spans) == wanted, "{} gets {} standbys", copy.job.name, wanted)
+    due = w.decider.standbys(copy, wanted)
+    allowed(due in (None, spans), "{} gets standbys {}", copy.job.name, due)
+    w.take(copy, spans)
+    copy.standbys = list(numbers(spans))
+    yield e.StandbysHeld(copy.job.name, run.number, event.processors), run.started
 
 
 def _work(copy: Copy, line: Line) -> float:

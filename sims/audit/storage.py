@@ -64,7 +64,11 @@ def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
     """Check the line that says how much a job saves."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
     # The line after the job's description and protection, and its way of taking checkpoints.
-    more = bool(job.startup or job.select) + (job.checkpointing is not DEFAULT_CHECKPOINTING)
+    more = (
+        bool(job.startup or job.select)
+        + bool(job.standbys)
+        + (job.checkpointing is not DEFAULT_CHECKPOINTING)
+    )
     possible(w.seq == job.submitted + 3 + more, "it comes too late")
     yield size(w, job, event), job.submitted
 

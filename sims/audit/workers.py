@@ -193,6 +193,8 @@ class Worker(Emitter):
     """Times at which the worker goes DOWN by its owner's notices."""
     back: float = 0
     """Time at which the worker ceased to be DOWN last."""
+    repaired: float = -1
+    """Time at which it was UP again because a fault's downtime was over."""
     deferred: Callable[[bool], Script] | None = None
     """Effect of a fault without downtime, pending until the worker's next state decides whether the
     fault is noticed."""

@@ -14,6 +14,7 @@ from actors.events import (
     MemberReplaced,
     PlatformDescribed,
     ScenarioStarted,
+    StandbyJoined,
     TransferDropped,
     TransferEnded,
     TransferStarted,
@@ -89,6 +90,8 @@ class World(Turns):
     platform: PlatformDescribed = ALIKE
     late: bool = False
     """Whether faults are detected late."""
+    joined: float = -1
+    """Time of the last decision before which repaired workers became standbys."""
     replaces: bool = False
     """Whether members are replaced."""
     last_notice: float = -1
@@ -132,8 +135,12 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "emitter", None)
+        if kind is StandbyJoined:
+            return None  # as the scheduler, not the job, decides on it
         if kind is MemberReplaced:
-            return None  # whose runs start once all are replaced
+            copy = self.copy_of(event)
+            if copy is None or event.replacement not in copy.standbys:
+                return None  # whose runs start once all are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.checkpointing.blocking:
             run = self.run_of(event)
@@ -172,7 +179,7 @@ class World(Turns):
         if self.holders is None:
             # Built only now: many logs have no event of a worker, and never need this index.
             copies = [copy for job in self.jobs.values() for copy in job.copies]
-            self.holders = {n: copy for copy in copies for n in copy.members}
+            self.holders = {n: copy for copy in copies for n in numbers(copy.held)}
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:

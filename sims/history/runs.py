@@ -33,11 +33,14 @@ from actors.events import (
     RunStarted,
     ScenarioStarted,
     StageStarted,
+    StandbyJoined,
+    StandbyLost,
+    StandbysHeld,
     StorageDescribed,
     StoredSizeDescribed,
     WorkerChanged,
 )
-from actors.intervals import intervals_of, joined, numbers_in, text
+from actors.intervals import added, joined, spans_in, text, without
 from actors.runtime import Event, Record
 from sims.history.rows import own_time
 from sims.history.states import Job, Key, Run
@@ -47,6 +50,7 @@ HOLDING: frozenset[type[Event]] = frozenset(
     (
         *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
+        *(StandbysHeld, StandbyJoined, StandbyLost),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
 )
@@ -111,6 +115,9 @@ class Runs(Workers):
             MembersJoined: self._join,
             MembersChanged: self._exchange,
             MemberReplaced: self._replace,
+            StandbysHeld: self._hold_standbys,
+            StandbyJoined: self._gain_standby,
+            StandbyLost: self._lose_standby,
         }
 
     @property
@@ -212,6 +219,7 @@ class Runs(Workers):
         run = self._enter(record, event)
         if kept is not None:
             run.holding, run.follows = kept.holding, kept.number
+            self._ready(run, kept.standbys, record)
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
         if kept is not None:
@@ -361,15 +369,31 @@ class Runs(Workers):
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:
         run = self._runs[event.job, event.run]
-        members = {*numbers_in(run.processors), event.replacement} - {event.worker}
-        self._regroup(run, record, text(intervals_of(sorted(members))))
+        members = added(without(spans_in(run.processors), (event.worker,)), event.replacement)
+        standbys = text(without(spans_in(run.standbys), (event.replacement,)))
+        self._regroup(run, record, text(members), standbys)
+
+    def _hold_standbys(self, record: Record, event: StandbysHeld) -> None:
+        self._ready(self._runs[event.job, event.run], event.processors, record)
+
+    def _gain_standby(self, record: Record, event: StandbyJoined) -> None:
+        run = self._runs[event.job, event.run]
+        self._regroup(
+            run, record, run.processors, text(added(spans_in(run.standbys), event.worker))
+        )
+
+    def _lose_standby(self, record: Record, event: StandbyLost) -> None:
+        run = self._runs[event.job, event.run]
+        left = text(without(spans_in(run.standbys), (event.worker,)))
+        self._regroup(run, record, run.processors, left)
 
     def _exchange(self, record: Record, event: MembersChanged) -> None:
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
-    def _regroup(self, run: Run, record: Record, processors: str) -> None:
-        """Replace the members of a run."""
+    def _regroup(self, run: Run, record: Record, processors: str, standbys: str = "") -> None:
+        """Replace the members and the standbys of a run."""
         self._span(run, record, run.done)
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()
+        self._ready(run, standbys, record)
         self._meet(run, self._take(run, processors, record), record)

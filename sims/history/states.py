@@ -134,6 +134,14 @@ class Run:
     """Work done per unit of time; without meaning while `stage` is None."""
     checkpoint: float | None = None
     """Work that the run's last complete checkpoint saves."""
+    standbys: str = ""
+    """Workers that are ready to replace members, as a set of intervals."""
+    standbys_away: set[int] = field(factory=set)
+    """Numbers of the standbys that are not UP."""
+    standbys_since: float = 0
+    """Time since which the run has had these standbys, as they are."""
+    standbys_seq: int = -1
+    """Sequence number of the event that set `standbys_since`."""
     outcome: Outcome | None = None
     """Outcome of the run; None while the run is under way."""
     end: float | None = None
@@ -245,6 +253,9 @@ class Listener:
 
     def run_released(self, run: Run, record: Record) -> None:
         """Note that a run's members are released, or begin the run for which they were kept."""
+
+    def standby_span(self, run: Run, until: float) -> None:
+        """Note that the run's standbys, as they were over [run.standbys_since, until), change."""
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
         """Note that a member's state, message or speed has changed, or that a member that is

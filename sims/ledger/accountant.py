@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from attrs import define, field
 
 from actors.events import DeciderKind, MemberReplaced, Outcome
+from actors.intervals import spans_in, text, without
 from actors.runtime import Record
 from sims.history import History, Job, Listener, Run, Worker
 from sims.ledger import AWAY, Ledger, Slice, Use
@@ -51,6 +52,9 @@ class Slices(Listener):
             self._emit(span.settle(now, run.done, run.kept))
         for lineage in self._lineages.values():
             self._emit(lineage.close())
+        for run in self.history.runs.values():
+            if run.standbys and now > run.standbys_since:
+                self.standby_span(run, now)
         for worker in self.history.workers.values():
             if now > worker.since:
                 self.worker_span(worker, now)
@@ -120,6 +124,12 @@ class Slices(Listener):
 
     def run_released(self, run: Run, record: Record) -> None:
         self._spans.pop(run, None)
+
+    def standby_span(self, run: Run, until: float) -> None:
+        ready = text(without(spans_in(run.standbys), run.standbys_away))
+        if ready:
+            span = ready, Use.WAITING, run.standbys_since, until, run.standbys_seq
+            self.tell(Slice(*span, run.job.name, run.number, note="standby"))
 
     # --- their members ------------------------------------------------------------------------
 

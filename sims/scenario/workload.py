@@ -211,6 +211,7 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             *(own.release, JobKind(own.kind), own.user, own.group, own.queue, own.priority),
             startup=startup if own.startup is None else own.startup,
             select=select if own.select is None else own.select,
+            standbys=getattr(own, "standbys", 0),
         )
         yield job, own
 

@@ -29,6 +29,9 @@ from actors.events import (
     RestartedFromScratch,
     ScenarioStarted,
     Stage,
+    StandbyJoined,
+    StandbyLost,
+    StandbysHeld,
     StorageDescribed,
     TasksDescribed,
 )
@@ -121,6 +124,13 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     ),
     MemberReplaced: lambda it, about: (
         f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"
+    ),
+    StandbysHeld: lambda it, _: f"has workers {it.processors} as standbys",
+    StandbyJoined: lambda it, about: (
+        f"{worker_of(about.started, it.worker)}, repaired, becomes a standby"
+    ),
+    StandbyLost: lambda it, about: (
+        f"standby {worker_of(about.started, it.worker)} goes DOWN and leaves"
     ),
     CheckpointLost: _lost,
     RestartedFromScratch: lambda it, _: (

@@ -370,6 +370,24 @@ def fleet(seed: int) -> Table:
     return table | {"faults": [lemons, last]}
 
 
+def ready(seed: int) -> Table:
+    """Rigid and moldable jobs with standbys in a queue, over any of the others that have such."""
+    rng = default_rng([seed, 37])
+    table = one(rng, queue, believed, preempted, overlaid, fleet, stored, mixed)(seed)
+    if table["job"]["kind"] not in ("rigid", "moldable"):
+        table = queue(seed)
+    name = table["policy"].get("name", "")
+    if "SHELF" in name or name == "conservative":
+        table["policy"] = {"name": one(rng, "FCFS", "EASY", "greedy", "R-LIST-0")}
+    table.get("master", {})["program"] = 0
+    for job in table["job"]["jobs"]:
+        if job.get("kind", table["job"]["kind"]) in ("rigid", "moldable"):
+            job |= {"program": 0, "standbys": int(rng.integers(0, 4))}
+    if "faults" not in table:
+        table["faults"] = law_of_faults(rng)
+    return table  # type: ignore[no-any-return]
+
+
 def stored(seed: int) -> Table:
     """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
     rng = default_rng([seed, 33])
@@ -399,6 +417,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "overlaid": overlaid,
     "fleet": fleet,
     "stored": stored,
+    "ready": ready,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

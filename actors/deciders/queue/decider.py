@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property, partial
 from typing import cast
 
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.random import Generator
 
 from actors.deciders.queue.checks import CheckedStrategy, checked
@@ -15,7 +15,7 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
-from actors.intervals import Intervals
+from actors.intervals import Intervals, size_of
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
@@ -69,6 +69,8 @@ class QueueDecider(Decider):
     wake: float | None = field(init=False, default=None)
     """Time at which the strategy wants to be called even if nothing happens; None for no such
     time."""
+    standbys: bool = False
+    """Whether a job has standbys."""
     estimates: Estimates | None = None
     """Source of expected times; None for the users' estimates."""
     resumable: Collection[int] = ()
@@ -142,8 +144,8 @@ class QueueDecider(Decider):
         return True
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        end, index, processors, waiting, _, _ = self.state.runs[copy]
-        self.state.replace((end, index, processors, waiting, numbers, copy))
+        end, index, _, waiting, _, _ = self.state.runs[copy]
+        self.state.replace((end, index, size_of(numbers), waiting, numbers, copy))
 
     # --- decisions ----------------------------------------------------------------------------
 
@@ -174,6 +176,8 @@ class QueueDecider(Decider):
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
         state = self.state
+        if self.standbys:
+            decision = self._until_standbys(decision, cause)
         if decision.shelf_end is not None:
             self._open_shelf(decision.shelf_end, decision.starts)
         # Reservations first: jobs that start may do so because reservations have moved.
@@ -188,6 +192,19 @@ class QueueDecider(Decider):
         if state.failed or state.former or state.early or state.moved:
             state.forget_instant()
         state.memory = decision.memory
+
+    def _until_standbys(self, decision: Decision, cause: int) -> Decision:
+        """Return the decision as far as its first start that takes standbys (P12); what comes after
+        it is decided anew at this instant, as those workers are no longer free."""
+        free = self.scheduler.pool.free
+        for k, waiting in enumerate(decision.starts, 1):
+            free -= waiting.processors
+            if free and waiting.job.standbys:
+                self.scheduler.decide_soon(cause)
+                starts, known = decision.starts[:k], self.state.reservations.values()
+                kept = tuple(it for it in known if it.waiting not in starts)
+                return evolve(decision, starts=starts, reservations=kept)
+        return decision
 
     def _admit(self) -> None:
         state = self.state
@@ -206,10 +223,13 @@ class QueueDecider(Decider):
         start, first = scheduler.start_some, decision.starts[0]
         logged = scheduler.tracker is not None
         for waiting in decision.starts:
+            index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
             state.leave(waiting)
-            index, processors = waiting.key[1], waiting.processors
             why = partial(self.promises.why, decision, waiting) if logged else None
-            copy, numbers = start(index, processors, cause, state.former.get(index, ()), why)
+            former = state.former.get(index, ())
+            copy, numbers = start(index, processors, cause, former, why, standbys)
+            if standbys:
+                processors = size_of(numbers)
             run = now + waiting.held, index, processors, waiting, numbers, copy
             state.runs[copy] = run
             if self.memory is not None:
@@ -228,8 +248,10 @@ class QueueDecider(Decider):
             end = self.scheduler.now + waiting.held
             index, processors = waiting.key[1], waiting.processors
             while count < self.most[index] and processors <= pool.free:
-                copy, numbers = start(index, processors, cause, otherwise=why)
-                runs[copy] = run = end, index, processors, waiting, numbers, copy
+                standbys = waiting.job.standbys
+                copy, numbers = start(index, processors, cause, (), why, standbys)
+                held = size_of(numbers) if standbys else processors
+                runs[copy] = run = end, index, held, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1

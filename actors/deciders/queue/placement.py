@@ -43,6 +43,10 @@ class ByNode:
     """Number of workers without spares, P."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        return _taken(numbers, self.in_order(numbers, count))
+
+    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+        """Return the workers in the order in which they are chosen."""
         taken: list[int] = []
         parts: list[list[int]] = []
         for node, workers in groupby(members(numbers.intervals()), lambda n: n // self.node):
@@ -56,7 +60,7 @@ class ByNode:
         left = count - len(taken)
         enough = [part for part in parts if len(part) >= left]
         rest = min(enough, key=len, default=list(chain.from_iterable(parts)))
-        return _taken(numbers, [*taken, *rest[:left]])
+        return [*taken, *rest[:left]]
 
 
 @define(eq=False)
@@ -70,10 +74,20 @@ class AtRandom:
         free = members(numbers.intervals())
         if count == len(free):  # certain: nothing is drawn
             return _taken(numbers, free)
+        places = self._stream().choice(len(free), count, replace=False, shuffle=False)
+        return _taken(numbers, [free[place] for place in places.tolist()])
+
+    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+        """Return the workers in the order in which they are drawn, the last of which are
+        standbys."""
+        free = members(numbers.intervals())
+        places = self._stream().choice(len(free), count, replace=False)
+        return [free[place] for place in places.tolist()]
+
+    def _stream(self) -> Generator:
         if self._rng is None:
             self._rng = self.scheduler.system.stream("placement")
-        places = self._rng.choice(len(free), count, replace=False, shuffle=False)
-        return _taken(numbers, [free[place] for place in places.tolist()])
+        return self._rng
 
 
 @frozen

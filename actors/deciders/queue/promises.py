@@ -94,7 +94,9 @@ class Promises:
         """Log again a reservation ahead of this job whose start has not changed but whose workers
         may have; return the event's number, or the decision's trigger if there is none."""
         for promise in decision.reservations:
-            if promise.start < inf and promise.waiting.key < waiting.key:
+            # A start that is overdue was promised by a decision before this one.
+            due = self.scheduler.now <= promise.start < inf
+            if due and promise.waiting.key < waiting.key:
                 self.make(promise)
                 return self.moved[-1][1]
         return self.trigger

@@ -168,7 +168,8 @@ class QueueState:
         del self.runs[run[5]]
         self.runs[run[5]] = run
         # Invalidates `_by_end`, of which number and latest copy alone would not show the change.
-        self._sorted = (0, -1)
+        # (0, -1) would not: it is what they are where no run is left.
+        self._sorted = (-1, -1)
 
     def forget_instant(self) -> None:
         """Clear the state that concerns only the instant that has been decided."""

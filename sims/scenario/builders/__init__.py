@@ -93,6 +93,8 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     if not platform.plain:
         platform.refuse_mixed()
         scenario = with_mtbf(scenario)
+    if scenario.decider is not DeciderKind.QUEUE:
+        _refuse_standbys(scenario)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
@@ -117,6 +119,17 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     storage = spawn_storage(scenario, system)
     JobMaker(scenario, system, jobs, scheduler, storage, lives).spawn()
     return Populated(count, jobs)
+
+
+def _refuse_standbys(scenario: Scenario) -> None:
+    for index, job in enumerate(scenario.job.jobs):
+        if getattr(job, "standbys", 0):
+            raise unfit(
+                f"job.jobs.{index}.standbys",
+                f"{scenario.policy_name} chooses the workers of each run itself, and no job keeps "
+                "any between two runs",
+                "a queue's policy, such as FCFS or EASY, or no standbys",
+            )
 
 
 def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:

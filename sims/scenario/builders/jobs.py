@@ -171,10 +171,10 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     The answer is computed once for each kind of job and table of protection, because a log may have
     a million jobs under one.
     """
-    known = dict[tuple[str, int], bool]()
+    known = dict[tuple[str, int, int], bool]()
 
     def is_plain(submission: Submission) -> bool:
-        key = submission.job.kind, id(submission.protection)
+        key = submission.job.kind, id(submission.protection), submission.job.standbys
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, submission)
@@ -194,6 +194,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if submission.job.startup or submission.job.select:
         return False  # a job of attempts has no stages
+    if submission.job.standbys:
+        return False  # nor does it keep members
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # nor does it say when it computes
     if kind is not JobKind.RIGID and errors.rate:

@@ -46,11 +46,39 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     Raises InputError for an unknown policy, or for a job that requests no number of workers.
     """
     _refuse_without_processors(jobs)
+    standbys = _standbys(scenario, jobs)
     images = frozenset(
         it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
     )
     policy = _policy(scenario, jobs)
-    return QueueDecider(policy, jobs.copies, _estimates(scenario), images)
+    return QueueDecider(
+        *(policy, jobs.copies),
+        standbys=standbys,
+        estimates=_estimates(scenario),
+        resumable=images,
+    )
+
+
+def _standbys(scenario: Scenario, jobs: Workload) -> bool:
+    """Return whether a job has standbys.
+
+    Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
+    workers that standbys would take, and no standby's program is sent.
+    """
+    name, found = scenario.policy_name, [it for it in jobs.submissions if it.job.standbys]
+    for it in found:
+        key = f"job.jobs.{it.job.index}.standbys"
+        if "SHELF" in name or name == "conservative":
+            problem = f"{name} plans with workers that standbys would take from the plan"
+            raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
+        if it.needs is not None and it.needs.program:
+            raise unfit(
+                key,
+                f"{it.job.name}'s program takes {it.needs.program!r} to send, and standbys, which "
+                "are no members, fetch none",
+                "a program of 0, or no standbys",
+            )
+    return bool(found)
 
 
 def _estimates(scenario: Scenario) -> Estimates | None:

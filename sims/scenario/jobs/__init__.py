@@ -25,6 +25,7 @@ from sims.tables.fields import (
     Drawn,
     Duration,
     DurationOrInf,
+    Natural,
     NotNegative,
     Number,
     Time,
@@ -110,6 +111,9 @@ class RigidJob(ListedJob):
     """p_j: number of processors."""
     time: Duration
     """t_j: error-free time of one run, without verification, time units."""
+    standbys: Natural = 0
+    """k: largest number of workers that each copy of the job holds besides its own, ready to take
+    the places of members that go DOWN."""
 
     def profile(self, index: int, platform: Platform) -> Profile:
         """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""
@@ -126,6 +130,9 @@ class MoldableJob(ListedJob):
     0.1}`."""
     processors: Count | None = None
     """Fixed number of processors; default: as many as `[policy]` allots."""
+    standbys: Natural = 0
+    """k: largest number of workers that each copy of the job holds besides its own, ready to take
+    the places of members that go DOWN."""
 
     def check(self) -> None:
         wanted = self.processors or 1
