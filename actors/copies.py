@@ -34,7 +34,7 @@ from actors.messages import (
 )
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
-from actors.run import IDLE, Run
+from actors.run import HANG, IDLE, Run
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.storage import BandwidthSet, StorageClient
 from actors.worker_messages import Needs
@@ -178,7 +178,8 @@ class JobOfCopies(Job):
         if not self.copies:
             return None
         now = self.now
-        known = [it for it in self.copies.values() if it.run is not None and not it.unheard]
+        runs = ((it, it.run) for it in self.copies.values() if not it.unheard)
+        known = [copy for copy, run in runs if run is not None and not run.hung]
         known.sort(key=lambda copy: min(copy.members, default=-1))
         return furthest(copy.run.state(now) for copy in known if copy.run is not None)
 
@@ -327,6 +328,9 @@ class JobOfCopies(Job):
             return f"{', '.join(name for _, name in absent)} to be UP again"
         member_ready = [(copy, copy.run) for copy in copies if copy.run is not None]
         lack = sorted(
-            (worker, copy.name(worker)) for copy, run in member_ready for worker in run.missing
+            (worker, copy.name(worker))
+            for copy, run in member_ready
+            for worker in run.missing
+            if worker != HANG
         )
         return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()

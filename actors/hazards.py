@@ -11,7 +11,7 @@ from attrs import define, field
 from numpy.random import Generator
 
 from actors.runtime import Actor, Phase, handles, message
-from actors.worker_messages import Fail, FaultComes
+from actors.worker_messages import Fail, FaultComes, Hang
 from policies.availability import WorkerState
 from policies.maths.markov import MarkovChain
 from policies.maths.renewals import weibull_scale
@@ -127,7 +127,7 @@ class FaultDue:
     """A hazard tells itself that this worker, or node, fails now."""
 
     struck: int
-    fault: Fail
+    fault: Fail | Hang
 
 
 @define(eq=False)
@@ -169,13 +169,14 @@ class Spread:
 
 @define(eq=False)
 class Hazard(Actor):
-    """Makes workers fail at the times that `faults` yields; it knows nothing of what they run."""
+    """Makes workers fail, or their runs hang, at the times that `faults` yields; it knows nothing
+    of what they run."""
 
     faults: Faults | Outages
     worker: Callable[[int], Actor]
     """The address of a worker, whose actor is made when something of its own begins."""
-    fault: Fail
-    """The downtime and detection of each fault; an outage has a downtime of its own."""
+    fault: Fail | Hang
+    """What strikes a worker; an outage has a downtime of its own."""
     nodes: Sequence[Sequence[int]] | None = None
     """The workers of each node, or rack, where these fail as one (rules.md, N1); None: workers fail
     by themselves."""
@@ -189,7 +190,9 @@ class Hazard(Actor):
         following = next(self.faults, None)
         if following is not None:
             time, struck, *lasts = following
-            fault = Fail(lasts[0], self.fault.detection) if lasts else self.fault
+            fault = self.fault
+            if lasts:
+                fault = Fail(lasts[0], fault.detection, law=fault.law)
             due = FaultDue(struck, fault)
             self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
@@ -198,7 +201,7 @@ class Hazard(Actor):
         self._await_fault()
         self.strike(message.struck, message.fault, cause)
 
-    def strike(self, struck: int, fault: Fail, cause: int) -> None:
+    def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
         """Make all workers of this unit fail now, and those of the units to which that spreads."""
         nodes = self.nodes
         if nodes is None:
@@ -209,8 +212,8 @@ class Hazard(Actor):
             for worker in nodes[unit]:
                 self.fail_worker(worker, fault, cause)
 
-    def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
-        """Make this worker fail now."""
+    def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
+        """Make this worker fail, or its run hang, now."""
         self.send(self.worker(worker), fault, cause)
 
 
@@ -220,7 +223,8 @@ class PaperFaults(Hazard):
 
     scheduler: Actor = field(kw_only=True)
 
-    def fail_worker(self, worker: int, fault: Fail, cause: int) -> None:
+    def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
+        assert isinstance(fault, Fail)  # a pack that ignores faults has no hangs
         self.send(self.scheduler, FaultComes(worker, fault), cause)
 
 

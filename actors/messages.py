@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from actors.events import Outcome, Stage
 from actors.intervals import Intervals
 from actors.runtime import Actor, message
+from actors.worker_messages import Hang
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
 
@@ -144,6 +145,15 @@ class MemberFaultHeard:
 
     copy: int
     worker: int
+
+
+@message
+class MemberHung:
+    """Scheduler to job: the run of this copy stops advancing, because a member hangs."""
+
+    copy: int
+    worker: int
+    hang: Hang
 
 
 @message

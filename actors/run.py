@@ -109,6 +109,8 @@ STEPS = {
     (True, Level.SECOND): STORE,
 }
 """Maps (whether the run has begun to compute, level of a checkpoint) to the step that takes it."""
+HANG = -1
+"""Stands among the members whose reports a run awaits once it hangs: no messages make it go on."""
 IDLE = Progress(0)
 """The progress of a part that does not advance; it is never changed."""
 
@@ -159,6 +161,8 @@ class Run:
     """Workers x computing time since the last verified point (R3)."""
     missing: set[int] = field(init=False, factory=set)
     """Members that have not reported: they lack a message, or have not sent theirs."""
+    hung: bool = field(init=False, default=False)
+    """Whether a member hangs: the run then advances no more (rules.md, F6)."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event with which it started."""
     due: float = field(init=False, default=math.inf)
@@ -235,6 +239,12 @@ class Run:
             return cause
         self.missing.discard(worker)
         return cause if self.missing else self.react(READY, cause)
+
+    def hang(self, cause: int) -> int:
+        """Advance no more, because a member hangs; messages go on."""
+        self.hung = True
+        self.missing.add(HANG)
+        return self.review(cause)
 
     def pass_part(self, cause: int) -> int:
         """Go on, as the present part's time is over."""
@@ -520,7 +530,7 @@ class Run:
     def _rate(self) -> float:
         """Work advances at the slowest member's speed, all else at rate 1 (R1)."""
         copy = self.copy
-        if copy.absent:
+        if copy.absent or self.hung:
             return 0
         return copy.speed() * self.saving.pace if self.stage in AT_SPEED else 1
 

@@ -9,9 +9,11 @@ from actors.copy import Copy
 from actors.events import (
     CheckpointLost,
     FaultDetected,
+    HangDetected,
     MemberReplaced,
     Outcome,
     RestartedFromScratch,
+    RunHung,
     StandbyJoined,
     StandbyLost,
 )
@@ -19,6 +21,7 @@ from actors.job import Life
 from actors.messages import (
     MemberFaultHeard,
     MemberHasNotice,
+    MemberHung,
     MemberReady,
     MemberSpeedChanged,
     MemberStateChanged,
@@ -41,9 +44,23 @@ class HearNotices:
     due."""
 
 
+@message
+class HearHangs:
+    """A job tells itself to act on all hangs that begin or are detected at this instant."""
+
+
+@message
+class HangDue:
+    """A job tells itself that the hang of this copy's run is detected."""
+
+    copy: int
+    run: int
+    worker: int
+
+
 FAILED, LOST = Outcome.FAILED, Outcome.LOST
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
-RESUME, HEAR_NOTICES = Resume(), HearNotices()
+RESUME, HEAR_NOTICES, HEAR_HANGS = Resume(), HearNotices(), HearHangs()
 
 
 @define(eq=False)
@@ -53,6 +70,12 @@ class JobOfRuns(JobOfCopies):
     _resuming: bool = field(init=False, default=False)
     _notices: list[tuple[int, int]] = field(init=False, factory=list)
     """Copy, and number of the event, of each notice that owners have given at this instant."""
+
+    _hangs: list[tuple[MemberHung, int]] = field(init=False, factory=list)
+    """Each hang of a member at this instant, and the number of its cause."""
+    _detected: list[tuple[HangDue, int]] = field(init=False, factory=list)
+    """Each hang that is detected at this instant, and the number of the event with which it
+    began."""
 
     # --- its members --------------------------------------------------------------------------
 
@@ -91,6 +114,53 @@ class JobOfRuns(JobOfCopies):
         elif self.described.standbys:
             self._resume_soon()
         self.report_progress(copy, cause)
+
+    @handles(MemberHung, during=AT_WORK)
+    def member_hung(self, message: MemberHung, cause: int) -> None:
+        self._act_on_hangs()
+        self._hangs.append((message, cause))
+
+    @handles(HangDue)
+    def detect_hang(self, message: HangDue, cause: int) -> None:
+        self._act_on_hangs()
+        self._detected.append((message, cause))
+
+    def _act_on_hangs(self) -> None:
+        if not (self._hangs or self._detected):
+            # All workers have changed state by then: owners and faults come before hangs.
+            self.later(HEAR_HANGS, NOTHING, Phase.STATES_CHANGE)
+
+    @handles(HearHangs)
+    def hear_hangs(self, _: HearHangs, __: int) -> None:
+        """Lose the runs whose hangs are detected at this instant; then have runs hang, by law and
+        member: a further hang of a run changes nothing (rules.md, F6)."""
+        detected, self._detected = self._detected, []
+        for due, cause in detected:
+            self._lose_hung(due, cause)
+        hangs, self._hangs = self._hangs, []
+        for hung, cause in sorted(hangs, key=lambda it: (it[0].hang.law, it[0].worker)):
+            copy = self.copies.get(hung.copy)
+            run = copy.run if copy is not None else None
+            if copy is None or run is None or run.hung or hung.worker in copy.standbys:
+                continue  # only members of a run under way hang
+            self._hang(copy, run, hung, cause)
+
+    def _hang(self, copy: Copy[Run], run: Run, message: MemberHung, cause: int) -> None:
+        detection, worker = message.hang.detection, message.worker
+        due = HangDue(copy.number, run.number, worker)
+        hung = self.record(cause, RunHung, self.name, run.number, worker, detection)
+        cause = run.hang(hung)
+        if detection:
+            self.report_progress(copy, cause)
+            self.at(self.now + detection, due, hung, Phase.STATES_CHANGE)
+        else:
+            self._lose_hung(due, hung)
+
+    def _lose_hung(self, due: HangDue, cause: int) -> None:
+        copy = self.copies.get(due.copy)
+        if copy is not None and copy.run is not None and copy.run.number == due.run:
+            cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
+            self.report_progress(copy, self._end_run(copy, LOST, cause))
 
     @handles(MemberHasNotice, during=AT_WORK)
     def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
@@ -209,6 +279,7 @@ class JobOfRuns(JobOfCopies):
 
     @handles(
         *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
+        MemberHung,
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:

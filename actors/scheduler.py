@@ -20,6 +20,7 @@ from actors.messages import (
     JobOver,
     MemberFaultHeard,
     MemberHasNotice,
+    MemberHung,
     MemberSpeedChanged,
     MemberStateChanged,
     ProgressReport,
@@ -39,6 +40,7 @@ from actors.worker_messages import (
     ProgramReceived,
     SpeedChanged,
     StateChanged,
+    WorkerHung,
 )
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
@@ -238,6 +240,10 @@ class Scheduler(Dispatcher):
         if self.unheard.pop(message.index, None) is not None:
             self.tell_job(cause, MemberFaultHeard, message.index)
             self._hear(message.index, DOWN, cause)
+
+    @handles(WorkerHung)
+    def worker_hung(self, message: WorkerHung, cause: int) -> None:
+        self.tell_job(cause, MemberHung, message.index, message.hang)
 
     @handles(OwnerGaveNotice)
     def hear_of_notice(self, message: OwnerGaveNotice, cause: int) -> None:

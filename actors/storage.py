@@ -129,6 +129,8 @@ class Sharer(Protocol):
     actor: Actor
     number: int
     copy: Copy[Any]
+    hung: bool
+    """Whether a member hangs, so that the run does not advance."""
 
     def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
         """Log an event of this run."""
@@ -159,7 +161,7 @@ class StorageClient:
     def review(self, run: Sharer, cause: int) -> int:
         """Hold a share while all members are UP, and none while one is not; return the number of
         the last event."""
-        passes = not run.copy.absent
+        passes = not (run.copy.absent or run.hung)
         if self.part is None or passes is self._uses:
             return cause
         if not passes:

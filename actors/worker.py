@@ -12,12 +12,14 @@ from actors.transfer_client import TransferClient
 from actors.worker_messages import (
     Fail,
     FaultHeard,
+    Hang,
     NoticeDue,
     OwnerGaveNotice,
     SpeedChanged,
     SpeedDue,
     StateChanged,
     Turn,
+    WorkerHung,
 )
 from policies.availability import WorkerState
 
@@ -58,6 +60,8 @@ class Worker(TransferClient):
     """Time at which its last DOWN ends, and number of the event with which that began."""
     _failing: Fail | None = field(init=False, default=None)
     """A fault that strikes at this instant."""
+    _hanging: Hang | None = field(init=False, default=None)
+    """A hang that strikes at this instant."""
     _hidden: tuple[float, int] | None = field(init=False, default=None)
     """Latest time until which a job that holds it does not know of its fault, and number of the
     event with which it went DOWN (rules.md, F1)."""
@@ -101,8 +105,15 @@ class Worker(TransferClient):
         if other is not None:
             longest = max(message.downtime, other.downtime)
             detection = min(message.detection, other.detection)
-            message = Fail(longest, detection, message.logs_detection)
+            first = min(message.law, other.law)
+            message = Fail(longest, detection, message.logs_detection, first)
         self._failing = message
+        self.later(TURN, cause, STATES_CHANGE)
+
+    @handles(Hang)
+    def hang(self, message: Hang, cause: int) -> None:
+        if self._hanging is None or message.law < self._hanging.law:
+            self._hanging = message
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Turn)
@@ -115,6 +126,8 @@ class Worker(TransferClient):
         owned = self._owned
         down = owned is DOWN or due_by < self._until
         fault = self._failing
+        if self._hanging is not None:
+            self._hang_unless(down or owned is not UP, self._hanging, fault)
         if fault is not None:
             self._failing = None
             if not down:
@@ -128,6 +141,12 @@ class Worker(TransferClient):
                 self.send(self.scheduler, FaultHeard(self.index), fall)
         if state is not self.state:
             self._change(state)
+
+    def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
+        """Report a hang unless the worker is not UP, or a fault of an earlier law strikes it."""
+        self._hanging = None
+        if not away and (fault is None or hang.law < fault.law):
+            self.send(self.scheduler, WorkerHung(self.index, hang), self.system.origin)
 
     def _fail(self, now: float, fault: Fail) -> None:
         due_by = self.due_by

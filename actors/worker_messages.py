@@ -33,6 +33,18 @@ class Fail:
     """Time after which the fault is detected, at the latest (F1)."""
     logs_detection: bool = False
     """Whether the log has the detection time, as other kinds of faults have another."""
+    law: int = 0
+    """Number of the law: of one instant, faults and hangs strike in the order of their laws."""
+
+
+@message
+class Hang:
+    """Hazard to worker: the run that holds you stops advancing, unless you are not UP."""
+
+    detection: float
+    """Time after which the hang is detected."""
+    law: int
+    """Number of the law."""
 
 
 @message
@@ -130,6 +142,14 @@ class FaultHeard:
     """Worker to scheduler: what made me go DOWN, and was hidden, is known now."""
 
     index: int
+
+
+@message
+class WorkerHung:
+    """Worker to scheduler: the run that holds me, if there is one, stops advancing."""
+
+    index: int
+    hang: Hang
 
 
 @message

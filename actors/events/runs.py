@@ -38,7 +38,7 @@ class Outcome(enum.Enum):
     FAILED = "failed"
     """A verification found a silent error."""
     LOST = "lost"
-    """A member went DOWN."""
+    """A member went DOWN, or a member's hang was detected."""
     CANCELLED = "cancelled"
     """The scheduler cancelled the run, another copy completed first, or the job was killed."""
 
@@ -117,6 +117,27 @@ class RateChanged(Event):
     rate: Rate
     done: Work
     """Work done so far."""
+
+
+@frozen
+class RunHung(Event):
+    """A member of a run hangs: it stays UP, and the run advances no more, though members' messages
+    go on."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber
+    detection: Time
+    """Time after which the hang is detected, with which the run is lost unless it ends before."""
+
+
+@frozen
+class HangDetected(Event):
+    """The hang of a run's member is detected, and the run is lost."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber
 
 
 @frozen

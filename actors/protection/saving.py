@@ -42,6 +42,7 @@ class Saver(Protocol):
     part: Progress
     base: float
     client: StorageClient | None
+    hung: bool
 
     @property
     def saved(self) -> Callable[[Any, State, int], None]:
@@ -86,8 +87,8 @@ class Saving:
 
     def heeds_notice(self, run: Saver) -> bool:
         """Whether a notice makes a checkpoint due: the run has computed since the last one, and
-        does not wait for a fault to be detected (F1)."""
-        if not self.plan.rules.on_notice or run.copy.unheard:
+        does not wait for a fault or a hang to be detected (F1, F6)."""
+        if not self.plan.rules.on_notice or run.copy.unheard or run.hung:
             return False
         return run.part.at(run.actor.now) > 0
 
@@ -186,7 +187,7 @@ class SavingBeside(Saving):
 
     def members_changed(self, run: Saver, cause: int) -> None:
         if self.under_way is not None and not self._shares(self.under_way.level):
-            self.under_way.pass_on(run.actor, not run.copy.absent, cause)
+            self.under_way.pass_on(run.actor, not (run.copy.absent or run.hung), cause)
 
     def drop(self, run: Saver) -> None:
         if self.under_way is not None:

@@ -342,6 +342,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.StoredSizeDescribed: storage.describe_size,
     e.NoticeGiven: machine.notice,
     e.FaultDetected: machine.detect,
+    e.RunHung: machine.hang,
     e.MemberReplaced: machine.replace,
     e.StandbyJoined: machine.join,
     e.JobSubmitted: submit,

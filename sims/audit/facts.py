@@ -239,6 +239,8 @@ class Run(Waitable):
     timer: Timer | None = None
     saving: Run | None = None
     """Account of a checkpoint that is taken while the run goes on."""
+    hung: bool = False
+    """Whether a member hangs: the run advances no more."""
     due: bool = False
     """Whether another checkpoint fell due during that one."""
     aimed: int = 0

@@ -11,20 +11,22 @@ from attrs import evolve
 from actors.events import (
     CheckpointingDescribed,
     FaultDetected,
+    HangDetected,
     MemberReplaced,
     NoticeGiven,
     Outcome,
     PlatformDescribed,
+    RunHung,
     Stage,
     StandbyJoined,
     WorkerChanged,
 )
 from actors.runtime import Event
 from sims.audit import parts
-from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job
+from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, Free, Worker, meet
+from sims.audit.workers import DOWN, UP, Free, Worker, meet
 from sims.audit.world import World
 
 
@@ -102,8 +104,8 @@ def _save(w: World, copy: Copy, cause: int) -> Script | None:
     run = copy.run
     if run is None or run.over:
         return None
-    # A run that stands still because of an undetected fault has nothing new to save.
-    computes = run.stage is Stage.COMPUTING and not copy.undetected
+    # A run that stands still because of an undetected fault, or hangs, has nothing new to save.
+    computes = run.stage is Stage.COMPUTING and not copy.undetected and not run.hung
     due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
         run.cause, run.reports = cause, True
@@ -186,6 +188,45 @@ def detect(w: World, event: FaultDetected) -> Script | None:
 def _latest(w: World, copy: Copy, worker: int, fault: tuple[float, int]) -> Script | None:
     waits = not copy.gone and copy.undetected.get(worker) == fault
     return fault_detected(w, copy, worker) if waits else None
+
+
+# --- hangs ----------------------------------------------------------------------------------------
+
+HANG = -1
+"""Stands among the members that lack a message: the messages of others do not make a run go on."""
+
+
+def hang(w: World, event: RunHung) -> Script:
+    """Check that a member of a run hangs, and have the run stand still (F6)."""
+    w.settle(Phase.RESUME)
+    w.phase = Phase.RESUME
+    copy, worker = w.copy_of(event), w.worker(event.worker)
+    run = copy.run if copy is not None else None
+    possible(copy is not None and run is not None and not run.hung, "no such run can hang")
+    assert copy is not None and run is not None
+    # A fault by a later law may have taken it DOWN at this very instant.
+    up = worker.state is UP or (worker.state is DOWN and worker.changed == w.now)
+    possible(event.worker in copy.members and up and event.detection >= 0)
+    hung = yield event, 0
+    run.hung = True
+    run.missing.add(HANG)
+    cause = yield from parts.review(w, run, hung)
+    if event.detection:
+        w.decider.report(copy, cause)
+        found = partial(_hang_found, w, copy, run, event, hung)
+        w.at(w.now + event.detection, Phase.RESUME, copy.job, -LATER - (LATER >> 1), found)
+    else:
+        yield from _hang_detected(w, copy, event, hung)
+
+
+def _hang_found(w: World, copy: Copy, run: Run, event: RunHung, hung: int) -> Script | None:
+    return None if run.over or copy.gone else _hang_detected(w, copy, event, hung)
+
+
+def _hang_detected(w: World, copy: Copy, event: RunHung, hung: int) -> Script:
+    cause = yield HangDetected(event.job, event.run, event.worker), hung
+    cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
+    w.decider.report(copy, cause)
 
 
 # --- members that are replaced (P10) --------------------------------------------------------------

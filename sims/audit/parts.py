@@ -73,9 +73,11 @@ def wait(w: World, run: Run) -> Script:
 
 def rate(w: World, run: Run) -> float:
     """Return the rate of the present part: the members' speed for work and verifications, 1 for all
-    else, and 0 unless all members are UP (R1)."""
-    if run.copy.absent or run.stage not in AT_SPEED:
-        return 0 if run.copy.absent else 1
+    else, and 0 unless all members are UP and none hangs (R1, F6)."""
+    whole = run.copy.run
+    still = bool(run.copy.absent) or (whole is not None and whole.hung)
+    if still or run.stage not in AT_SPEED:
+        return 0 if still else 1
     # A checkpoint that passes meanwhile takes part of the run's speed (P8).
     slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
     return w.speed(run.copy) * slowed

@@ -115,9 +115,9 @@ def _preempted(w: World, job: Job) -> State | None:
 def furthest(w: World, job: Job) -> State | None:
     """Return the state of the run under way with most work done, of equals that on the lowest
     worker."""
-    known = [it for it in job.copies if it.run is not None and not it.undetected]
-    known.sort(key=lambda copy: copy.spans)
-    return best([it.run.state(w.now) for it in known if it.run is not None])
+    runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.undetected]
+    runs.sort(key=lambda it: it[0])
+    return best([run.state(w.now) for _, run in runs if not run.hung])
 
 
 def best(states: Sequence[State]) -> State | None:

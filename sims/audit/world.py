@@ -13,6 +13,7 @@ from actors.events import (
     EndExpected,
     MemberReplaced,
     PlatformDescribed,
+    RunHung,
     ScenarioStarted,
     StandbyJoined,
     TransferDropped,
@@ -135,8 +136,8 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "emitter", None)
-        if kind is StandbyJoined:
-            return None  # as the scheduler, not the job, decides on it
+        if kind in (StandbyJoined, RunHung):
+            return None  # the scheduler decides on it, or chance, and not the job
         if kind is MemberReplaced:
             copy = self.copy_of(event)
             if copy is None or event.replacement not in copy.standbys:

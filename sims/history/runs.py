@@ -30,6 +30,7 @@ from actors.events import (
     ReservationMade,
     RestartedFromScratch,
     RunEnded,
+    RunHung,
     RunStarted,
     ScenarioStarted,
     StageStarted,
@@ -107,6 +108,7 @@ class Runs(Workers):
             BandwidthShared: self._share,
             StageStarted: self._advance,
             RateChanged: self._advance,
+            RunHung: self._hang,
             CheckpointStarted: self._begin_checkpoint,
             CheckpointTaken: self._save,
             CheckpointStored: self._end_checkpoint,
@@ -324,6 +326,12 @@ class Runs(Workers):
         else:
             del self.sharing[run.key]
         self._notify.storage_changed(now)
+
+    def _hang(self, record: Record, event: RunHung) -> None:
+        """Note that no checkpoint passes any more while the run goes on."""
+        run = self._runs[event.job, event.run]
+        self._stop_passing(run, record)
+        run.passing = False
 
     def _span(self, run: Run, record: Record, done: float) -> None:
         self._notify.run_span(run, record, done)

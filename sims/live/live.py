@@ -101,6 +101,7 @@ def playable(scenario: Scenario) -> Scenario:
         or any(it.startup or it.select for it in scenario.job.jobs),
         "storage": scenario.storage is not None,
         "job.jobs.standbys": any(getattr(it, "standbys", 0) for it in scenario.job.jobs),
+        "faults.effect": any(law.hangs for law in scenario.faults.laws),
         "errors": scenario.errors != type(scenario.errors)(),
         "master.order": scenario.master is not None
         and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable),
@@ -109,7 +110,7 @@ def playable(scenario: Scenario) -> Scenario:
         if wrong:
             problem = "live processes do not carry that out"
             accepted = "queues and enrolment, blocking checkpoints of one level, no start-up, "
-            accepted += "no storage, no standbys, "
+            accepted += "no storage, no standbys, no hangs, "
             accepted += "no silent errors, a master that is started-first"
             raise InputError("scenario", key, problem, accepted)
     if isinstance(scenario.faults, NoFaults):

@@ -273,7 +273,7 @@ class Scenario(Section):
     def bare(self) -> bool:
         """Whether nothing is sent to workers, and nothing happens to them but faults that are
         detected at once."""
-        detected = not any(law.detection for law in self.faults.laws)
+        detected = not any(law.detection or law.hangs for law in self.faults.laws)
         return detected and self.full_platform.plain and self.master is None
 
     @cached_property

@@ -145,7 +145,7 @@ def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str
 def _idle_faults(scenario: Scenario) -> Advice:
     faults = scenario.faults
     if isinstance(faults, NoFaults):
-        keys = (key for key in ("of", "downtime", "detection") if faults.differs(key))
+        keys = (key for key in ("of", "effect", "downtime", "detection") if faults.differs(key))
         yield from ((f"faults.{key}", "faults.kind is none") for key in keys)
     for place, law in _laws(scenario):
         if _ends_before_detection(law) and law.downtime == 0 and _only_faults(scenario):
@@ -209,7 +209,7 @@ def _ends_before_detection(law: AnyFault) -> bool:
     """Return whether the worker is UP again before a fault is detected, so that the detection time
     has no effect."""
     lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
-    return lasting and law.detection > law.downtime
+    return lasting and not law.hangs and law.detection > law.downtime
 
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:

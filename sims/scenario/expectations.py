@@ -25,6 +25,8 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
         return
     platform = scenario.full_platform
     for number, law in enumerate(scenario.faults.laws):
+        if law.hangs:
+            continue  # a hang takes no worker DOWN: it is no fault that came
         units = rounded(law.part(platform.count(law.of)) * platform.count(law.of))
         workers = min(units * platform.together(law.of), platform.size)
         mtbf, shape = law.mtbf if law.mtbf < inf else None, float(getattr(law, "shape", 1))
@@ -81,18 +83,19 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
     where that number, or a rate, misleads; `area`: computing time of all workers until then."""
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
+        what = f"{'hangs' if law.hangs else 'faults':11}"
         total, one = platform.count(law.of), law.of.value.removesuffix("s")
         units = rounded(law.part(total) * total)
         within = f"within {about(until, unit)}"
         listed = sum(time <= until for time, _ in getattr(law, "strikes", ()))
         if law.mtbf == inf:
             known = "listed" if isinstance(law, ListedFaults) else "expected: their rate is unknown"
-            yield f"  faults      {listed:,} {known} {within}"
+            yield f"  {what} {listed:,} {known} {within}"
             continue
         # A unit computes for its part of the work of all jobs at most.
         passed = area / platform.size if law.by_computing else until
         number = units * law.expected(passed) + listed
-        yield f"  faults      {amount_of(number, 4)} expected {within} of {counted(units, one)}"
+        yield f"  {what} {amount_of(number, 4)} expected {within} of {counted(units, one)}"
         yield from _fit_lines(law, unit)
         yield from _age_lines(law, units, until, within)
 

@@ -69,10 +69,21 @@ class Struck(enum.Enum):
     """All nodes of a rack fail at once; `platform.rack` gives their number."""
 
 
+class Effect(enum.Enum):
+    """What strikes a unit."""
+
+    FAULT = "fault"
+    """Its workers go DOWN."""
+    HANG = "hang"
+    """Its workers stay UP, with their memory, and the runs that they are members of stop
+    advancing until the hang is detected."""
+
+
 MEANINGLESS = {
     "age": "has no meaning: faults of this kind come at the times that are given, whatever the age",
     "clock": "has no meaning: faults of this kind come at times of the calendar",
     "downtime": "has no meaning: each failure lasts as long as its log says",
+    "effect": "has no meaning: the failures of a log keep their nodes DOWN",
 }
 """Maps a key to the reason why some kinds of faults do not have it."""
 
@@ -83,11 +94,15 @@ class FaultFields(Section):
     of: Struck = Struck.WORKERS
     """Units that fail: `workers`, or whole `nodes` or `racks`; mtbf and strikes are of these
     units."""
+    effect: Effect = Effect.FAULT
+    """What strikes a unit: a `fault`, which takes its workers DOWN, or a `hang`, in which they stay
+    UP and their runs stop advancing until it is detected, and are lost then."""
     downtime: Time = 60.0
     """D: time that a fault keeps a worker DOWN, in the file's unit."""
     detection: Time = 0
     """Time after which the fault of a worker that a run holds is detected, time units; until then
-    the run waits, because the scheduler does not know of the fault."""
+    the run waits, because the scheduler does not know of the fault. Of a hang: time after which it
+    is detected."""
 
     spread: Spread = 0.0
     """Probability that the fault of a node also strikes another node of its rack, for each of
@@ -106,6 +121,16 @@ class FaultFields(Section):
             if isinstance(table, Mapping) and key in table and key not in cls.model_fields:
                 raise ValueError(InputError("", key, reason, f"{key} left out"))
         return table
+
+    def check(self) -> None:
+        if self.hangs and self.differs("downtime"):
+            problem = "has no meaning: a hang leaves its workers UP"
+            raise InputError("", "downtime", problem, "downtime left out")
+
+    @property
+    def hangs(self) -> bool:
+        """Whether what strikes is a hang, which takes no worker DOWN."""
+        return self.effect is Effect.HANG
 
     @property
     def laws(self) -> tuple[Any, ...]:
@@ -135,7 +160,7 @@ class FaultFields(Section):
     @property
     def mean_downtime(self) -> float:
         """Mean time that a fault keeps a worker DOWN."""
-        return self.downtime
+        return 0.0 if self.hangs else self.downtime
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
         """Return the units, of `total`, that the law is of; None: it is of all.
@@ -264,6 +289,7 @@ class OfSome(FaultFields):
     drawn; after the end of its list a unit's are drawn."""
 
     def check(self) -> None:
+        super().check()
         if self.share is not None and self.units is not None:
             raise InputError("", "share", "stands beside `units`", "one of them")
         if self.gaps and self.clock is Clock.CALENDAR:

@@ -14,7 +14,7 @@ from actors.events import Age
 from actors.hazards import Faults, Outages, replayed_outages
 from sims.errors import InputError, unfit
 from sims.readers.traces import NodeId
-from sims.scenario.fault_laws import FaultFields, OfSome, Weibull
+from sims.scenario.fault_laws import Effect, FaultFields, OfSome, Weibull
 from sims.tables.fields import Accepts, Natural, Time
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class FittedFaults(OfSome):
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        keys = ("of", "downtime", "detection", "age", "share", "units", "spread", "clock", "gaps")
-        own = self.model_dump(include=set(keys))
+        keys = {"of", "effect", "detection", "age", "share", "units", "spread", "clock", "gaps"}
+        own = self.model_dump(include=keys if self.hangs else keys | {"downtime"})
         law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found
         return law
@@ -85,6 +85,7 @@ class ReplayedFaults(FaultFields):
     get drawn nodes. Needs `platform`."""
 
     downtime: ClassVar[float] = 0.0  # type: ignore[misc] # each failure has its own
+    effect: ClassVar[Effect] = Effect.FAULT  # type: ignore[misc] # they keep their nodes DOWN
 
     _log: FailureLog | None = PrivateAttr(None)
     """The log of failures once it is read."""

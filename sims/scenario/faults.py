@@ -145,6 +145,7 @@ class NamedFaults(FaultFields):
         return OwnFaults.model_construct(
             given=CheckedLaw(law, self.name),
             of=self.of,
+            effect=self.effect,
             downtime=downtime if self.downtime is None else self.downtime,
             detection=self.detection,
         )

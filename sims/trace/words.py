@@ -17,6 +17,7 @@ from actors.events import (
     EndExpected,
     FaultDetected,
     FaultIgnored,
+    HangDetected,
     JobDescribed,
     MemberReplaced,
     MembersChanged,
@@ -27,6 +28,7 @@ from actors.events import (
     RedistributionDecided,
     RedistributionPlanned,
     RestartedFromScratch,
+    RunHung,
     ScenarioStarted,
     Stage,
     StandbyJoined,
@@ -121,6 +123,12 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     CheckpointStored: lambda it, _: f"{amount_of(it.done)} done is on shared storage too",
     FaultDetected: lambda it, about: (
         f"the fault of {worker_of(about.started, it.worker)} is detected"
+    ),
+    RunHung: lambda it, about: (
+        f"hangs on {worker_of(about.started, it.worker)}: no work is done until that is detected"
+    ),
+    HangDetected: lambda it, about: (
+        f"the hang on {worker_of(about.started, it.worker)} is detected"
     ),
     MemberReplaced: lambda it, about: (
         f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"

@@ -350,8 +350,8 @@ def overlaid(seed: int) -> Table:
 
 
 def fleet(seed: int) -> Table:
-    """Lemons, some by computing time, racks, faults that spread within racks, and start-ups, over
-    any of the others."""
+    """Lemons, some by computing time, racks, faults that spread within racks, hangs, and start-ups,
+    over any of the others."""
     rng = default_rng([seed, 12])
     made: Callable[[int], Table] = one(rng, queue, varied_pack, enrolled, overlaid)
     table = made(seed)
@@ -367,7 +367,21 @@ def fleet(seed: int) -> Table:
     if made is queue:
         table["policy"]["placement"] = one(rng, "random", "lowest")
     table["job"] |= {"startup": one(rng, 0, 0.5, 3), "select": one(rng, 0, 1), "cap": 500}
-    return table | {"faults": [lemons, last]}
+    hangs = {"kind": "exponential", "mtbf": one(rng, 20, 80), "effect": "hang"}
+    hangs |= {"detection": one(rng, 0, 0.5, 2.5, 4), "of": one(rng, "workers", "nodes", "racks")}
+    listed = {"kind": "list", "strikes": [[2.5, 0], [5, 1], [5, 0]], "effect": "hang"}
+    listed |= {"detection": one(rng, 1, 3)}
+    laws = [lemons, last]
+    pack = table["policy"].get("name") in REDISTRIBUTIONS
+    hanging = rng.random() < 0.6 and (not pack or _fatal(table))
+    if hanging:
+        laws.insert(int(rng.integers(3)), one(rng, hangs, listed))
+    return table | {"faults": laws}
+
+
+def _fatal(table: Table) -> bool:
+    """Whether a pack heeds all faults: one that ignores some has no hangs."""
+    return bool(table.get("protection", {}).get("fatal") == "possible")
 
 
 def ready(seed: int) -> Table:

@@ -38,7 +38,7 @@ from actors.pool import Pool, compact, lowest
 from actors.runtime import System, rare_collections
 from actors.scheduler import Decider, Scheduler
 from actors.worker import Worker, WorkerRegistry
-from actors.worker_messages import Fail
+from actors.worker_messages import Fail, Hang
 from sims.errors import unfit
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
@@ -180,7 +180,7 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
     """Describe nodes, spares and detection in the log, where the platform has any."""
     platform = scenario.full_platform
     spares = platform.size - platform.able
-    detections = tuple(law.detection for law in scenario.faults.laws)
+    detections = tuple(law.detection for law in scenario.faults.laws if not law.hangs)
     if platform.node > 1 or spares or any(detections):
         delays = detections if any(detections) else ()
         system.describe(PlatformDescribed, platform.node, spares, delays)
@@ -272,22 +272,19 @@ def _hazard(
     else:
         rng = system.stream(f"faults{own}")
         faults = law.faults(rng, units) if faulty is None else law.faults_of(faulty, rng, units)
-    differ = len({it.detection for it in scenario.faults.laws}) > 1
-    if law.by_computing:
+    if law.by_computing or (faulty is not None and not faulty):
         faults = iter(())
-    fault = Fail(law.downtime, law.detection, differ)
+    fault = _effect(scenario, law, number)
     spread = None
     if law.spread and law.of is Struck.NODES:
         streams = partial(_stream_of, system, f"spread/{number}")
         spread = Spread(platform.rack, law.spread, streams)
     about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread
     pack = scenario.decider is DeciderKind.PACK
-    pack = scenario.decider is DeciderKind.PACK
     ignored = pack and not cast("PackDecider", scheduler.decider).fatal
+    if ignored:
+        _refuse_others_than_papers(law)
     if law.by_computing:
-        if ignored:
-            problem = "'computing': a pack that ignores faults has those of malleable17"
-            raise unfit("faults.clock", problem, "'calendar', or protection.fatal = 'possible'")
         units_of = faulty if faulty is not None else range(units)
         gap = gap_of(law, partial(_stream_of, system, f"fault/{number}"))
         together = platform.together(law.of)
@@ -295,6 +292,24 @@ def _hazard(
     if ignored:
         return PaperFaults(*about, scheduler=scheduler)
     return Hazard(*about)
+
+
+def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
+    """Return what a law does to workers."""
+    if law.hangs:
+        return Hang(law.detection, number)
+    differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1
+    return Fail(law.downtime, law.detection, differ, number)
+
+
+def _refuse_others_than_papers(law: AnyFault) -> None:
+    """Refuse what malleable17's own faults, which a pack may ignore, do not have."""
+    others = ("effect", law.hangs, "fault"), ("clock", law.by_computing, "calendar")
+    for key, found, usual in others:
+        if found:
+            own = "a pack that ignores faults has those of malleable17"
+            problem = f"{getattr(law, key).value!r}: {own}"
+            raise unfit(f"faults.{key}", problem, f"{usual!r}, or protection.fatal = 'possible'")
 
 
 def _master(scenario: Scenario, system: System) -> Master | None:

@@ -160,3 +160,15 @@ def test_a_law_that_spreads_where_there_are_no_racks_has_no_effect_and_says_so()
     law = {"kind": "exponential", "of": "nodes", "mtbf": 800, "spread": 0.5}
     assert "only the fault of a node spreads" in str(check(table(law)))
     assert scenario_of(table(law, rack=3)).full_platform.racks[1] == range(3, 6)
+
+
+def test_a_share_that_rounds_to_no_unit_strikes_nobody() -> None:
+    """floor(0.3 x 1 + 1/2) = 0 units."""
+    table = {
+        "name": "none",
+        "unit": "s",
+        "platform": {"workers": 1},
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 50}]},
+        "faults": {"kind": "exponential", "mtbf": 1, "downtime": 1, "share": 0.3},
+    }
+    assert run(table).makespan == 50
