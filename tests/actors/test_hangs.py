@@ -137,7 +137,7 @@ def test_of_one_instant_an_earlier_law_comes_first() -> None:
 
 def test_messages_of_a_hung_run_go_on() -> None:
     """Program 2 and data 1 for each of two workers over one channel: all is received at 6. The run
-    hangs at 1 and is lost at 9; the next one finds the program there, and needs data: 9 + 2 + 10."""
+    hangs at 1, lost at 9, and the next finds the program there, and needs data: 9 + 2 + 10."""
     records = records_of([[1, 0]], detection=8, master={"channels": 1, "program": 2, "data": 1})
     assert ended(records) == 21
 
