@@ -67,11 +67,15 @@ class Precision(Section):
     """
 
     measure: str | None = None
-    """Measure whose mean is looked at; default: the first measure."""
+    """Measure that is looked at; default: the first measure."""
+    of: Literal["mean", "effect"] = "mean"
+    """What has to be known well: the `mean` of every variant, or its `effect` against the baseline
+    (the ratio or the difference), with the interval that the table prints."""
     relative: Positive | None = None
-    """Half-width of the interval over the mean, for every variant."""
+    """Half-width of the interval over the mean, over the ratio, or, of a difference, over the
+    baseline's mean."""
     absolute: Positive | None = None
-    """Half-width of the interval in the measure's unit, instead of `relative`."""
+    """Half-width of the interval in the unit of the mean or effect, instead of `relative`."""
     first: AtLeastOne = 10
     """Replications before the first look."""
     most: AtLeastOne = 1000

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import enum
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf, nan
 from typing import Literal
 
 import attrs
@@ -328,6 +329,22 @@ def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effe
 def _direction(gauge: MeasureSpec, more: float) -> Verdict:
     """Return whether a value that exceeds the baseline's by `more` is better or worse."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
+
+
+def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
+    """Yield, for each variant that more runs could tell from the baseline, what its effect is
+    measured by (the ratio; the baseline's mean for a difference) and its interval's half-width."""
+    for line in cell.lines:
+        alike = line.effect is not None and line.effect.size == 1
+        if line.verdict in (Verdict.BASELINE, Verdict.UNLIKE) or (alike and len(line.runs) > 1):
+            continue  # no seed makes a difference, or the runs cannot be compared
+        if line.effect is None:
+            yield nan, inf
+        elif cell.effect == "ratio":
+            yield line.effect.mean, line.effect.half
+        else:
+            base = next(it for it in cell.lines if it.verdict is Verdict.BASELINE)
+            yield base.mean.mean, line.effect.half
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:

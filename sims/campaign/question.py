@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from attrs import evolve
 
 from actors.decisions import name_of
-from sims.campaign import Campaign, load_campaign
+from sims.campaign import Campaign, Precision, load_campaign
 from sims.campaign.axes import Axis, Settings, as_toml, is_object, settings_text
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
@@ -45,9 +46,10 @@ def question(
     by: By | None = None,
     seed: int | None = None,
     until: float | None = None,
+    precision: Precision | None = None,
 ) -> Campaign:
     """Return the campaign that compares variants with `baseline` (default: the first), separately
-    at every combination of `across`.
+    at every combination of `across`; with `precision`, `runs` come before the first look.
 
     A measure of the user's own is a function, or a text `package.module:function`. Raises
     InputError where the arguments fit no campaign.
@@ -79,6 +81,7 @@ def question(
         folder=str(file.parent),
         seed=checked_seed(scenario.seed if seed is None else seed, COMMAND_LINE, "--seed"),
         replications=runs,
+        precision=precision,
         until=until,
         measures=(name,),
         higher_is_better=(name,) if higher_is_better else (),
@@ -90,6 +93,31 @@ def question(
         effect=effect,
         by=by,
     )
+
+
+MOST_RUNS = 1000
+"""Largest number of runs of each variant where runs are added until an interval is narrow."""
+
+
+def precision_of(word: float | str | None, first: int, most: int) -> Precision | None:
+    """Return how narrow the interval of each effect has to be: `1%` is relative, a number in the
+    effect's own unit; None where nothing is asked. Raises InputError for any other word."""
+    if word is None:
+        return None
+    text = str(word).strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        number = 0.0
+    if not 0 < number < inf:
+        accepted = "a percentage such as 1%, or a number above 0 in the measure's unit"
+        raise InputError(COMMAND_LINE, "--precision", f"{text!r} is not accepted", accepted)
+    if most < first:
+        accepted = f"at least the {first} runs before the first look"
+        raise InputError(COMMAND_LINE, "--most", f"{most} is not accepted", accepted)
+    if text.endswith("%"):
+        return Precision(of="effect", first=first, most=most, relative=number / 100)
+    return Precision(of="effect", first=first, most=most, absolute=number)
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:
@@ -140,6 +168,8 @@ def compare(
     by: str | By | None = None,
     seed: int | None = None,
     until: float | None = None,
+    precision: float | str | None = None,
+    most: int = MOST_RUNS,
     store: str | Path | None = None,
 ) -> Table:
     """Run variants of a scenario file on the same seeds, on this machine's cores.
@@ -150,8 +180,10 @@ def compare(
     these; `changes`, `policy`, `hazard`: settings of all variants; `measure`: a name, or your
     function of a run's `Report`, which returns a finite number or None; `higher_is_better`: whether
     more of your measure is better; `difference`: compare by the difference of means, not by their
-    ratio; `by`: `user`, `group`, `queue`, `size` or `time`, to compare the jobs of each; `store`: a
-    folder of results to go on from.
+    ratio; `precision`: half-width of the printed interval at which no more runs are added, such as
+    "1%" or a number in its unit, with at most `most` runs of each variant; `by`: `user`, `group`,
+    `queue`, `size` or `time`, to compare the jobs of each; `store`: a folder of results to go on
+    from.
 
     Raises TypeError, naming the argument, for an argument of a wrong type, and InputError for a
     campaign that cannot be run.
@@ -183,6 +215,7 @@ def compare(
         by=None if by is None else chosen(By, by),
         seed=seed,
         until=until,
+        precision=precision_of(precision, runs, most),
     )
     given = [*changed.items(), *(pair for it in variants for pair in it)]
     mine = [value for key, value in given if is_object(key, value)]

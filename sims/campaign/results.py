@@ -25,7 +25,7 @@ from attrs import define, field
 from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
-from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of
+from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
 from sims.campaign.kit import digest
 from sims.campaign.plan import Case, Cells
 from sims.errors import InputError, imported
@@ -127,16 +127,45 @@ class Results:
         assert precision is not None
         for count in precision.looks():
             missing = (case.key(k) not in self.found for case in cases for k in range(count))
-            if any(missing) or all(self._precise(precision, case, count) for case in cases):
+            if any(missing) or self._precise(precision, cases, count):
                 return count
         return precision.most
 
-    def _precise(self, precision: Precision, case: Case, count: int) -> bool:
-        """Return whether the mean of a case over `count` replications is precise enough."""
+    def wide(self) -> int:
+        """Return the number of cells that had all their replications and are not precise enough."""
+        precision = self.campaign.precision
+        if precision is None:
+            return 0
+        done = (
+            cases
+            for cases in self.plan.points()
+            if all(case.key(k) in self.found for case in cases for k in range(precision.most))
+        )
+        return sum(not self._precise(precision, cases, precision.most) for cases in done)
+
+    def _precise(self, precision: Precision, cases: list[Case], count: int) -> bool:
+        """Return whether what `precision` is of is known well enough in a cell, from `count`
+        replications of each variant."""
         campaign, gauge = self.campaign, self.campaign.gauge(precision.measure)
-        runs = (run_of(self.found[case.key(k)], gauge, campaign.until) for k in range(count))
-        mean = mean_of([run.value for run in runs if run.value is not None], campaign.level)
-        return mean.size > 1 and precision.reached(mean.mean, mean.half)
+        runs = {
+            case.variant: [
+                run_of(self.found[case.key(k)], gauge, campaign.until) for k in range(count)
+            ]
+            for case in cases
+        }
+        if precision.of == "effect":
+            tests = max((len(cases) - 1) * self.plan.places, 1)
+            level = 1 - (1 - campaign.level) / tests  # that of the intervals that are printed
+            names = campaign.reference, campaign.effect
+            return all(
+                precision.reached(scale, half)
+                for scale, half in widths(compare((), gauge, runs, *names, level))
+            )
+        means = (
+            mean_of([run.value for run in row if run.value is not None], campaign.level)
+            for row in runs.values()
+        )
+        return all(it.size > 1 and precision.reached(it.mean, it.half) for it in means)
 
     # --- answers ------------------------------------------------------------------------------
 

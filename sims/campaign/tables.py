@@ -67,11 +67,19 @@ class Table:
         """Title of the table: campaign, measures, seeds and level."""
         asked = self.results.campaign
         text = f"{asked.name}: {', '.join(asked.measures)}"
-        if asked.seed is None or asked.precision is not None:
+        if asked.precision is not None:
+            ran = counted(self._most_runs, "run")
+            return f"{text}, {ran} of each variant, 95 % intervals"
+        if asked.seed is None:
             return f"{text}, 95 % intervals"
         first, last = asked.seed, asked.seed + asked.replications - 1
         seeds = f"seeds {first} to {last}" if first < last else f"seed {first}"
         return f"{text}, {seeds}, 95 % intervals"
+
+    @property
+    def _most_runs(self) -> int:
+        """Largest number of runs of a variant in a cell."""
+        return max((len(line.runs) for _, cell in self.cells for line in cell.lines), default=0)
 
     @property
     def notes(self) -> list[str]:
@@ -160,13 +168,19 @@ class Table:
         asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
         first = asked.seed or 0
         cells = [self._cell_as_json(it) for it in self.comparisons()]
+        lines = [line for cell in self.comparisons() for line in cell.lines]
+        ran = (
+            max((len(it.runs) for it in lines), default=0)
+            if asked.precision
+            else asked.replications
+        )
         shared: dict[str, object] = {
             "scenario": asked.name,
             "measure": gauge.name,
             "unit": self.results.unit if gauge.timed else None,
             "higher_is_better": gauge.higher_is_better,
             "until": asked.until,
-            "seeds": list(range(first, first + asked.replications)),
+            "seeds": list(range(first, first + ran)),
             "baseline": asked.reference,
         }
         return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
@@ -245,6 +259,10 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
     yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
     yield from _levels(results.campaign, many)
+    if wide := results.wide():
+        most = counted(results.campaign.most, "run")
+        where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
+        yield f"{most} were not enough for intervals as narrow as asked{where}."
     missing, raised = results.left(), sum(1 for _ in results.raised())
     if missing:
         yield f"Unfinished: {counted(missing, 'cell')} of {results.asked():,} to go."
@@ -290,9 +308,8 @@ def _levels(asked: Campaign, many: int) -> Iterator[str]:
         )
     if asked.precision is not None:
         yield (
-            f"Replications ended when intervals were narrow enough: all are at "
-            f"{asked.level:.2%}, for {len(asked.precision.looks())} looks to hold at 95 % "
-            "(Bonferroni)."
+            f"Runs were added until intervals were narrow enough: all are at {asked.level:.2%}, "
+            f"for {len(asked.precision.looks())} looks to hold at 95 % (Bonferroni)."
         )
 
 

@@ -12,7 +12,13 @@ import typer
 from sims.campaign import Campaign
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute as run_campaign
-from sims.campaign.question import combined, question, refuse_raised
+from sims.campaign.question import (
+    MOST_RUNS,
+    combined,
+    precision_of,
+    question,
+    refuse_raised,
+)
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import SUFFIXES, Table
 from sims.cli.progress import bar, interruptible
@@ -80,6 +86,18 @@ def compare(
         ),
     ] = None,
     runs: Annotated[int, option(positive_int, "N", "runs of each variant, a seed each")] = 10,
+    precision: Annotated[
+        str | None,
+        option(
+            str,
+            "1%",
+            "add runs until the printed interval's half-width is so small: a percentage, or a "
+            "number in the measure's unit",
+        ),
+    ] = None,
+    most: Annotated[
+        int, option(positive_int, "N", "with --precision: runs of each variant at most")
+    ] = MOST_RUNS,
     by: Annotated[
         By | None,
         typer.Option(help="compare the jobs of each user, size and so on; needs a measure of jobs"),
@@ -122,6 +140,9 @@ def compare(
     The ratio is a variant's mean over the baseline's, over the seeds on which both completed. All
     intervals of a table hold together at 95 % (Bonferroni). A variant is better or worse where the
     interval of its ratio excludes 1. Runs in which nothing is random count once.
+
+    With --precision, RUNS are those before the first look at the intervals. Each of k looks is at
+    1 - 0.05/k, so that the intervals at the end hold at 95 % whenever runs ended.
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
     places = [axis(word, "--across") for word in across or ()]
@@ -137,6 +158,7 @@ def compare(
         by=by,
         seed=seed,
         until=until,
+        precision=precision_of(precision, runs, most),
     )
     with naming(file):
         found = finished(asked, store, "simulating")

@@ -291,6 +291,6 @@ def test_of_one_variant_nothing_is_compared_and_how_long_it_ran_is_said(own: She
     text = text.replace('"mine:longest"', '"makespan"') + 'LPT.policy.order = "LPT"\n'
     write(own.folder, campaign=text + "[precision]\nrelative = 0.5\nfirst = 3\nmost = 6\n")
     said = asked(own, "run", *ALONE).out
-    assert "Replications ended when intervals were narrow enough: all are at 98.33%, for 3" in said
+    assert "Runs were added until intervals were narrow enough: all are at 98.33%, for 3" in said
     assert "verdict" not in said
     assert "comparison" not in said
