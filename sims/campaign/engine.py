@@ -18,7 +18,7 @@ from sims.campaign import Campaign
 from sims.campaign.cells import Batch, CellResult, MeasureRefused, RunStatus, simulate_batch
 from sims.campaign.executors import Workers, opened
 from sims.campaign.plan import Case, Cells
-from sims.campaign.results import Results, Store
+from sims.campaign.results import Keeps, Results
 from sims.errors import InputError, naming
 from sims.scenario import Scenario
 from sims.world import run, time_limit
@@ -45,7 +45,7 @@ Watch = Callable[[int, int], None]
 def execute(
     campaign: Campaign,
     workers: Workers | Executor | None = None,
-    store: Store | None = None,
+    store: Keeps | None = None,
     *,
     watch: Watch = lambda done, total: None,
     retry: bool = False,
@@ -97,7 +97,7 @@ class Engine:
 
     results: Results
     workers: Workers
-    store: Store | None
+    store: Keeps | None
     watch: Watch
     asked: int = 0
     """Number of cells asked for so far."""

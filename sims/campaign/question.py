@@ -209,7 +209,7 @@ def compare(
         changes=changed,
         baseline=baseline,
         runs=runs,
-        measure=_measure(measure),
+        measure=measure_named(measure),
         higher_is_better=higher_is_better,
         effect="difference" if difference else "ratio",
         by=None if by is None else chosen(By, by),
@@ -236,7 +236,7 @@ def refuse_raised(found: Results) -> None:
         raise InputError(f"{case}, seed {result.seed}", "", str(result.error))
 
 
-def _measure(measure: Any) -> Any:
+def measure_named(measure: Any) -> Any:
     """Return a measure of Holdfast by its name, and a function or `package.module:function` of the
     user's as it is.
 

@@ -17,7 +17,7 @@ from itertools import chain, groupby, repeat
 from math import inf
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 from attrs import define, field
@@ -40,6 +40,19 @@ Cell = tuple[Case, int]
 """A case and the number of one of its replications."""
 
 
+class Keeps(Protocol):
+    """What keeps the results of cells: a `Store` on disk, or memory."""
+
+    def results(self) -> dict[str, CellResult]:
+        """Return all results by key."""
+
+    def add(self, results: Sequence[CellResult]) -> None:
+        """Keep the results of a batch."""
+
+    def describe(self, about: dict[str, Any]) -> None:
+        """Note what the campaign is and which files it read."""
+
+
 @define
 class Results:
     """The cells of a campaign and their results."""
@@ -51,7 +64,7 @@ class Results:
 
     @classmethod
     def of(
-        cls, campaign: Campaign, plan: Cells | None = None, store: Store | None = None
+        cls, campaign: Campaign, plan: Cells | None = None, store: Keeps | None = None
     ) -> Results:
         """Return a campaign with those of its results that a store has. Raises InputError where a
         case is no scenario."""

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from actors.runtime import ActorFailed, Deadlock
     from policies.interface import *  # noqa: F403
     from sims.campaign.question import campaign, compare
+    from sims.campaign.sensitivity import sensitivity
     from sims.campaign.tables import Table
+    from sims.campaign.tuning import tune
     from sims.errors import InputError
     from sims.examples import example, examples
     from sims.plots.figure import Framing
@@ -88,7 +90,9 @@ __all__ = [
     "run",
     "schema",
     "sections",
+    "sensitivity",
     "trace",
+    "tune",
     "weibull_faults",
 ]
 
@@ -115,6 +119,8 @@ HOMES = {
     "load": "sims.session",
     "run": "sims.session",
     "schema": "sims.scenario.keys",
+    "sensitivity": "sims.campaign.sensitivity",
+    "tune": "sims.campaign.tuning",
     "weibull_faults": "actors.hazards",
 }
 """Maps a name to the module that defines it, where that is not INTERFACE."""

@@ -1,0 +1,288 @@
+"""Answer which numbers of a scenario matter for a measure: `holdfast sensitivity`.
+
+Each number alone is made smaller and larger by the same part, on the seeds of the scenario as it
+is. Its effect is the ratio of the means, paired by seed; all intervals of the table hold together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any, get_args
+
+from attrs import define, frozen
+from pydantic import BaseModel
+
+from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.engine import execute
+from sims.campaign.executors import Workers
+from sims.campaign.question import measure_named, question, refuse_raised
+from sims.campaign.results import Results, Store, polars_or_error, write_frame
+from sims.campaign.tuning import assumptions
+from sims.errors import COMMAND_LINE, InputError, visible
+from sims.exports.tables import SUFFIXES
+from sims.intervals import Estimate, estimate_as_json, rounded
+from sims.metrics.measures import Measure
+from sims.plots.tornado import Bar, draw_tornado
+from sims.scenario.loader import parse, put, read
+from sims.tables.fields import Timed
+from sims.telling import amount_of, as_text, counted, grid
+
+MOST = 40
+"""Largest number of keys that are varied without being named."""
+BASE = "as it is"
+Watch = Callable[[int, int], None]
+
+
+def timed_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
+    """Yield the dotted key of each time above 0 that a scenario file's table gives."""
+    for key in _leaves(table, ""):
+        value, timed = _number(scenario, key)
+        if timed and 0 < value < inf:
+            yield key
+
+
+def _leaves(node: Any, prefix: str) -> Iterator[str]:
+    """Yield the dotted keys of all entries that are no tables and no lists."""
+    entries: Any = node.items() if isinstance(node, Mapping) else enumerate(node)
+    for name, value in entries:
+        place = f"{prefix}{name}"
+        if isinstance(value, Mapping | list):
+            yield from _leaves(value, f"{place}.")
+        elif not isinstance(value, bool):
+            yield place
+
+
+def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
+    """Return the number at a dotted key, and whether it is a time; inf where there is none."""
+    place: Any = scenario
+    timed = False
+    for step in key.split("."):
+        if isinstance(place, BaseModel) and step.isdigit():
+            place = getattr(place, "laws", ())  # `faults` of several laws is a list in files
+        if isinstance(place, BaseModel) and step in type(place).model_fields:
+            field = type(place).model_fields[step]
+            timed = any(isinstance(it, Timed) for it in _annotations(field))
+            place = getattr(place, step)
+        elif isinstance(place, list | tuple) and step.isdigit() and int(step) < len(place):
+            place, timed = place[int(step)], False
+        else:
+            return inf, False
+    number = isinstance(place, int | float) and not isinstance(place, bool)
+    return (float(place), timed) if number else (inf, False)
+
+
+def _annotations(field: Any) -> Iterator[Any]:
+    """Yield what annotates the type of a field, and its parts."""
+    yield from field.metadata
+    inner = [field.annotation]
+    while inner:
+        found = inner.pop()
+        yield from getattr(found, "__metadata__", ())
+        inner.extend(get_args(found))
+
+
+@frozen
+class Factor:
+    """A number of the scenario, and what its change does."""
+
+    key: str
+    value: float
+    down: Line
+    up: Line
+
+    @property
+    def swing(self) -> float:
+        """Largest distance of a ratio from 1."""
+        return max((abs(it.mean - 1) for it in self.effects), default=0.0)
+
+    @property
+    def effects(self) -> list[Estimate]:
+        """Ratios to the scenario as it is, for less and for more of the number, where known."""
+        return [it.effect for it in (self.down, self.up) if it.effect is not None]
+
+    @property
+    def shown(self) -> bool:
+        """Whether the intervals show that the number matters."""
+        return any(it.verdict in (Verdict.BETTER, Verdict.WORSE) for it in (self.down, self.up))
+
+
+@define(repr=False)
+class Sensitivity:
+    """The numbers of a scenario, ranked by what they change."""
+
+    file: str
+    comparison: Comparison
+    factors: list[Factor]
+    by: float
+    assumed: str
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure."""
+        return self.comparison.gauge.name
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence, only with what the intervals support."""
+        part, runs = f"{amount_of(100 * self.by)} %", counted(self.comparison.seeds, "run")
+        matter = [it for it in self.factors if it.shown]
+        rest = [it.key for it in self.factors if not it.shown]
+        if not matter:
+            return f"Nothing shows that any of them matters, changed by {part}; {runs} each."
+        first = matter[0]
+        ends = " and ".join(_percent(it) for it in first.effects)
+        text = f"{first.key} matters most: {part} less and more change {self.measure} by {ends}"
+        if rest:
+            text += f"; nothing shows that {' or '.join(rest)} matters"
+        return f"{text}; {runs} each."
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentence, what was assumed, and how intervals hold."""
+        tests = sum(line.tested for line in self.comparison.lines)
+        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
+        return [self.sentence, f"Assumed: {self.assumed}.", level]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each number, the most important first."""
+        return [
+            {"key": it.key, "value": it.value}
+            | {
+                f"{name}_{end}": (estimate_as_json(line.effect) or {}).get(end)
+                for name, line in (("less", it.down), ("more", it.up))
+                for end in ("mean", "low", "high")
+            }
+            | {"matters": it.shown}
+            for it in self.factors
+        ]
+
+    def grid(self) -> Any:
+        """Return the table as people read it."""
+        part = f"{amount_of(100 * self.by)} %"
+        rows = [
+            (
+                *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
+                *(rounded(it.down.effect), rounded(it.up.effect)),
+            )
+            for it in self.factors
+        ]
+        title = f"{Path(self.file).stem}: {self.measure} over its mean as it is"
+        words, numbers = ["key", "that it matters"], ["value", f"{part} less", f"{part} more"]
+        return grid(words, numbers, rows, title)
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self.grid(), *(Text(visible(it)) for it in self.notes))
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def frame(self) -> Any:
+        """Return a frame of polars with a row for each number."""
+        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as data."""
+        about = {"measure": self.measure, "by": self.by}
+        return about | {"keys": self.rows(), "sentence": self.sentence}
+
+    def write(self, path: Path) -> str:
+        """Write a tornado picture, or a table, as the suffix says; return a line that tells so."""
+        if path.suffix in SUFFIXES:
+            write_frame(self.frame(), path)
+            return f"table    {path}: {counted(len(self.factors), 'row')}"
+        return f"picture  {self.plot(path)}"
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw a tornado: a bar for each number, the most important on top. Return its path.
+
+        Raises InputError where matplotlib is missing.
+        """
+        bars = [Bar(it.key, it.down.effect, it.up.effect) for it in self.factors]
+        part = f"{amount_of(100 * self.by)} %"
+        return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", part)
+
+
+def _percent(effect: Estimate) -> str:
+    low, high = (100 * (it - 1) for it in (effect.low, effect.high))
+    return f"{100 * (effect.mean - 1):+.2g} % [{low:+.2g}, {high:+.2g}]"
+
+
+def sensitivity(
+    file: str | Path,
+    keys: Sequence[str] = (),
+    *,
+    by: float = 0.2,
+    measure: str | Measure = Measure.MAKESPAN,
+    changes: Mapping[str, Any] | None = None,
+    runs: int = 30,
+    seed: int | None = None,
+    until: float | None = None,
+    workers: Workers | None = None,
+    store: Store | None = None,
+    watch: Watch = lambda done, total: None,
+) -> Sensitivity:
+    """Change each number of a scenario alone, and rank them by what that does to a measure.
+
+    `keys`: default, every time that the file gives; `by`: the part by which each is changed, above
+    0 and below 1. Raises InputError for a key that holds no number above 0.
+    """
+    path = Path(file)
+    if not 0 < by < 1:
+        raise InputError(COMMAND_LINE, "--by", f"{by!r} is not accepted", "above 0 %, below 100 %")
+    table = parse(path)
+    for key, value in (changes or {}).items():
+        put(table, key, value)
+    scenario = read(table, str(path), path.parent)
+    names = list(keys) or list(timed_keys(table, scenario))
+    values = {key: _checked(scenario, key) for key in dict.fromkeys(names)}
+    if not values or len(values) > MOST:
+        problem = f"the file gives {counted(len(values), 'time')}"
+        raise InputError(COMMAND_LINE, "--keys", problem, f"the keys to vary, {MOST} at most")
+    variants: dict[str, dict[str, Any]] = {BASE: {}}
+    for key, value in values.items():
+        variants[f"{key} -"] = {key: _scaled(value, 1 - by)}
+        variants[f"{key} +"] = {key: _scaled(value, 1 + by)}
+    asked = question(
+        path,
+        [((names[0], values[names[0]]),)],
+        changes=changes,
+        runs=runs,
+        measure=measure_named(measure),
+        seed=seed,
+        until=until,
+    ).model_copy(update={"variants": variants})
+    found = execute(asked, workers, store, watch=watch)
+    refuse_raised(found)
+    return _ranked(str(path), found, values, by)
+
+
+def _ranked(file: str, found: Results, values: Mapping[str, float], by: float) -> Sensitivity:
+    [cell] = found.comparisons()
+    lines = {line.variant: line for line in cell.lines}
+    factors = [
+        Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
+    ]
+    factors.sort(key=lambda it: (not it.shown, -it.swing))
+    return Sensitivity(file, cell, factors, by, assumptions(found.plan[0].scenario(0)))
+
+
+def _checked(scenario: BaseModel, key: str) -> float:
+    """Return the number at a key. Raises InputError where there is none above 0."""
+    value, _ = _number(scenario, key)
+    if not isfinite(value) or value <= 0:
+        problem = f"{key} holds no number above 0"
+        raise InputError(COMMAND_LINE, "--keys", problem, "keys of numbers that the scenario has")
+    return value
+
+
+def _scaled(value: float, part: float) -> float | int:
+    """Return a part of a number; of a whole number, a whole number."""
+    scaled = float(f"{value * part:.12g}")
+    return round(scaled) if value == int(value) and scaled == int(scaled) else scaled

@@ -1,0 +1,478 @@
+"""Answer which settings of a scenario make a measure best: `holdfast tune`.
+
+The search (`search`) chooses points; this module runs them as a campaign's variants, on common
+seeds, and measures the best point anew on seeds that the search did not use: the mean of the best
+of many is lower than its true value on the seeds by which it was chosen.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import inf, isfinite
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field, frozen
+
+from sims.campaign import Campaign
+from sims.campaign.axes import Settings, as_toml, axis, settings_text
+from sims.campaign.cells import CellResult, MeasureSpec
+from sims.campaign.comparing import run_of
+from sims.campaign.engine import execute
+from sims.campaign.executors import Workers, opened
+from sims.campaign.question import question, refuse_raised
+from sims.campaign.results import Results, Store, polars_or_error, write_frame
+from sims.campaign.search import Dimension, Point, Search, State, Trial, Value, estimate
+from sims.campaign.tuning_picture import draw_tuning
+from sims.durations import Seconds, seconds
+from sims.errors import COMMAND_LINE, InputError, visible
+from sims.exports.tables import SUFFIXES
+from sims.intervals import LEVEL, Estimate, rounded
+from sims.metrics.measures import Measure
+from sims.scenario.loader import split_override
+from sims.telling import about, amount_of, as_text, counted, grid
+
+FRESH = 2**20
+"""Distance between the seeds of the search and those of the answer."""
+RANGE = re.compile(r"(.+?)\.\.(.+)")
+FORMS = "KEY=LOW..HIGH, such as protection.period=5min..4h, or KEY=WORD,WORD..."
+BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
+
+Watch = Callable[[int, int], None]
+
+
+def dimension(word: str) -> Dimension:
+    """Return the key and its values that a word such as `KEY=5min..4h` or `KEY=a,b` asks for.
+
+    Raises InputError for any other word.
+    """
+    key, text = split_override(word, "--over", FORMS)
+    found = RANGE.fullmatch(text.strip())
+    if found is None:
+        return Dimension(key, words=axis(word, "--over").values)
+    return range_of(key, found[1], found[2])
+
+
+def range_of(key: str, first: object, last: object) -> Dimension:
+    """Return the range between two numbers, or two times as texts. Raises InputError where they are
+    no ends of a range."""
+    texts = str(first).strip(), str(last).strip()
+    try:
+        low, high = map(seconds, texts)
+    except ValueError:
+        problem = f"{key}: {texts[0]}..{texts[1]} has ends that are neither numbers nor times"
+        raise InputError(COMMAND_LINE, "--over", problem, FORMS) from None
+    timed = isinstance(low, Seconds) or isinstance(high, Seconds)
+    if timed and not (isinstance(low, Seconds) and isinstance(high, Seconds)):
+        problem = f"{key}: only one end of {texts[0]}..{texts[1]} names its unit"
+        raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
+    if not low < high:
+        problem = f"{key}: {texts[0]}..{texts[1]} is empty"
+        raise InputError(COMMAND_LINE, "--over", problem, "a first end below the last")
+    whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
+    return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)
+
+
+@frozen
+class Bound:
+    """A measure whose mean has to be at least, or at most, a number."""
+
+    measure: str
+    least: bool
+    limit: float
+
+    @classmethod
+    def of(cls, word: str) -> Bound:
+        """Read `goodput>=0.95`. Raises InputError for another word."""
+        found = BOUND.fullmatch(word.strip())
+        names = [it.value for it in Measure]
+        try:
+            limit = seconds(found[3]) if found else inf
+        except ValueError:
+            limit = inf
+        if found is None or found[1] not in names or not isfinite(limit):
+            accepted = f"MEASURE>=NUMBER or MEASURE<=NUMBER; measures: {', '.join(names)}"
+            raise InputError(COMMAND_LINE, "--subject-to", f"{word!r} is none", accepted)
+        return cls(found[1], found[2] == ">=", float(limit))
+
+    def kept(self, mean: float) -> bool:
+        """Return whether a mean keeps to the bound."""
+        return mean >= self.limit if self.least else mean <= self.limit
+
+    def __str__(self) -> str:
+        return f"{self.measure} {'>=' if self.least else '<='} {self.limit:g}"
+
+
+@define
+class Kept:
+    """Results in memory, and in a store if there is one."""
+
+    store: Store | None = None
+    known: dict[str, CellResult] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        if self.store is not None:
+            self.known = self.store.results()
+
+    def results(self) -> dict[str, CellResult]:
+        """Return all results by key."""
+        return self.known
+
+    def add(self, fresh: Sequence[CellResult]) -> None:
+        """Keep the results of a batch."""
+        self.known.update((it.key, it) for it in fresh)
+        if self.store is not None:
+            self.store.add(fresh)
+
+    def describe(self, description: dict[str, Any]) -> None:
+        """Note in the store what the campaign is."""
+        if self.store is not None:
+            self.store.describe(description)
+
+
+@define(repr=False)
+class Tuned:
+    """The answer to a tuning: the best point, what is as good, and all that was tried. A notebook
+    shows it, `print` prints it."""
+
+    file: str
+    changes: Mapping[str, Any]
+    search: Search
+    best: Trial
+    gauge: MeasureSpec
+    bounds: tuple[Bound, ...]
+    unit: str
+    fresh: Sequence[Value]
+    """What the runs of the best point gave on seeds that the search did not use."""
+    assumed: str
+    """What the scenario assumes of faults, in a line."""
+
+    @property
+    def settings(self) -> Settings:
+        """Settings of the best point."""
+        return settings_at(self.search.dimensions, self.best.point)
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean of the measure at the best point, over seeds that the search did not use."""
+        found = estimate(self.fresh, 0, LEVEL)
+        if not self.gauge.higher_is_better:
+            return found
+        return Estimate(-found.mean, -found.high, -found.low, found.size)
+
+    @property
+    def runs(self) -> int:
+        """Number of runs of the whole search, and of the answer."""
+        return sum(len(it.values) for it in self.search.trials.values()) + len(self.fresh)
+
+    @property
+    def command(self) -> str:
+        """Command that runs the best point alone."""
+        settings = (*self.changes.items(), *self.settings)
+        words = (part for key, it in settings for part in ("--set", f"{key}={as_toml(it)}"))
+        return shlex.join(["holdfast", "run", self.file, *words])
+
+    @property
+    def sentence(self) -> str:
+        """The answer in one sentence, only with what the intervals support."""
+        clauses = list(map(self._clause, self.search.dimensions))
+        values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
+        values += [
+            f"{it.measure} {rounded(estimate(self.fresh, k, LEVEL))}"
+            for k, it in enumerate(self.bounds, 1)
+        ]
+        return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
+
+    def _clause(self, it: Dimension) -> str:
+        """Return the best value of a key, and those that are as good."""
+        value = dict(zip((it.key for it in self.search.dimensions), self.best.point, strict=True))
+        text, good = self._shown(it, value[it.key]), self.search.region(self.best)[it.key]
+        within = f"within {amount_of(100 * self.search.tolerance)} %"
+        if it.ranges:
+            low, high = good
+            alone = low == high
+            region = f"{self._shown(it, low)} to {self._shown(it, high)} are as good {within}"
+        else:
+            others = [self._shown(it, one) for one in good if one != value[it.key]]
+            alone = not others
+            region = f"as good {within}: {', '.join(others)}"
+        return f"{it.key} = {text}" + ("" if alone else f" ({region})")
+
+    @staticmethod
+    def _shown(it: Dimension, value: Any) -> str:
+        if not it.timed:
+            return as_toml(value)
+        minutes = 60 <= value < 3600
+        return f"{amount_of(value / 60, 4)} min" if minutes else about(value, "s")
+
+    @property
+    def _unit(self) -> str:
+        return f" {self.unit}" if self.gauge.timed else ""
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentence, what was assumed, what is not known, and the command of the answer."""
+        states = [it.state for it in self.search.trials.values()]
+        unknown = states.count(State.OPEN)
+        said = [self.sentence, f"Assumed: {self.assumed}."]
+        if unknown:
+            most = counted(self.search.most, "run")
+            said.append(
+                f"{counted(unknown, 'point')} could be told neither as good nor worse with {most}."
+            )
+        tried = counted(len(states), "point")
+        said.append(f"{tried} were tried in {counted(self.runs, 'run')}; the answer's are fresh.")
+        return [*said, f"Run it alone: {self.command}"]
+
+    # --- as a table ---------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield a row for each point, the best first: its settings, mean, runs and state."""
+        sign = -1 if self.gauge.higher_is_better else 1
+        order = list(State)
+        trials = self.search.trials.values()
+        for it in sorted(trials, key=lambda it: (order.index(it.state), it.mean)):
+            settings = dict(settings_at(self.search.dimensions, it.point))
+            about_it = {self.gauge.name: sign * it.mean, "runs": len(it.values)}
+            yield settings | about_it | {"state": it.state.value}
+
+    def frame(self) -> Any:
+        """Return a frame of polars with a row for each point that was tried."""
+        rows = list(self.rows())
+        return polars_or_error().DataFrame(rows, infer_schema_length=None, strict=False)
+
+    def write(self, path: Path) -> str:
+        """Write a picture of what was tried, or a table of it, as the suffix says; return a line
+        that tells so."""
+        if path.suffix not in SUFFIXES:
+            return f"picture  {self.plot(path)}"
+        write_frame(self.frame(), path)
+        return f"table    {path}: {counted(len(self.search.trials), 'row')}"
+
+    def plot(self, path: str | Path) -> Path:
+        """Draw what was tried, and return the picture's path.
+
+        Raises InputError where matplotlib is missing.
+        """
+        name = f"{self.gauge.name}{self._unit and f', {self.unit}'}"
+        sign, search = -1 if self.gauge.higher_is_better else 1, self.search
+        trials = list(search.trials.values())
+        return draw_tuning(trials, search.dimensions, Path(path), self.sentence, name, sign)
+
+    def grid(self) -> Any:
+        """Return the table of the points as people read it."""
+        keys = [it.key for it in self.search.dimensions]
+        title = f"{Path(self.file).stem}: {self.gauge.name}{self._unit and f', {self.unit}'}"
+        rows = [
+            (
+                *(as_toml(row[key]) for key in keys),
+                *(row["state"], f"{row[self.gauge.name]:,.6g}", f"{row['runs']:,}"),
+            )
+            for row in list(self.rows())[:SHOWN]
+        ]
+        return grid([*keys, "verdict"], [f"mean {self.gauge.name}", "runs"], rows, title)
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self.grid(), *(Text(visible(it)) for it in self.notes))
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as data."""
+        found, names = self.estimate, dict(self.settings)
+        return {
+            "best": names,
+            "mean": {"mean": found.mean, "low": found.low, "high": found.high, "size": found.size},
+            "as_good": self.search.region(self.best),
+            "tried": list(self.rows()),
+            "runs": self.runs,
+            "sentence": self.sentence,
+            "command": self.command,
+        }
+
+
+SHOWN = 12
+"""Rows of the table that people read; the best come first."""
+
+
+def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
+    """Return the settings of a point: times are texts with their unit."""
+    pairs = zip(dimensions, point, strict=True)
+    return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)
+
+
+def tuned(
+    file: Path,
+    over: Sequence[Dimension],
+    measure: Measure,
+    *,
+    bounds: Sequence[Bound] = (),
+    changes: Mapping[str, Any] | None = None,
+    runs: int = 30,
+    most: int = 64,
+    tolerance: float = 0.01,
+    seed: int | None = None,
+    until: float | None = None,
+    workers: Workers | None = None,
+    store: Store | None = None,
+    watch: Watch = lambda done, total: None,
+) -> Tuned:
+    """Search for the settings at which the mean of a measure is best, and measure them anew.
+
+    `bounds` must hold for the means; `runs` are those of the answer, on fresh seeds; `most` is the
+    largest number of runs of a point of the search; points within `tolerance` of the best mean are
+    as good. Raises InputError where nothing can be varied, or no point keeps to the bounds.
+    """
+    if not over:
+        raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
+    names = [it.key for it in over]
+    if twice := next((it for it in names if names.count(it) > 1), None):
+        raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    kept, done = Kept(store), 0
+    with opened(workers) as ready:
+
+        def campaign_of(points: Sequence[Point], count: int, first: int = 0) -> Campaign:
+            variants = [settings_at(over, it) for it in points]
+            asked = question(
+                file, variants, changes=changes, runs=count, measure=measure, seed=seed, until=until
+            )
+            measures = dict.fromkeys((measure.value, *(it.measure for it in bounds)))
+            return asked.model_copy(
+                update={"measures": tuple(measures), "seed": (asked.seed or 0) + first}
+            )
+
+        def evaluate(
+            points: Sequence[Point], count: int, first: int = 0
+        ) -> dict[Point, list[Value]]:
+            nonlocal done
+            asked = campaign_of(points, count, first)
+            before = done
+            found = execute(
+                asked, ready, kept, watch=lambda now, all_: watch(before + now, before + all_)
+            )
+            refuse_raised(found)
+            done += len(points) * count
+            return dict(zip(points, _values(found, measure, bounds), strict=True))
+
+        def fits(values: Sequence[Value]) -> bool:
+            means = (estimate(values, k, LEVEL).mean for k in range(1, len(bounds) + 1))
+            return all(map(Bound.kept, bounds, means))
+
+        search = Search(tuple(over), evaluate, fits, tolerance, max(most, 4))
+        best = search.run()
+        if best is None:
+            raise _nothing_fits(search, bounds)
+        fresh = evaluate([best.point], runs, FRESH)[best.point]
+    asked = campaign_of([best.point], 1)
+    case = Results.of(asked).plan[0].scenario(0)
+    gauge = asked.gauges[0]
+    facts = case.times.value, fresh, assumptions(case)
+    return Tuned(str(file), dict(changes or {}), search, best, gauge, tuple(bounds), *facts)
+
+
+def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> Iterator[list[Value]]:
+    """Yield the values of each variant's runs: the measure, made such that less is better, and
+    those that have bounds."""
+    campaign = found.campaign
+    sign = -1 if campaign.gauge(measure.value).higher_is_better else 1
+    gauges = [campaign.gauge(it) for it in (measure.value, *(bound.measure for bound in bounds))]
+    of = partial(run_of, until=campaign.until)
+    for cases in found.plan.points():
+        for case in cases:
+            results = (found.found[case.key(k)] for k in range(campaign.replications))
+            rows = ([of(result, gauge).value for gauge in gauges] for result in results)
+            yield [(None if row[0] is None else sign * row[0], *row[1:]) for row in rows]
+
+
+def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
+    """Return the error of a search in which no point keeps to the bounds, with the nearest."""
+    known = [it for it in search.trials.values() if it.values and None not in it.values[0]]
+    if not bounds or not known:
+        problem = f"none of {counted(len(search.trials), 'point')} completes all of its runs"
+        return InputError(COMMAND_LINE, "--over", problem, "other ranges, or --until")
+    which, bound = 1, bounds[0]
+    means = {it.point: estimate(it.values, which, LEVEL).mean for it in known}
+    nearest = (max if bound.least else min)(means, key=means.__getitem__)
+    at = settings_text(settings_at(search.dimensions, nearest))
+    problem = f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with "
+    problem += f"{bound.measure} {means[nearest]:.4g}"
+    return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or another bound")
+
+
+def assumptions(scenario: Any) -> str:
+    """Return what a scenario assumes of faults and starts, in a line."""
+    laws = scenario.faults.laws
+    kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
+    ages = [law.starts.value for law in laws]
+    age = f" of {', '.join(dict.fromkeys(ages))} units" if ages else ""
+    startup = scenario.job.startup or 0
+    start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
+    return f"{kinds}{age}, {start}"
+
+
+def tune(
+    file: str | Path,
+    over: Mapping[str, Any],
+    *,
+    minimise: str | Measure | None = None,
+    maximise: str | Measure | None = None,
+    subject_to: Sequence[str] = (),
+    changes: Mapping[str, Any] | None = None,
+    runs: int = 30,
+    most: int = 64,
+    tolerance: float = 0.01,
+    seed: int | None = None,
+    until: float | None = None,
+    store: str | Path | None = None,
+) -> Tuned:
+    """Search for the settings of a scenario file at which the mean of a measure is best.
+
+    `over` maps keys to a pair (low, high) of numbers or of times as texts, or to a list of words;
+    one of `minimise` and `maximise` names the measure; `subject_to` has bounds such as
+    "goodput>=0.95"; the rest is as for `compare`. Raises InputError where no point keeps to the
+    bounds.
+    """
+    dimensions = [
+        range_of(key, *it) if isinstance(it, tuple) else Dimension(key, words=tuple(it))
+        for key, it in over.items()
+    ]
+    return tuned(
+        Path(file),
+        dimensions,
+        direction(minimise, maximise),
+        bounds=[Bound.of(it) for it in subject_to],
+        changes=changes,
+        runs=runs,
+        most=most,
+        tolerance=tolerance,
+        seed=seed,
+        until=until,
+        store=Store(Path(store)) if store else None,
+    )
+
+
+def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:
+    """Return the one measure that is to be made best. Raises InputError for none, for two, and
+    where the direction is the wrong one."""
+    from sims.result import chosen
+
+    named = minimise if minimise is not None else maximise
+    if named is None or (minimise is not None and maximise is not None):
+        problem = "one measure has to be made best"
+        raise InputError(COMMAND_LINE, "--minimise", problem, "--minimise or --maximise MEASURE")
+    measure = named if isinstance(named, Measure) else chosen(Measure, named)
+    more = measure.higher_is_better
+    if more is (minimise is not None):
+        option = "--maximise" if more else "--minimise"
+        problem = f"{measure.value}: {'more' if more else 'less'} of it is better"
+        raise InputError(COMMAND_LINE, "--minimise" if more else "--maximise", problem, option)
+    return measure

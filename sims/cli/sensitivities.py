@@ -1,0 +1,109 @@
+"""Implements `holdfast sensitivity`: which numbers of a scenario matter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.results import Store
+from sims.campaign.sensitivity import sensitivity as ranked
+from sims.cli.campaigns import Patience, Scheduler
+from sims.cli.progress import bar, interruptible
+from sims.cli.tuning import picture_or_rows
+from sims.durations import in_unit
+from sims.errors import COMMAND_LINE, InputError, naming, note, show
+from sims.metrics.measures import Measure
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    flag,
+    moment,
+    natural,
+    option,
+    positive_int,
+    written,
+)
+from sims.scenario.loader import load, split_override, value_of
+from sims.telling import show_table
+
+
+def part(word: str) -> float:
+    """Read `20%` or `0.2`. Raises InputError for another word."""
+    text = word.strip()
+    try:
+        number = float(text.removesuffix("%"))
+    except ValueError:
+        accepted = "a percentage such as 20%"
+        raise InputError(COMMAND_LINE, "--by", f"{word!r} is none", accepted) from None
+    return number / 100 if text.endswith("%") else number
+
+
+def sensitivity(
+    file: ScenarioFile,
+    keys: Annotated[
+        str | None,
+        option(str, "KEY,KEY...", "numbers to change; default: every time that the file gives"),
+    ] = None,
+    by: Annotated[str, option(str, "20%", "part by which each is changed")] = "20%",
+    measure: Annotated[
+        Measure, typer.Option(help="measure whose mean is looked at")
+    ] = Measure.MAKESPAN,
+    runs: Annotated[int, option(positive_int, "N", "runs of each change, a seed each")] = 30,
+    seed: Annotated[
+        int | None, option(natural, "SEED", "the first seed; default: the scenario's")
+    ] = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    until: Annotated[
+        float | None,
+        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        option(Path, "DIR", "folder of results: what is interrupted resumes from it"),
+    ] = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    as_json: Annotated[bool, flag("--json", "print JSON")] = False,
+    output: Annotated[
+        Path | None, written("draw a tornado, or write the table", picture_or_rows)
+    ] = None,
+) -> None:
+    """Rank the numbers of a scenario by what a change of each alone does.
+
+    Each number is made smaller and larger by the same part, on the same seeds as the scenario as it
+    is. Intervals of the ratios hold all together at 95 % (Bonferroni).
+    """
+    until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
+    kept = f"what is finished is in {store}: the same command goes on"
+    workers = cluster(scheduler, patience) if scheduler else local()
+    with (
+        naming(file),
+        interruptible(kept if store else "without --store nothing is kept"),
+        workers as ready,
+        bar("simulating") as watch,
+    ):
+        found = ranked(
+            file,
+            [it.strip() for it in keys.split(",")] if keys else [],
+            by=part(by),
+            measure=measure,
+            changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+            runs=runs,
+            seed=seed,
+            until=until,
+            workers=ready,
+            store=Store(store) if store else None,
+            watch=watch,
+        )
+    if as_json:
+        print(json.dumps(found.as_json(), default=str))
+    else:
+        show_table(found)
+    if output is not None:
+        (note if as_json else show)(found.write(output))

@@ -1,0 +1,116 @@
+"""Implements `holdfast tune`: at which settings of a scenario a measure is best."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.results import Store
+from sims.campaign.tuning import Bound, dimension, direction, tuned
+from sims.cli.campaigns import Patience, Scheduler
+from sims.cli.progress import bar, interruptible
+from sims.durations import in_unit
+from sims.errors import naming, note, show
+from sims.exports.tables import SUFFIXES
+from sims.metrics.measures import Measure
+from sims.options import (
+    Overrides,
+    Policies,
+    ScenarioFile,
+    flag,
+    moment,
+    natural,
+    option,
+    picture,
+    positive_int,
+    written,
+)
+from sims.scenario.loader import load, split_override, value_of
+from sims.telling import show_table
+
+
+def picture_or_rows(word: str) -> Path:
+    """Return the path of an output file; its suffix must be that of a picture or of a table."""
+    return picture(word, *SUFFIXES)
+
+
+def tune(
+    file: ScenarioFile,
+    over: Annotated[
+        list[str] | None,
+        option(
+            str,
+            "KEY=RANGE",
+            "what may be chosen: protection.period=5min..4h, platform.spares=0..8, "
+            "protection.kind=images,buddies (repeatable)",
+        ),
+    ] = None,
+    minimise: Annotated[Measure | None, typer.Option(help="measure to make small")] = None,
+    maximise: Annotated[Measure | None, typer.Option(help="measure to make large")] = None,
+    subject_to: Annotated[
+        list[str] | None,
+        option(str, "BOUND", "bound of a mean, such as goodput>=0.95 (repeatable)"),
+    ] = None,
+    runs: Annotated[int, option(positive_int, "N", "runs of the answer, on fresh seeds")] = 30,
+    most: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = 64,
+    seed: Annotated[
+        int | None, option(natural, "SEED", "the first seed; default: the scenario's")
+    ] = None,
+    changes: Overrides = None,
+    policies: Policies = None,
+    until: Annotated[
+        float | None,
+        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        option(Path, "DIR", "folder of results: an interrupted search resumes from it"),
+    ] = None,
+    scheduler: Scheduler = None,
+    patience: Patience = PATIENCE,
+    as_json: Annotated[bool, flag("--json", "print JSON, with all that was tried")] = False,
+    output: Annotated[
+        Path | None, written("draw what was tried, or write it as a table", picture_or_rows)
+    ] = None,
+) -> None:
+    """Search for the settings at which a measure is best, with few runs for bad ones.
+
+    A coarse grid is run first, all points with the same seeds. A point that is worse than the best,
+    as far as the differences on each seed show, gets no more runs. Then points beside the best are
+    tried, closer each time. The best one is measured anew on seeds that the search did not use.
+
+    The answer also says which settings are as good within 1 %, as far as intervals show.
+    """
+    until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
+    kept = f"what is finished is in {store}: the same command goes on"
+    workers = cluster(scheduler, patience) if scheduler else local()
+    with (
+        naming(file),
+        interruptible(kept if store else "without --store nothing is kept"),
+        workers as ready,
+        bar("searching") as watch,
+    ):
+        found = tuned(
+            file,
+            [dimension(word) for word in over or ()],
+            direction(minimise, maximise),
+            bounds=[Bound.of(word) for word in subject_to or ()],
+            changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+            runs=runs,
+            most=most,
+            seed=seed,
+            until=until,
+            workers=ready,
+            store=Store(store) if store else None,
+            watch=watch,
+        )
+    if as_json:
+        print(json.dumps(found.as_json(), default=str))
+    else:
+        show_table(found)
+    if output is not None:
+        (note if as_json else show)(found.write(output))

@@ -1,0 +1,76 @@
+"""Draws a number over two settings: a dot for each point that was tried, coloured by its value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil
+from pathlib import Path
+
+from attrs import frozen
+
+from sims.plots.figure import PLAIN, blank_figure, plainly, save, title_within
+
+WIDTH, HEIGHT, MORE = 5.2, 4.0, 0.7
+"""Width and height of a panel, and height of the title, in inches."""
+
+
+@frozen
+class Dot:
+    """A point of a map."""
+
+    x: float
+    y: float
+    value: float
+    good: bool
+    """Whether it is as good as the best, and has a ring."""
+    best: bool
+
+
+def draw_maps(
+    panels: Mapping[str, Sequence[Dot]],
+    path: Path,
+    title: str,
+    names: tuple[str, str, str],
+    logs: tuple[bool, bool] = (False, False),
+) -> Path:
+    """Draw a panel for each title, and return `path`.
+
+    `names` are those of x, y and the value; `logs` says which axes are logarithmic. Raises
+    InputError where matplotlib is missing, or the file cannot be written.
+    """
+    columns = min(2, len(panels))
+    rows = ceil(len(panels) / columns)
+    figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
+    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    values = [dot.value for dots in panels.values() for dot in dots]
+    for axes, (name, dots) in zip(grid, panels.items(), strict=False):
+        rings = ["black" if dot.good or dot.best else "none" for dot in dots]
+        shown = axes.scatter(
+            [dot.x for dot in dots],
+            [dot.y for dot in dots],
+            c=[dot.value for dot in dots],
+            vmin=min(values),
+            vmax=max(values),
+            edgecolors=rings,
+            linewidths=1.5,
+            s=70,
+            cmap="viridis",
+        )
+        for dot in dots:
+            if dot.best:
+                axes.plot(dot.x, dot.y, "*", ms=17, mec="black", color="white")
+        for scaled, logarithmic in zip((axes.set_xscale, axes.set_yscale), logs, strict=True):
+            if logarithmic:
+                scaled("log")
+        axes.xaxis.set_major_formatter(PLAIN)
+        axes.yaxis.set_major_formatter(PLAIN)
+        axes.set_xlabel(plainly(names[0]))
+        axes.set_ylabel(plainly(names[1]))
+        axes.set_title(plainly(name), fontsize="medium")
+        axes.grid(alpha=0.3)
+        figure.colorbar(shown, ax=axes, label=plainly(names[2]))
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    foot = "star: the best; ring: as good as the best"
+    figure.suptitle(title_within(plainly(f"{title}\n{foot}"), WIDTH * columns))
+    return save(figure, path)

@@ -1,0 +1,60 @@
+"""Draws a tornado: how much less and more of each number change a measure, the largest on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from attrs import frozen
+
+from sims.plots import CYCLE
+from sims.plots.figure import PLAIN, blank_figure, legend_below, plainly, save, title_within
+
+if TYPE_CHECKING:
+    from sims.intervals import Estimate
+
+ROW, WIDTH, MORE = 0.42, 8.0, 2.0
+"""Height of a bar, and width and further height of the picture, in inches."""
+
+
+@frozen
+class Bar:
+    """A number, with the ratios that less and more of it give; None where one is not known."""
+
+    name: str
+    less: Estimate | None
+    more: Estimate | None
+
+
+def draw_tornado(bars: Sequence[Bar], path: Path, title: str, what: str, part: str) -> Path:
+    """Draw the bars from the top down, with intervals, and return `path`.
+
+    `what` names the ratio, and `part` the change of each number. Raises InputError where matplotlib
+    is missing, or the file cannot be written.
+    """
+    figure = blank_figure(WIDTH, ROW * len(bars) + MORE)
+    axes = figure.subplots()
+    handles = []
+    for word, colour, beside in (("less", CYCLE[0], -0.18), ("more", CYCLE[1], 0.18)):
+        known = [(row, it) for row, bar in enumerate(bars) if (it := getattr(bar, word))]
+        rows = [row + beside for row, _ in known]
+        means = [it.mean - 1 for _, it in known]
+        label = plainly(f"{part} {word}")
+        handles.append(axes.barh(rows, means, 0.34, left=1, color=colour, label=label))
+        ends = [
+            [it.mean - it.low if isfinite(it.half) else 0 for _, it in known],
+            [it.high - it.mean if isfinite(it.half) else 0 for _, it in known],
+        ]
+        places = [it.mean for _, it in known]
+        axes.errorbar(places, rows, xerr=ends, fmt="none", color="black", capsize=2, lw=1)
+    axes.axvline(1, color="black", lw=0.8)
+    axes.set_yticks(range(len(bars)), [plainly(it.name) for it in bars])
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(PLAIN)
+    axes.set_xlabel(plainly(what))
+    axes.grid(alpha=0.3, axis="x")
+    figure.suptitle(title_within(plainly(title), WIDTH))
+    legend_below(figure, "lines: intervals that hold together at 95 %", 2, handles)
+    return save(figure, path)

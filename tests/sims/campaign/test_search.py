@@ -1,0 +1,130 @@
+"""The search for a best point, on numbers that are drawn without a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log
+from zlib import crc32
+
+import numpy as np
+import pytest
+from numpy.random import default_rng
+
+from sims.campaign.search import Dimension, Point, Search, State, Value, estimate
+from sims.intervals import LEVEL
+
+PERIOD = Dimension("period", low=10, high=1000)
+SPARES = Dimension("spares", low=0, high=8, whole=True)
+KIND = Dimension("kind", words=("images", "buddies"))
+
+
+class Toy:
+    """A function of points with noise; each seed's noise is shared by all points in part."""
+
+    def __init__(self, study: int, noise: float = 3.0) -> None:
+        self.study, self.noise = study, noise
+        self.runs = 0
+
+    def truth(self, point: Point) -> float:
+        """100 at a period of 100, no spares mattering and buddies; more elsewhere."""
+        period, *others = point
+        value = 100 + 20 * log(period / 100) ** 2
+        for it in others:
+            value += 30 if it == "images" else 0
+        return value
+
+    def __call__(
+        self, points: Sequence[Point], count: int, first: int = 0
+    ) -> dict[Point, list[Value]]:
+        found: dict[Point, list[Value]] = {}
+        shared = default_rng([self.study, first]).normal(size=count)
+        for point in points:
+            own = default_rng([self.study, first, crc32(repr(point).encode())]).normal(size=count)
+            values = self.truth(point) + self.noise * (shared + own / 2)
+            found[point] = [(value,) for value in values.tolist()]
+            self.runs += count
+        return found
+
+
+def test_the_best_of_a_range_is_found() -> None:
+    """Within 1 % of 100 are the periods with 20 ln(p / 100)^2 <= 1: 80 to 125."""
+    toy = Toy(1)
+    search = Search((PERIOD,), toy)
+    best = search.run()
+    assert best is not None
+    assert toy.truth(best.point) < 101
+    low, high = search.region(best)["period"]
+    assert 75 < low <= best.point[0] <= high < 133
+
+
+def test_a_dimension_that_does_not_matter_is_said_to_be_as_good_everywhere() -> None:
+    search = Search((PERIOD, SPARES), Toy(2, noise=1))
+    best = search.run()
+    assert best is not None
+    assert search.region(best)["spares"] == (0, 8)
+
+
+def test_a_bad_word_gets_few_runs() -> None:
+    search = Search((PERIOD, KIND), Toy(3))
+    best = search.run()
+    assert best is not None
+    assert best.point[1] == "buddies"
+    assert search.region(best)["kind"] == ("buddies",)
+    bad = [len(it.values) for it in search.trials.values() if it.point[1] == "images"]
+    assert np.mean(bad) < len(best.values) / 4
+
+
+def test_a_search_takes_a_tenth_of_the_runs_of_a_grid_of_five_hundred_points() -> None:
+    """The grid: 30 periods, 9 numbers of spares and 2 kinds, with as many runs each as the best
+    point of the search has."""
+    toy = Toy(4)
+    best = Search((PERIOD, SPARES, KIND), toy).run()
+    assert best is not None
+    assert toy.truth(best.point) < 102
+    assert toy.runs < 30 * 9 * 2 * len(best.values) / 10
+
+
+def test_the_mean_on_fresh_seeds_covers_the_truth() -> None:
+    """1,000 searches, of which 95 % are expected to; 93.5 % or more do."""
+    few = Dimension("period", words=(50, 80, 100, 125, 200))
+    covered = 0
+    for study in range(1000):
+        toy = Toy(study)
+        best = Search((few,), toy, most=8).run()
+        assert best is not None
+        found = estimate(toy([best.point], 30, 2**20)[best.point], 0, LEVEL)
+        covered += found.low <= toy.truth(best.point) <= found.high
+    assert covered >= 0.935 * 1000
+
+
+def test_points_that_break_a_bound_are_not_the_best() -> None:
+    """Periods below 200 are not allowed: the best is the least allowed one that was tried."""
+    toy = Toy(5)
+
+    def fits(values: Sequence[Value]) -> bool:
+        return estimate(values, 0, LEVEL).mean > 105
+
+    search = Search((PERIOD,), toy, fits)
+    best = search.run()
+    assert best is not None
+    assert best.mean > 105
+    assert any(it.state is State.UNFIT for it in search.trials.values())
+
+
+def test_a_search_in_which_no_point_keeps_to_its_bounds_has_no_best() -> None:
+    assert Search((PERIOD,), Toy(6), lambda values: False).run() is None
+
+
+@pytest.mark.parametrize(
+    ("dimension", "expected"),
+    [
+        (PERIOD, (10, 100, 1000)),
+        (SPARES, (0, 4, 8)),
+        (Dimension("share", low=0, high=1), (0, 0.5, 1)),
+        (KIND, ("images", "buddies")),
+    ],
+)
+def test_a_coarse_grid_has_equal_steps_or_over_a_decade_equal_ratios(
+    dimension: Dimension, expected: tuple[object, ...]
+) -> None:
+    assert dimension.coarse(3) == expected

@@ -1,0 +1,109 @@
+"""`holdfast sensitivity`: which numbers of a scenario matter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import holdfast
+import pytest
+
+from sims.campaign.sensitivity import timed_keys
+from sims.scenario.loader import parse, read
+from tests.sims.cli.commands import Shell
+
+SCENARIO = """name = "study"
+unit = "s"
+
+[platform]
+workers = 2
+
+[job]
+kind = "rigid"
+jobs = [{ processors = 2, time = 100 }]
+
+[protection]
+kind = "images"
+period = "20 s"
+cost = 5
+recovery = 3
+
+[[faults]]
+kind = "list"
+strikes = [[50, 0]]
+downtime = 10
+
+[[faults]]
+kind = "exponential"
+mtbf = 1e9
+"""
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    (tmp_path / "study.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return Shell(tmp_path, capsys)
+
+
+def test_every_time_of_the_file_is_a_key_and_nothing_else(shell: Shell, tmp_path: Path) -> None:
+    table = parse(tmp_path / "study.toml")
+    assert list(timed_keys(table, read(table, "study.toml", tmp_path))) == [
+        "job.jobs.0.time",
+        "protection.period",
+        "protection.cost",
+        "protection.recovery",
+        "faults.0.downtime",
+        "faults.1.mtbf",
+    ]
+
+
+def test_the_ratios_are_those_of_the_runs(shell: Shell) -> None:
+    """With cost 5, images after 20 of work end at 25 and 50, at which a fault strikes: recovery
+    after the downtime of 10, then 60 of work and two images of 5, as none is taken when no work is
+    left: 50 + 10 + 3 + 60 + 10 = 133. With cost 4 (20 % less) images end at 24 and 48, and 2 of
+    work are lost: 50 + 10 + 3 + 60 + 8 = 131. With cost 6 the second image is lost, as it would end
+    at 52: 50 + 10 + 3 + 80 + 18 = 161."""
+    said = shell("sensitivity", "study.toml", "--keys", "protection.cost", "--runs", "2", "--json")
+    assert said.code == 0, said.err
+    [row] = json.loads(said.out)["keys"]
+    assert row["less_mean"] == pytest.approx(131 / 133)
+    assert row["more_mean"] == pytest.approx(161 / 133)
+
+
+def test_numbers_are_ranked_and_the_sentence_names_the_first(shell: Shell, tmp_path: Path) -> None:
+    changes = {"faults": {"kind": "exponential", "mtbf": 200, "downtime": 1}}
+    found = holdfast.sensitivity(
+        "study.toml", ["job.jobs.0.time", "protection.recovery"], changes=changes, seed=1
+    )
+    assert [it.key for it in found.factors] == ["job.jobs.0.time", "protection.recovery"]
+    assert found.sentence.startswith("job.jobs.0.time matters most: 20 % less and more change")
+    assert len(found.frame()) == 2
+    assert found.plot(tmp_path / "tornado.png").stat().st_size > 10_000
+
+
+def test_where_nothing_matters_the_sentence_says_so(shell: Shell) -> None:
+    found = holdfast.sensitivity("study.toml", ["faults.1.mtbf"], runs=3, seed=1)
+    assert found.sentence == (
+        "Nothing shows that any of them matters, changed by 20 %; 3 runs each."
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--keys", "platform.worker"), "holds no number above 0"),
+        (("--keys", "protection.kind"), "holds no number above 0"),
+        (("--by", "120%"), "above 0 %, below 100 %"),
+        (("--by", "much"), "a percentage such as 20%"),
+    ],
+)
+def test_what_cannot_be_varied_is_refused_in_one_line(
+    shell: Shell, words: tuple[str, ...], said: str
+) -> None:
+    found = shell("sensitivity", "study.toml", *words)
+    assert found.code == 2
+    assert said in found.err
+    assert found.err.count("\n") == 1

@@ -1,0 +1,151 @@
+"""`holdfast tune`: from a question to a setting."""
+
+from __future__ import annotations
+
+import json
+from math import sqrt
+from pathlib import Path
+
+import holdfast
+import pytest
+
+from sims.campaign.tuning import range_of
+from sims.errors import InputError
+from tests.sims.cli.commands import Shell
+
+SCENARIO = """name = "study"
+unit = "s"
+
+[platform]
+workers = 8
+
+[job]
+kind = "rigid"
+jobs = [{ processors = 8, time = "20 min" }]
+
+[protection]
+kind = "images"
+period = 50
+cost = 2
+recovery = 3
+
+[faults]
+kind = "exponential"
+mtbf = 2000
+downtime = 5
+"""
+PERIODS = "protection.period=10s..5min"
+FEW = ("--runs", "10", "--most", "16", "--seed", "1")
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    (tmp_path / "study.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return Shell(tmp_path, capsys)
+
+
+def test_the_period_that_is_found_is_youngs(shell: Shell) -> None:
+    """sqrt(2 x 2 x 2000 / 8) = 31.6 s: it is within a third of those that are as good."""
+    said = shell("tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json")
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    low, high = found["as_good"]["protection.period"]
+    assert low / 1.33 <= sqrt(2 * 2 * 2000 / 8) <= high * 1.33
+    assert found["mean"]["low"] < found["mean"]["mean"] < found["mean"]["high"]
+    assert sum(it["runs"] for it in found["tried"]) + 10 == found["runs"]
+
+
+def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs_it(
+    shell: Shell, tmp_path: Path
+) -> None:
+    words = ["--over", PERIODS, "--minimise", "makespan", *FEW, "-o", "tried.png"]
+    said = shell("tune", "study.toml", *words)
+    assert said.code == 0, said.err
+    lines = said.out.splitlines()
+    [sentence] = [it for it in lines if it.startswith("protection.period = ")]
+    assert "makespan" in sentence
+    assert sentence.endswith("10 runs.")
+    assert "Assumed: exponential faults of new units, no start-up." in lines
+    [command] = [it for it in lines if it.startswith("Run it alone: holdfast run study.toml --set")]
+    assert (tmp_path / "tried.png").stat().st_size > 10_000
+    setting = command.split("--set ")[1].strip("'")
+    assert shell("run", "study.toml", "--set", setting, "--log", "one.jsonl").code == 0
+
+
+def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
+    shell: Shell, tmp_path: Path
+) -> None:
+    words = ["tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json"]
+    whole = shell(*words, "--store", "kept")
+    for file in sorted((tmp_path / "kept").glob("*.parquet"))[::2]:
+        file.unlink()
+    again = shell(*words, "--store", "kept")
+    assert json.loads(again.out) == json.loads(whole.out)
+
+
+def test_a_bound_that_no_point_keeps_names_the_nearest(shell: Shell) -> None:
+    words = ["tune", "study.toml", "--over", PERIODS, "--maximise", "goodput", *FEW]
+    said = shell(*words, "--subject-to", "goodput>=1.5")
+    assert said.code == 2
+    assert "no point keeps to goodput >= 1.5: the nearest is protection.period=" in said.err
+
+
+def test_words_and_ranges_are_searched_from_python_and_tell_the_same(shell: Shell) -> None:
+    found = holdfast.tune(
+        "study.toml",
+        {"protection.kind": ["images", "none"], "protection.period": ("10s", "5min")},
+        minimise="makespan",
+        runs=10,
+        most=16,
+        seed=1,
+    )
+    assert dict(found.settings)["protection.kind"] == "images"
+    assert "protection.kind = images" in found.sentence
+    assert len(found.frame()) == len(found.search.trials)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "nothing is varied"),
+        (("--over", "protection.period=5..1"), "is empty"),
+        (("--over", "protection.period=1s..2"), "only one end of"),
+        (("--over", "protection.period=a..b"), "neither numbers nor times"),
+        (("--over", "protection.period=1..2", "--over", "protection.period=3..4"), "varied twice"),
+        (("--over", "protection.peroid=1..2"), "protection.peroid"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused_in_one_line(
+    shell: Shell, words: tuple[str, ...], said: str
+) -> None:
+    found = shell("tune", "study.toml", *words, "--minimise", "makespan")
+    assert found.code == 2
+    assert said in found.err
+    assert found.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--minimise", "goodput"), "more of it is better; accepted: --maximise"),
+        ((), "one measure has to be made best"),
+        (("--minimise", "makespan", "--subject-to", "goodput"), "'goodput' is none"),
+    ],
+)
+def test_a_direction_or_a_bound_that_is_none_is_refused(
+    shell: Shell, words: tuple[str, ...], said: str
+) -> None:
+    found = shell("tune", "study.toml", "--over", PERIODS, *words)
+    assert found.code == 2
+    assert said in found.err
+
+
+def test_a_range_of_whole_numbers_is_told_from_one_of_numbers_and_of_times() -> None:
+    assert range_of("a", 0, 8).whole
+    assert not range_of("a", "0.0", "1.0").whole
+    assert range_of("a", "5min", "4h").timed
+    with pytest.raises(InputError):
+        range_of("a", 8, 8)
