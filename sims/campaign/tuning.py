@@ -414,6 +414,7 @@ def assumptions(scenario: Any) -> str:
     kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
     ages = [law.starts.value for law in laws]
     age = f" of {', '.join(dict.fromkeys(ages))} units" if ages else ""
+    kinds += ", owners as given" if scenario.full_platform.owned else ""
     startup = scenario.job.startup or 0
     start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
     return f"{kinds}{age}, {start}"
