@@ -14,12 +14,12 @@ from typing import Any, get_args
 from attrs import define, frozen
 from pydantic import BaseModel
 
+from sims.campaign.answers import assumptions
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.question import measure_named, question, refuse_raised
 from sims.campaign.results import Results, Store, polars_or_error, write_frame
-from sims.campaign.tuning import assumptions
 from sims.errors import COMMAND_LINE, InputError, visible
 from sims.exports.tables import SUFFIXES
 from sims.intervals import Estimate, estimate_as_json, rounded

@@ -16,6 +16,7 @@ from typing import Any
 from attrs import define
 
 from sims.campaign import Campaign
+from sims.campaign.answers import answer, assumptions
 from sims.campaign.axes import settings_text
 from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
@@ -86,7 +87,15 @@ class Table:
         """Notes that a reader of the figures needs, a line each."""
         shown = [] if self.short else [cell for _, cell in self.cells]
         notes = list(_notes(self.results, self.comparisons(), corrected(shown)))
-        return [*notes, *self._shortened()]
+        return [*notes, *self._shortened(), *self._answer()]
+
+    def _answer(self) -> Iterator[str]:
+        """Yield what the first measure shows, and what was assumed, in a sentence each."""
+        results = self.results
+        found = answer(self.comparisons(), results.campaign.reference)
+        if found is not None:
+            yield found
+            yield f"Assumed: {assumptions(results.plan[0].scenario(0))}."
 
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if any."""

@@ -18,6 +18,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from sims.campaign import Campaign
+from sims.campaign.answers import assumptions
 from sims.campaign.axes import Settings, as_toml, axis, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
@@ -406,18 +407,6 @@ def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
     problem = f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with "
     problem += f"{bound.measure} {means[nearest]:.4g}"
     return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or another bound")
-
-
-def assumptions(scenario: Any) -> str:
-    """Return what a scenario assumes of faults and starts, in a line."""
-    laws = scenario.faults.laws
-    kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
-    ages = [law.starts.value for law in laws]
-    age = f" of {', '.join(dict.fromkeys(ages))} units" if ages else ""
-    kinds += ", owners as given" if scenario.full_platform.owned else ""
-    startup = scenario.job.startup or 0
-    start = f"a start-up of {about(startup, scenario.times.value)}" if startup else "no start-up"
-    return f"{kinds}{age}, {start}"
 
 
 def tune(
