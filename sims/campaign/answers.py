@@ -1,17 +1,72 @@
-"""Says what a comparison shows in one sentence, and what a scenario assumes in another."""
+"""Says what a comparison shows in one sentence, what a scenario assumes in another, and how any
+answer is shown: printed, in a notebook, as a frame, in a file."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.results import polars_or_error, write_frame
+from sims.errors import visible
+from sims.exports.tables import SUFFIXES
 from sims.intervals import rounded, rounded_ratio
-from sims.telling import about, counted
+from sims.telling import about, as_html, as_text, counted
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
+
+
+class Answer(ABC):
+    """An answer with a row for each thing that was tried. A notebook shows it, and `print` prints
+    it."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> list[str]:
+        """Sentences below the table, the answer first."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as data, the most important first."""
+
+    @abstractmethod
+    def grid(self) -> Any:
+        """Return the table as people read it."""
+
+    @abstractmethod
+    def plot(self, path: str | Path) -> Path:
+        """Draw the answer, and return the picture's path. Raises InputError where matplotlib is
+        missing."""
+
+    def frame(self) -> Any:
+        """Return a frame of polars with all rows."""
+        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
+
+    def write(self, path: Path) -> str:
+        """Write a picture, or the rows as a table, as the suffix says; return a line that tells
+        so."""
+        if path.suffix not in SUFFIXES:
+            return f"picture  {self.plot(path)}"
+        write_frame(self.frame(), path)
+        return f"table    {path}: {counted(len(self.rows()), 'row')}"
+
+    def __rich__(self) -> Any:
+        from rich.console import Group
+        from rich.text import Text
+
+        return Group(self.grid(), *(Text(visible(it)) for it in self.notes))
+
+    def __str__(self) -> str:
+        return as_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(self.grid(), self.notes)
 
 
 def answer(cells: Sequence[Comparison], baseline: str) -> str | None:

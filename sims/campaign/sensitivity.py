@@ -14,20 +14,19 @@ from typing import Any, get_args
 from attrs import define, frozen
 from pydantic import BaseModel
 
-from sims.campaign.answers import assumptions
+from sims.campaign.answers import Answer, assumptions
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.question import measure_named, question, refuse_raised
-from sims.campaign.results import Results, Store, polars_or_error, write_frame
-from sims.errors import COMMAND_LINE, InputError, visible
-from sims.exports.tables import SUFFIXES
+from sims.campaign.results import Results, Store
+from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate, estimate_as_json, rounded
 from sims.metrics.measures import Measure
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario.loader import parse, put, read
 from sims.tables.fields import Timed
-from sims.telling import amount_of, as_text, counted, grid
+from sims.telling import amount_of, counted, grid
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
@@ -109,7 +108,7 @@ class Factor:
 
 
 @define(repr=False)
-class Sensitivity:
+class Sensitivity(Answer):
     """The numbers of a scenario, ranked by what they change."""
 
     file: str
@@ -172,32 +171,10 @@ class Sensitivity:
         words, numbers = ["key", "that it matters"], ["value", f"{part} less", f"{part} more"]
         return grid(words, numbers, rows, title)
 
-    def __rich__(self) -> Any:
-        from rich.console import Group
-        from rich.text import Text
-
-        return Group(self.grid(), *(Text(visible(it)) for it in self.notes))
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    __repr__ = __str__
-
-    def frame(self) -> Any:
-        """Return a frame of polars with a row for each number."""
-        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
-
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
         about = {"measure": self.measure, "by": self.by}
         return about | {"keys": self.rows(), "sentence": self.sentence}
-
-    def write(self, path: Path) -> str:
-        """Write a tornado picture, or a table, as the suffix says; return a line that tells so."""
-        if path.suffix in SUFFIXES:
-            write_frame(self.frame(), path)
-            return f"table    {path}: {counted(len(self.factors), 'row')}"
-        return f"picture  {self.plot(path)}"
 
     def plot(self, path: str | Path) -> Path:
         """Draw a tornado: a bar for each number, the most important on top. Return its path.

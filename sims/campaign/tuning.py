@@ -18,23 +18,22 @@ from typing import Any
 from attrs import define, field, frozen
 
 from sims.campaign import Campaign
-from sims.campaign.answers import assumptions
+from sims.campaign.answers import Answer, assumptions
 from sims.campaign.axes import Settings, as_toml, axis, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, opened
 from sims.campaign.question import question, refuse_raised
-from sims.campaign.results import Results, Store, polars_or_error, write_frame
+from sims.campaign.results import Results, Store
 from sims.campaign.search import Dimension, Point, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import Seconds, seconds
-from sims.errors import COMMAND_LINE, InputError, visible
-from sims.exports.tables import SUFFIXES
+from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.scenario.loader import split_override
-from sims.telling import about, amount_of, as_text, counted, grid
+from sims.telling import about, amount_of, counted, grid
 
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
@@ -135,7 +134,7 @@ class Kept:
 
 
 @define(repr=False)
-class Tuned:
+class Tuned(Answer):
     """The answer to a tuning: the best point, what is as good, and all that was tried. A notebook
     shows it, `print` prints it."""
 
@@ -230,28 +229,15 @@ class Tuned:
 
     # --- as a table ---------------------------------------------------------------------------
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each point, the best first: its settings, mean, runs and state."""
-        sign = -1 if self.gauge.higher_is_better else 1
-        order = list(State)
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a row for each point, the best first: its settings, mean, runs and state."""
+        sign, order = -1 if self.gauge.higher_is_better else 1, list(State)
         trials = self.search.trials.values()
-        for it in sorted(trials, key=lambda it: (order.index(it.state), it.mean)):
-            settings = dict(settings_at(self.search.dimensions, it.point))
-            about_it = {self.gauge.name: sign * it.mean, "runs": len(it.values)}
-            yield settings | about_it | {"state": it.state.value}
-
-    def frame(self) -> Any:
-        """Return a frame of polars with a row for each point that was tried."""
-        rows = list(self.rows())
-        return polars_or_error().DataFrame(rows, infer_schema_length=None, strict=False)
-
-    def write(self, path: Path) -> str:
-        """Write a picture of what was tried, or a table of it, as the suffix says; return a line
-        that tells so."""
-        if path.suffix not in SUFFIXES:
-            return f"picture  {self.plot(path)}"
-        write_frame(self.frame(), path)
-        return f"table    {path}: {counted(len(self.search.trials), 'row')}"
+        return [
+            dict(settings_at(self.search.dimensions, it.point))
+            | {self.gauge.name: sign * it.mean, "runs": len(it.values), "state": it.state.value}
+            for it in sorted(trials, key=lambda it: (order.index(it.state), it.mean))
+        ]
 
     def plot(self, path: str | Path) -> Path:
         """Draw what was tried, and return the picture's path.
@@ -272,20 +258,9 @@ class Tuned:
                 *(as_toml(row[key]) for key in keys),
                 *(row["state"], f"{row[self.gauge.name]:,.6g}", f"{row['runs']:,}"),
             )
-            for row in list(self.rows())[:SHOWN]
+            for row in self.rows()[:SHOWN]
         ]
         return grid([*keys, "verdict"], [f"mean {self.gauge.name}", "runs"], rows, title)
-
-    def __rich__(self) -> Any:
-        from rich.console import Group
-        from rich.text import Text
-
-        return Group(self.grid(), *(Text(visible(it)) for it in self.notes))
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    __repr__ = __str__
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
@@ -294,7 +269,7 @@ class Tuned:
             "best": names,
             "mean": {"mean": found.mean, "low": found.low, "high": found.high, "size": found.size},
             "as_good": self.search.region(self.best),
-            "tried": list(self.rows()),
+            "tried": self.rows(),
             "runs": self.runs,
             "sentence": self.sentence,
             "command": self.command,

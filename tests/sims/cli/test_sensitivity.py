@@ -107,3 +107,10 @@ def test_what_cannot_be_varied_is_refused_in_one_line(
     assert found.code == 2
     assert said in found.err
     assert found.err.count("\n") == 1
+
+
+def test_a_notebook_shows_the_table_and_its_sentences(shell: Shell) -> None:
+    found = holdfast.sensitivity("study.toml", ["faults.1.mtbf"], runs=2, seed=1)
+    shown = found._repr_html_()
+    assert "<td" in shown
+    assert "<p>Nothing shows that any of them matters" in shown
