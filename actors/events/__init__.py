@@ -241,6 +241,7 @@ VOCABULARY: tuple[type[Event], ...] = (
     HangDetected,
     MembersReleased,
     StandbysHeld,
+    StandbyJoined,
     StandbyLost,
     MemberReplaced,
     MembersJoined,

@@ -113,7 +113,7 @@ def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> s
         return ""
     value = as_toml(place[key])
     text = picture.labels.get(value, value)
-    return text if key == VARIANT else f"{picture.labels.get(key, key)} = {text}"
+    return text if key == VARIANT else f"{picture.labels.get(key) or axis_words(key, '')} = {text}"
 
 
 def _number(value: object, source: str, picture: PictureSection) -> float:

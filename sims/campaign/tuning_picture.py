@@ -13,6 +13,7 @@ from sims.errors import InputError
 from sims.intervals import LEVEL, Estimate
 from sims.plots.comparisons import draw_panels, draw_spreads
 from sims.plots.maps import Dot, draw_maps
+from sims.scenario.keys import axis_words
 from sims.telling import DAY, HOUR
 
 APART = 0.1
@@ -104,6 +105,6 @@ def _scale(it: Dimension) -> tuple[Callable[[Any], float], str]:
     """Return the function from a value to its place on an axis, and the axis' name with its
     unit."""
     if not it.timed:
-        return float, it.key
+        return float, axis_words(it.key, "")
     size, unit = next(((size, unit) for size, unit in UNITS if it.high >= 2 * size), UNITS[-1])
-    return lambda value: float(value) / size, f"{it.key}, {unit}"
+    return lambda value: float(value) / size, f"{axis_words(it.key, '')}, {unit}"
