@@ -62,6 +62,8 @@ class Pool:
     known."""
     speeds: list[float] = field(init=False, factory=list)
     """Speed of each worker; empty: all are 1."""
+    closed: Intervals = field(init=False, default=())
+    """Workers that are UP and free, and that the copy that starts now may not take."""
     _holders: array[int] = field(init=False, factory=lambda: array("q"))
     """Number, by worker, of the copy that holds it, or -1."""
 
@@ -89,9 +91,15 @@ class Pool:
         """Allocate `count` free workers to `copy` of job `index`, and up to `standbys` more, which
         are the last in the placement's order; return both (rules.md, P12)."""
         assert self.numbers is not None
-        more = min(standbys, self.free - count)
+        more = min(standbys, self.free + size_of(self.closed) - count)
         in_order = getattr(self.take, "in_order", None)
-        if in_order is not None and more:
+        if self.closed:
+            # A window takes a standby out, and nothing else: only members keep clear of it.
+            taken = self.take(self.numbers, count, (), index)
+            self.reopen()
+            rest = lowest if in_order is None and self.take is not compact else self.take
+            ready = rest(self.numbers, more, (), index) if more else ()
+        elif in_order is not None and more:
             chosen = in_order(self.numbers, count + more)
             taken, ready = (intervals_of(sorted(it)) for it in (chosen[:count], chosen[count:]))
             self.numbers.remove(taken)
@@ -209,6 +217,20 @@ class Pool:
         is expected back."""
         away, size = self.away.items(), self.size
         return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
+
+    def close(self, numbers: Intervals) -> None:
+        """Let no copy take these free workers as members until `reopen` (rules.md, M2)."""
+        assert self.numbers is not None
+        self.closed = numbers
+        self.free -= size_of(numbers)
+        self.numbers.remove(numbers)
+
+    def reopen(self) -> None:
+        """Let copies take all free workers again."""
+        assert self.numbers is not None
+        self.free += size_of(self.closed)
+        self.numbers.release(self.closed)
+        self.closed = ()
 
     # --- spares -------------------------------------------------------------------------------
 

@@ -91,6 +91,19 @@ class FaultsDescribed(Event):
 
 
 @frozen
+class MaintenancePlanned(Event):
+    """Records a window of maintenance, which everybody knows from the start: the owner takes these
+    workers DOWN; once for each window, at the start."""
+
+    start: Time
+    """Time at which the workers go DOWN."""
+    end: Time | None
+    """Time from which their owner has them UP again; None: never."""
+    workers: WorkerSet
+    """Numbers of the workers."""
+
+
+@frozen
 class FaultsReplayed(Event):
     """Faults are replayed from one window of a log of failures; once for each such law, at the
     start."""

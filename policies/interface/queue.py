@@ -13,6 +13,7 @@ from typing import Protocol, runtime_checkable
 from attrs import define, field, frozen
 
 from policies.interface.kinds import JobKind
+from policies.interface.maintenance import Maintenance
 from policies.maths.speedup import Profile
 
 
@@ -213,6 +214,15 @@ class BatchView(Protocol):
     @property
     def moved(self) -> bool:
         """Whether a worker has changed its state since the last decision."""
+
+    @property
+    def maintenance(self) -> Maintenance | None:
+        """Windows of maintenance; None where none is left. A start for which too few workers stay
+        UP is held back, whatever the strategy says."""
+
+    @property
+    def vacant(self) -> Sequence[Interval]:
+        """Numbers of the free processors, as intervals; empty where they are only counted."""
 
 
 @define(eq=False)

@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.maths.tolerance import ROUNDING
 from policies.queue.free_profile import Filling, FreeProfile, Kind, run_of_twins
+from policies.queue.windows import WindowedProfile
 
 Due = tuple[float, tuple[float, int], Queued, int]
 """A reservation: (start, sort key, queue entry, index of the job's kind)."""
@@ -81,7 +82,7 @@ def _moved(due: list[Due], at: int, time: float, most: int) -> int:
 class Places:
     """Keeps the reservations of all waiting jobs from one decision to the next."""
 
-    free_profile: FreeProfile
+    free_profile: FreeProfile | WindowedProfile
     due: list[Due] = field(factory=list)
     """The reservations, sorted by start."""
     kinds: list[Kind] = field(factory=list)
@@ -101,7 +102,9 @@ class Places:
         must be made anew.
         """
         free_profile, now = self.free_profile, view.now
-        if view.moved or free_profile.overdue:
+        if view.moved or view.maintenance is not None:
+            return None
+        if isinstance(free_profile, WindowedProfile) or free_profile.overdue:
             return None
         free_profile.advance(now)
         for end, _, processors, *_ in view.early:
@@ -199,5 +202,7 @@ class Conservative:
         return Decision(starts, memory=plan, promised=plan.new_promises)
 
 
-def _free_profile(view: BatchView) -> FreeProfile:
+def _free_profile(view: BatchView) -> FreeProfile | WindowedProfile:
+    if view.maintenance is not None:
+        return WindowedProfile.of(view)
     return FreeProfile.of(view.now, view.free, view.running)

@@ -11,6 +11,7 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import compress
+from typing import Protocol
 
 import numpy as np
 from attrs import define, field
@@ -200,6 +201,18 @@ class FreeProfile:
             self._all[step:end] += processors
 
 
+class Places(Protocol):
+    """Shows where jobs fit over time."""
+
+    times: list[float]
+
+    def earliest(
+        self, processors: int, held: float, since: float | None = None
+    ) -> tuple[int, int]: ...
+
+    def take(self, step: int, processors: int, held: float) -> None: ...
+
+
 Kind = tuple[int, float]
 """Kind of a job, (processors, held), on which its reservation depends."""
 
@@ -216,7 +229,7 @@ def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
 class Filling:
     """Makes reservations in a profile of free processors, job by job."""
 
-    free_profile: FreeProfile
+    free_profile: Places
     _since: dict[Kind, float] = field(factory=dict)
     """Time before which no job of this kind fits; reservations only reduce the room, so it never
     moves back."""
@@ -236,6 +249,7 @@ class Filling:
         """Reserve room from now on for as many jobs of this kind as fit, at most `most`, and return
         how many."""
         processors, held = kind
+        assert isinstance(self.free_profile, FreeProfile)
         count = min(most, self.free_profile.room(0, held) // processors)
         if count:
             self.free_profile.take(0, count * processors, held)

@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_twins
+from policies.queue.windows import WindowedProfile, fitting, planned, starting
 
 
 class Reading(enum.Enum):
@@ -62,6 +63,8 @@ class RList:
             raise ValueError(f"R-LIST makes 0 or more reservations, not {value}")
 
     def __call__(self, view: BatchView) -> Decision:
+        if view.maintenance is not None:
+            return self._around_windows(view)
         if self.reservations == 0:
             return Decision(greedy(view.queue, view.free, view.least))
         if self.reading is Reading.KEPT:
@@ -74,6 +77,13 @@ class RList:
         if self.reservations is None and view.free < view.least:
             return Decision()
         return _planned(view, self.reservations, counted)
+
+    def _around_windows(self, view: BatchView) -> Decision:
+        if self.reservations == 0:
+            return Decision(fitting(view, view.queue))
+        if self.reading is Reading.KEPT:
+            return _kept(view, self.reservations)
+        return planned(view, self.reservations, self.reading is Reading.FRESH)
 
 
 # --- one reservation: EASY, whose backfilling needs two numbers --------------------------------
@@ -174,7 +184,7 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 class _Round:
     """Collects the jobs that start and the reservations of one round of KEPT."""
 
-    free_profile: FreeProfile
+    free_profile: FreeProfile | WindowedProfile
     starts: list[Queued]
     promises: list[Reservation]
 
@@ -195,7 +205,11 @@ class _Round:
 def _kept(view: BatchView, most: int | None) -> Decision:
     earlier = view.reservations
     later = [promise for promise in earlier.values() if view.now < promise.start < inf]
-    free_profile = FreeProfile.of(view.now, view.free, view.running, later)
+    free_profile: FreeProfile | WindowedProfile
+    if view.maintenance is None:
+        free_profile = FreeProfile.of(view.now, view.free, view.running, later)
+    else:
+        free_profile = WindowedProfile.of(view, later)
     current = _Round(free_profile, [], list(later))
     for promise in earlier.values():
         # A reservation whose time has come while its processors are still in use (a job outlives
@@ -235,6 +249,8 @@ class InOrder:
     backfilling)."""
 
     def __call__(self, view: BatchView) -> Decision:
+        if view.maintenance is not None:
+            return Decision(fitting(view, view.queue, skips=False))
         return Decision(until_misfit(view.queue, view.free))
 
 
@@ -256,7 +272,9 @@ class Shelves:
         if view.busy:
             return Decision(self._fill(view), shelf_end=view.shelf_end)
         fits = greedy if self.backfilling else until_misfit
-        starts = fits(view.queue, view.free)
+        starts = starting(view, view.queue, self.backfilling)
+        if starts is None:
+            starts = fits(view.queue, view.free)
         if not starts:
             return Decision()
         return Decision(starts, shelf_end=view.now + max(waiting.held for waiting in starts))
@@ -268,4 +286,5 @@ class Shelves:
         ending = [waiting for waiting in view.failed if view.now + waiting.held <= end]
         # They restart on their own processors, unless one of these failed and the shelf leaves no
         # other.
-        return greedy(ending, view.free)
+        around = starting(view, ending, skips=True)
+        return greedy(ending, view.free) if around is None else around

@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, runs, storage
+from sims.audit import copies, link, machine, runs, storage, windows
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -140,6 +140,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
         lambda: storage.close(w),
         w.decider.close,
         lambda: machine.close(w),
+        lambda: windows.close(w),
         w.decider.clear,
     ]
     yield event, (None,)
@@ -152,7 +153,7 @@ def describe(w: World, event: Event) -> Script:
     framed(early and place >= w.place, "it comes too late")
     w.place = place
     amounts(event)
-    _know(w, event)
+    PLATFORM.get(type(event), _know)(w, event)
     if isinstance(event, ONCE):
         w.heads.add(type(event))
     yield event, 0
@@ -167,10 +168,6 @@ def _know(w: World, event: Event) -> None:
         case e.LinkDescribed(channels=channels, order=order):
             possible(channels >= 1, f"{channels} channels")
             w.service = Service(channels, order)
-        case e.PlatformDescribed():
-            machine.platform(w, event)
-        case e.StorageDescribed():
-            storage.describe(w, event)
         case e.WorkerRented(worker=worker) | e.WorkerPriced(worker=worker):
             # One line for each worker, in the order of their numbers.
             last, w.priced[type(event)] = w.priced.get(type(event), -1), worker
@@ -318,13 +315,25 @@ def no_effect(w: World, event: Event) -> Script:
     yield event, range(w.seq)
 
 
+PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
+    e.PlatformDescribed: machine.platform,
+    e.MaintenancePlanned: windows.describe,
+    e.StorageDescribed: storage.describe,
+}
+"""What stores the facts of a line of the head that is about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
     e.StorageDescribed,
 )
 DESCRIBED = (
     *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
-    *(e.PlatformDescribed, e.ChainsBelieved, e.PackDescribed, e.LinkDescribed),
+    *(
+        e.PlatformDescribed,
+        e.MaintenancePlanned,
+        e.ChainsBelieved,
+        e.PackDescribed,
+        e.LinkDescribed,
+    ),
     *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed),
     *(e.FaultsReplayed, e.StorageDescribed),
 )

@@ -17,7 +17,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import link, machine, parts, rules, runs
+from sims.audit import link, machine, parts, rules, runs, windows
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
@@ -82,6 +82,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
+    possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
     if until is not None:
         worker.detection = machine.detection(w, event)
         # A downtime of 0 is possible only where faults are detected late.

@@ -61,6 +61,9 @@ class Decider:
     def spares_described(self) -> None:
         """Note that the platform has spares, on which no job starts (rules.md, P10)."""
 
+    def windows_described(self) -> None:
+        """Note that the platform has windows of maintenance (rules.md, M2)."""
+
     # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:

@@ -21,12 +21,13 @@ from actors.events import (
 )
 from actors.runtime import Event
 from policies.interface.kinds import JobKind
+from sims.audit import windows
 from sims.audit.deciding import Decider
 from sims.audit.facts import Copy, Job
 from sims.audit.law import Causes, allowed, comes, same
 from sims.audit.promises import Promises, rule_of
 from sims.audit.turns import Script
-from sims.audit.workers import Spans, extent, joined, numbers
+from sims.audit.workers import Free, Spans, extent, joined, meet, numbers
 from sims.audit.world import Handler, World
 
 INSTANT = 1 + 1e-12
@@ -34,6 +35,10 @@ GREEDY = "R-LIST-0", "greedy"
 """Policies that start every job that fits."""
 SHELVES = "R-SHELF-B", "R-SHELFFILL-B"
 """Policies that start every job that fits if no job runs."""
+
+
+Rule = Callable[[World, int, Spans], Spans]
+"""Chooses the workers of a start from the free ones."""
 
 
 @define(eq=False)
@@ -84,6 +89,10 @@ class Queue(Decider):
     """Reservations that jobs which start at this instant had."""
     ready: Spans = ()
     """Standbys that the copy that starts now gets, by nodes."""
+    apart: bool = False
+    """Whether windows close workers to the members of the copy that starts now."""
+    unsure: bool = False
+    """Whether the log does not say which workers those are."""
     published: Promises | None = None
     """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
     batches."""
@@ -113,6 +122,9 @@ class Queue(Decider):
         self.due, self.triggers_before = None, -1
         self.fulfilled.clear()
 
+    def windows_described(self) -> None:
+        self.published = None  # places beside windows are not derived
+
     # --- notifications ---------------------------------------------------------------------------
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
@@ -130,7 +142,7 @@ class Queue(Decider):
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
-        rule = RULES.get(self.settings.get("placement", "lowest"))
+        rule = self._around_windows(copy, event)
         if rule is not None and w.free.count >= size:
             more = min(job.standbys, w.free.count - size)
             former = () if job.copies or job.standbys else self.former.get(job.name, ())
@@ -168,9 +180,39 @@ class Queue(Decider):
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
+    def _around_windows(self, copy: Copy, event: RunStarted) -> Rule | None:
+        """Check that no window takes the copy's workers before its believed end; return the rule by
+        which its placement is still to be checked."""
+        rule = RULES.get(self.settings.get("placement", "lowest"))
+        if not self.w.windows:
+            return rule
+        known = "estimates" not in self.settings and copy.job.tasks is None
+        shut = windows.shut(self.w, copy, event, known)
+        allowed(not meet(shut or (), copy.spans), "{} are taken before its end", shut)
+        self.unsure = shut is None
+        self.apart = shut is None or self._shuts(shut, copy, rule)
+        return None if self.apart else rule
+
+    def _shuts(self, shut: Spans, copy: Copy, rule: Rule | None) -> bool:
+        """Return whether windows close free workers to this copy; its placement is checked among
+        the others."""
+        closed = [n for n in numbers(self.w.free.spans) if meet(shut, (n, n + 1))]
+        if closed and rule is not None:
+            whole = self.w.free
+            self.w.free = Free(whole.spans, whole.count)
+            self.w.free.take(joined(closed))
+            job = copy.job
+            former = () if job.copies or job.standbys else self.former.get(job.name, ())
+            due = rule(self.w, copy.full, former)
+            self.w.free = whole
+            allowed(due == copy.spans, "{} gets {}, not {}", copy.job.name, due, copy.spans)
+        return bool(closed)
+
     def standbys(self, copy: Copy, wanted: int) -> Spans | None:
         placement = self.settings.get("placement", "lowest")
-        if placement == "nodes":
+        if self.unsure:
+            return None
+        if placement == "nodes" and not self.apart:
             return self.ready
         rule = RULES.get(placement)
         return None if rule is None else rule(self.w, wanted, ())
@@ -241,6 +283,8 @@ class Queue(Decider):
     def _decided(self) -> None:
         """Check that no waiting job fits; if all workers are free, every job would."""
         w, count = self.w, self.w.free.count
+        if windows.to_come(w):
+            return  # which of the free workers a waiting job may use, the log does not say
         if w.head.policy in GREEDY or (w.head.policy in SHELVES and not self.running):
             while self.idle and self.idle[-1][1] <= count:
                 self.idle.pop()
@@ -331,7 +375,7 @@ def _by_node(w: World, wanted: int) -> list[int]:
     return taken + min(enough, key=len, default=[*chain(*others)])[:left]
 
 
-RULES: dict[str, Callable[[World, int, Spans], Spans]] = {
+RULES: dict[str, Rule] = {
     "lowest": lambda w, wanted, _: w.free.lowest(wanted),
     "compact": compact,
     "nodes": nodes,

@@ -89,6 +89,10 @@ class World(Turns):
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
     platform: PlatformDescribed = ALIKE
+    windows: list[tuple[float, float, Spans]] = Factory(list)
+    """Windows of maintenance: from, to, and the workers."""
+    begin: list[tuple[float, float, Spans]] = Factory(list)
+    """Those that have not begun."""
     late: bool = False
     """Whether faults are detected late."""
     joined: float = -1

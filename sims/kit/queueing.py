@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
@@ -15,7 +15,7 @@ from actors.deciders.queue.checks import (
     CheckedStrategy,
 )
 from policies.interface.kinds import JobKind
-from policies.interface.queue import BatchJob, Decision, Moment, Queued, Reservation, Run
+from policies.interface.queue import BatchJob, Decision, Interval, Moment, Queued, Reservation, Run
 from policies.maths.speedup import Profile, Rigid, Table, amdahl
 from sims.kit import AskedCase
 
@@ -37,6 +37,8 @@ class View:
     failed: list[Queued] = field(factory=list)
     shelf_end: float | None = None
     reservations: Mapping[int, Reservation] = field(factory=dict)
+    maintenance: None = None
+    vacant: Sequence[Interval] = ()
 
     @property
     def busy(self) -> bool:

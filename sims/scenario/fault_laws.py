@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import math
-import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,10 +14,11 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from actors.events import Age
 from actors.hazards import Faults, exponential_faults, weibull_faults
-from actors.intervals import Intervals, members, spans_in
+from actors.intervals import members
 from policies.maths.renewals import expected_renewals
 from sims.durations import YEAR
 from sims.errors import InputError, unfit
+from sims.scenario.units import Units, intervals_in
 from sims.tables import Section
 from sims.tables.fields import FINITE, Accepts, Duration, Time
 
@@ -44,14 +44,6 @@ Shape = Annotated[
 
 
 Share = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
-UNITS = re.compile(r"\s*\d{1,9}(-\d{1,9})?([\s,]+\d{1,9}(-\d{1,9})?)*\s*")
-Units = Annotated[
-    str,
-    Accepts(
-        'numbers and ranges, such as "0-15, 40"',
-        check=lambda text: UNITS.fullmatch(text) is not None,
-    ),
-]
 Outcome = Annotated[int, Field(ge=0, le=1)]
 Spread = Annotated[
     Annotated[float, Field(ge=0, le=1)] | tuple[Outcome, ...],
@@ -299,7 +291,7 @@ class OfSome(FaultFields):
             problem = "are of the calendar, and the law's clock is not"
             raise InputError("", "strikes", problem, "a law of its own, of kind list")
         last = -1
-        for first, end in _intervals(self.units or ""):
+        for first, end in intervals_in(self.units or ""):
             if not last < first <= end:
                 accepted = "ranges that rise and do not overlap"
                 raise InputError("", "units", f"{self.units!r} is not accepted", accepted)
@@ -312,7 +304,7 @@ class OfSome(FaultFields):
         where `units` names one that does not exist.
         """
         if self.units is not None:
-            intervals = _intervals(self.units)
+            intervals = intervals_in(self.units)
             if intervals[-1][1] >= total:
                 raise unfit("faults.units", repr(self.units), f"{self.of.value} 0 to {total - 1}")
             return members(intervals)
@@ -324,7 +316,7 @@ class OfSome(FaultFields):
     def part(self, total: int) -> float:
         """Return the part of `total` units that the law is of."""
         if self.units is not None:
-            return sum(last - first + 1 for first, last in _intervals(self.units)) / total
+            return sum(last - first + 1 for first, last in intervals_in(self.units)) / total
         return 1 if self.share is None else self.share
 
 
@@ -355,11 +347,6 @@ def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], floa
 def rounded(number: float) -> int:
     """Return the nearest whole number, of two equally near ones the larger."""
     return math.floor(number + 0.5)
-
-
-def _intervals(units: str) -> Intervals:
-    """Return the intervals that a text such as `0-15, 40` names, in order."""
-    return tuple(sorted(spans_in(units.replace(",", " "))))
 
 
 class ExponentialFaults(OfSome):

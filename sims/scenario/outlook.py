@@ -29,12 +29,14 @@ Planned = tuple[Submission, Rules]
 
 
 def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
-    """Yield the lines of `check` on checkpoints, periods, the master's channels and the storage.
+    """Yield the lines of `check` on maintenance, checkpoints, periods, the master's channels and
+    the storage.
 
     A pack has none: its decider chooses and changes the jobs' sizes.
     """
     if scenario.decider is DeciderKind.PACK:
         return
+    yield from _maintenance_lines(scenario)
     planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
     yield from _checkpoint_lines(scenario, planned)
     for submission, rules in planned[:1]:
@@ -43,6 +45,15 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
         yield from _channel_lines(scenario, submissions, planned)
     if scenario.storage is not None:
         yield from _storage_lines(scenario, scenario.storage, submissions, planned)
+
+
+def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
+    platform, unit = scenario.full_platform, scenario.times.value
+    for section in platform.pool.maintenance:
+        (start, end), workers = section.span, len(section.workers(platform.size))
+        until = "for good" if end == inf else f"for {about(end - start, unit)}"
+        taken = f"{counted(workers, 'worker')} DOWN from {about(start, unit)} on"
+        yield f"  maintenance {taken}, {until}"
 
 
 def _saves(submission: Submission) -> bool:

@@ -47,6 +47,8 @@ class Platform:
     reclaims: Mapping[int, Spans] = field(factory=dict)
     """Maps a worker to the spans in which its owner takes it back, in addition to its
     availability."""
+    windows: Mapping[int, Spans] = field(factory=dict)
+    """Maps a worker to its windows of maintenance, in which its owner takes it DOWN."""
 
     @classmethod
     def of(
@@ -77,7 +79,11 @@ class Platform:
                 accepted = f"a worker from 0 to {bare.size - 1}"
                 raise unfit("reclaims", f"there is no worker {worker!r}", accepted)
             spans[worker].append((start, end))
-        return evolve(bare, reclaims=dict(spans))
+        windows = defaultdict[int, list[tuple[float, float]]](list)
+        for section in pool.maintenance:
+            for worker in section.workers(bare.size):
+                windows[worker].append(section.span)
+        return evolve(bare, reclaims=dict(spans), windows=dict(windows))
 
     @property
     def size(self) -> int:
@@ -132,7 +138,7 @@ class Platform:
     @property
     def owned(self) -> bool:
         """Whether an owner may take a worker away."""
-        return bool(self.reclaims) or any(not it.unowned for it in self.sections)
+        return bool(self.reclaims or self.windows) or any(not it.unowned for it in self.sections)
 
     @cached_property
     def plain(self) -> bool:
@@ -173,7 +179,8 @@ class Platform:
     def alive(self, worker: int) -> bool:
         """Return whether the worker has an owner, or may have another speed than 1."""
         own = self[worker]
-        return not own.unowned or own.varies or worker in self.reclaims
+        theirs = worker in self.reclaims or worker in self.windows
+        return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
         """Yield (time, state) that the worker's owner gives it from time 0 on.
@@ -181,9 +188,11 @@ class Platform:
         Within a reclaim the state is RECLAIMED unless it is DOWN (rules.md, W1).
         """
         changes = self[worker].availability.changes(rng)
-        if worker not in self.reclaims:
-            return changes
-        return _with_reclaims(changes, self.reclaims[worker])
+        if worker in self.reclaims:
+            changes = _within(changes, self.reclaims[worker], WorkerState.RECLAIMED)
+        if worker in self.windows:
+            changes = _within(changes, self.windows[worker], WorkerState.DOWN)
+        return changes
 
     def refuse_mixed(self) -> None:
         """Raise InputError where the slots of two traces differ in length."""
@@ -224,11 +233,12 @@ class Platform:
             ) from None
 
 
-def _with_reclaims(changes: Iterator[Change], spans: Spans) -> Iterator[Change]:
-    bounds = sorted({time for span in spans for time in span if time > 0})
+def _within(changes: Iterator[Change], spans: Spans, lies: WorkerState) -> Iterator[Change]:
+    """Yield the changes with the state `lies` in these spans, unless the worker is DOWN."""
+    bounds = sorted({time for span in spans for time in span if 0 < time < inf})
     for time, state in cut(changes, bounds):
         within = any(start <= time < end for start, end in spans)
-        yield time, WorkerState.RECLAIMED if within and state is WorkerState.UP else state
+        yield time, lies if within and state is not WorkerState.DOWN else state
 
 
 def _placed(section: AnyWorker, about: tuple[bool, float, Path]) -> AnyWorker:

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from actors.decisions import ours
+from actors.intervals import members
 from actors.runtime import stream
 from policies.maths.gains import ConstantGain, FrozenTwoPoint, Gain, tabulated_gain
 from policies.maths.speeds import (
@@ -26,11 +27,23 @@ from policies.maths.speeds import (
     TwoPointSlots,
     UniformSlots,
 )
+from sims.errors import InputError, unfit
 from sims.scenario.availability import AlwaysUp, Markov
 from sims.scenario.own_code import own, running
 from sims.scenario.trace_files import Availability
+from sims.scenario.units import Units, intervals_in
 from sims.tables import Held, OneOf, Section
-from sims.tables.fields import Accepts, Count, Duration, Natural, NotNegative, Positive, Timed
+from sims.tables.fields import (
+    Accepts,
+    Count,
+    Duration,
+    DurationOrInf,
+    Natural,
+    NotNegative,
+    Positive,
+    Time,
+    Timed,
+)
 
 MOST = 2**53
 """Largest number of workers, because allotments are computed in doubles, which count no further."""
@@ -225,6 +238,38 @@ class WorkerFields(Section):
         return process_of(self.speed, folder).path(rng)
 
 
+class WindowSection(Section):
+    """`[[platform.maintenance]]`: a window of maintenance, in which an owner takes workers DOWN,
+    and which everybody knows from the start."""
+
+    __annotations__["from"] = Time  # no name of Python's, but the key of a file
+    locals()["from"] = Field(description="Time at which the workers go DOWN.")
+    to: DurationOrInf
+    """Time from which their owner has them UP again; inf: never."""
+    units: Units
+    """Numbers of the workers, such as `"0-15, 40"`."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """The window, [from, to)."""
+        return getattr(self, "from"), self.to
+
+    def check(self) -> None:
+        start, end = self.span
+        if end <= start:
+            raise InputError(
+                "", "to", f"{end!r} is not after {start!r}", "a later time than `from`"
+            )
+
+    def workers(self, size: int) -> tuple[int, ...]:
+        """Return the workers of the window. Raises InputError for one that does not exist."""
+        found = members(intervals_in(self.units))
+        if found[-1] >= size:
+            accepted = f"workers 0 to {size - 1}"
+            raise unfit("platform.maintenance.units", f"{self.units!r} is not accepted", accepted)
+        return found
+
+
 class PlatformSection(WorkerFields):
     """`[platform]`: identical workers, numbered from 0."""
 
@@ -238,6 +283,9 @@ class PlatformSection(WorkerFields):
     spares: Natural = 0
     """Number of spares: the last workers, which start no job; under `protection.replace_after` they
     replace members that are away."""
+    maintenance: tuple[WindowSection, ...] = ()
+    """Windows of maintenance: a queue starts jobs only on workers that stay UP to their expected
+    ends."""
     multitasking: bool = True
     """Whether a worker may run several copies at once, where a policy shares workers
     (redundancy17)."""

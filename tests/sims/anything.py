@@ -402,6 +402,22 @@ def ready(seed: int) -> Table:
     return table  # type: ignore[no-any-return]
 
 
+def maintained(seed: int) -> Table:
+    """Jobs in a queue around windows of maintenance, over any of the others with a queue."""
+    rng = default_rng([seed, 41])
+    table = one(rng, queue, believed, preempted, ready)(seed)
+    if "recent" in table["policy"].values() or "tasks" in str(table["job"]):
+        table = queue(seed)
+    windows = []
+    for _ in range(rng.integers(1, 4)):
+        start = float(rng.choice([0, 1.5, 4, 10, 20]))
+        long = float(rng.choice([0.5, 3, 8, 40]))
+        windows.append({"from": start, "to": start + long, "units": one(rng, "0", "1", "0-1")})
+    table.setdefault("platform", {})["maintenance"] = windows
+    table["job"]["cap"] = 500
+    return table  # type: ignore[no-any-return]
+
+
 def stored(seed: int) -> Table:
     """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
     rng = default_rng([seed, 33])
@@ -432,6 +448,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "fleet": fleet,
     "stored": stored,
     "ready": ready,
+    "maintained": maintained,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

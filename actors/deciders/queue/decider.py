@@ -15,12 +15,13 @@ from actors.deciders.queue.promises import Promises
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
-from actors.intervals import Intervals, size_of
+from actors.intervals import Intervals, intervals_of, members, size_of
 from actors.messages import CopyOver, Decide
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
 from policies.availability import WorkerState
+from policies.interface.maintenance import Maintenance
 from policies.interface.queue import (
     BatchJob,
     BatchPolicy,
@@ -82,6 +83,8 @@ class QueueDecider(Decider):
     copied: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Maps the index of a running job that may have several copies to its queue entry and the
     number of its copies."""
+    maintenance: Maintenance | None = None
+    """Windows of maintenance; None: there are none."""
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -166,6 +169,8 @@ class QueueDecider(Decider):
         # Without an arrival too: an empty queue may let the next batch open.
         if self.arrived or not state.queue:
             self._admit()
+        if self.maintenance is not None:
+            state.maintenance = self.maintenance if self.maintenance.left(state.now) else None
         decision = self.policy.strategy(state)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
@@ -219,7 +224,41 @@ class QueueDecider(Decider):
             self.promises.open(ShelfOpened, end, len(starts))
 
     def _start(self, decision: Decision, cause: int) -> None:
-        state, scheduler, now = self.state, self.scheduler, self.state.loop.now
+        if self.state.maintenance is not None:
+            self._start_around(self.state.maintenance, decision, cause)
+            return
+        self._start_all(decision, cause)
+
+    def _start_around(self, windows: Maintenance, decision: Decision, cause: int) -> None:
+        """Start jobs on workers that stay UP to their ends only; where too few of them are left, as
+        a placement chose otherwise than the strategy thought, decide anew (M2)."""
+        pool, begun = self.scheduler.pool, False
+        for waiting in decision.starts:
+            shut = self._closed(windows, waiting)
+            pool.close(shut)
+            if waiting.processors <= pool.free:
+                self._start_all(evolve(decision, starts=(waiting,)), cause)
+                begun = True
+            elif begun:
+                self.scheduler.decide_soon(cause)
+            pool.reopen()
+
+    def _closed(self, windows: Maintenance, waiting: Queued) -> Intervals:
+        """Return the free workers that a window takes before this job's end."""
+        may = windows.open_to(waiting.processors, waiting.held, self.scheduler.now)
+        free = members(self.state.vacant)
+        return intervals_of(n for n in free if not may[windows.group_of[n]])
+
+    def _believed_end(self, held: float, numbers: Intervals) -> float:
+        """Return the expected end of a run that starts now on these workers: it ends sooner if a
+        window takes one of them."""
+        now, windows = self.scheduler.now, self.state.maintenance
+        if windows is None:
+            return now + held
+        return min(now + held, windows.next_from(members(numbers), now))
+
+    def _start_all(self, decision: Decision, cause: int) -> None:
+        state, scheduler = self.state, self.scheduler
         start, first = scheduler.start_some, decision.starts[0]
         logged = scheduler.tracker is not None
         for waiting in decision.starts:
@@ -230,7 +269,8 @@ class QueueDecider(Decider):
             copy, numbers = start(index, processors, cause, former, why, standbys)
             if standbys:
                 processors = size_of(numbers)
-            run = now + waiting.held, index, processors, waiting, numbers, copy
+            end = self._believed_end(waiting.held, numbers)
+            run = end, index, processors, waiting, numbers, copy
             state.runs[copy] = run
             if self.memory is not None:
                 self.memory.started(run)
@@ -245,16 +285,22 @@ class QueueDecider(Decider):
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
-            end = self.scheduler.now + waiting.held
             index, processors = waiting.key[1], waiting.processors
+            windows = self.state.maintenance
+            shut = () if windows is None else self._closed(windows, waiting)
+            if shut:
+                pool.close(shut)
             while count < self.most[index] and processors <= pool.free:
                 standbys = waiting.job.standbys
                 copy, numbers = start(index, processors, cause, (), why, standbys)
                 held = size_of(numbers) if standbys else processors
+                end = self._believed_end(waiting.held, numbers)
                 runs[copy] = run = end, index, held, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1
+            if shut:
+                pool.reopen()
             self.copied[index] = waiting, count
 
     def _keep(self, decision: Decision, cause: int) -> None:

@@ -6,15 +6,17 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
+from functools import reduce
 from itertools import islice
 from math import inf
 from operator import attrgetter, itemgetter
 
 from attrs import Factory, define, frozen
 
-from actors.intervals import Intervals, among
+from actors.intervals import Intervals, among, members, merged, without
 from actors.pool import Pool
 from actors.runtime import VirtualTimeLoop
+from policies.interface.maintenance import Maintenance
 from policies.interface.queue import BatchView, Decision, Queued, Reservation, Run
 
 
@@ -46,6 +48,7 @@ class QueueState:
     _sorted: tuple[int, int] = (0, -1)
     """Number of runs in `_by_end` and the latest copy, by which a change is recognised: a copy's
     number is not used again."""
+    maintenance: Maintenance | None = None
     former: dict[int, Intervals] = Factory(dict)
     """Maps a job's index to the workers of its copies that ended at this instant."""
 
@@ -56,6 +59,11 @@ class QueueState:
     @property
     def free(self) -> int:
         return self.pool.free
+
+    @property
+    def vacant(self) -> Intervals:
+        numbers = self.pool.numbers
+        return () if numbers is None else numbers.intervals()
 
     @property
     def busy(self) -> bool:
@@ -230,12 +238,14 @@ class ViewWithout:
     running: Sequence[Run]
     memory: object
     early: Sequence[Run]
+    vacant: Intervals
     now: float
     processors: int
     shelf_end: float | None
     reservations: Mapping[int, Reservation]
     resumable: Collection[int]
     moved: bool
+    maintenance: Maintenance | None
 
     @property
     def busy(self) -> bool:
@@ -260,6 +270,8 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
     for waiting in back.values():
         insort(queue, waiting, key=_key)
     free = view.free + sum(run[2] for run in gone) - len(absent)
+    away = [n for one in absent for n in members(one[4])]
+    vacant = reduce(merged, [without(run[4], away) for run in gone], tuple(view.vacant))
     return ViewWithout(
         *(view, queue, free, min(waiting.processors for waiting in queue)),
         [*view.failed, *back.values()],
@@ -268,8 +280,11 @@ def view_without(view: BatchView, gone: Sequence[Run]) -> BatchView:
         # the same objects.
         deepcopy(view.memory, {id(waiting): waiting for waiting in queue}),
         [*view.early, *(run for run in gone if run[0] > view.now)],
+        vacant,
         *_same(view),
     )
 
 
-_same = attrgetter("now", "processors", "shelf_end", "reservations", "resumable", "moved")
+_same = attrgetter(
+    *("now", "processors", "shelf_end", "reservations", "resumable", "moved", "maintenance")
+)

@@ -25,6 +25,7 @@ from actors.events import (
     FaultsFitted,
     FaultsReplayed,
     LinkDescribed,
+    MaintenancePlanned,
     PlatformDescribed,
     RunStarted,
     WorkerPriced,
@@ -95,6 +96,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
         scenario = with_mtbf(scenario)
     if scenario.decider is not DeciderKind.QUEUE:
         _refuse_standbys(scenario)
+        _refuse_maintenance(scenario)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
@@ -130,6 +132,15 @@ def _refuse_standbys(scenario: Scenario) -> None:
                 "any between two runs",
                 "a queue's policy, such as FCFS or EASY, or no standbys",
             )
+
+
+def _refuse_maintenance(scenario: Scenario) -> None:
+    if scenario.full_platform.windows:
+        raise unfit(
+            "platform.maintenance",
+            f"{scenario.policy_name} plans no starts, so that it cannot keep jobs out of windows",
+            "a queue's policy, such as FCFS or EASY, or the same times as `availability`",
+        )
 
 
 def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
@@ -184,6 +195,10 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
     if platform.node > 1 or spares or any(detections):
         delays = detections if any(detections) else ()
         system.describe(PlatformDescribed, platform.node, spares, delays)
+    for section in platform.pool.maintenance:
+        start, end = section.span
+        workers = text(intervals_of(section.workers(platform.size)))
+        system.describe(MaintenancePlanned, start, None if isinf(end) else end, workers)
 
 
 def _spawn_platform(

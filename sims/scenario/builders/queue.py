@@ -15,6 +15,7 @@ from actors.runtime import stream
 from actors.scheduler import Scheduler
 from policies.interface import Enrolment
 from policies.interface.kinds import JobKind
+from policies.interface.maintenance import Maintenance
 from policies.interface.queue import (
     Allocation,
     BatchAllocation,
@@ -50,12 +51,16 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     images = frozenset(
         it.job.index for it in jobs.submissions if it.protection.kind is ProtectionKind.IMAGES
     )
-    policy = _policy(scenario, jobs)
+    policy, platform, windows = _policy(scenario, jobs), scenario.full_platform, None
+    if platform.windows:
+        own = [platform.windows.get(worker, ()) for worker in range(platform.able)]
+        windows = Maintenance.of(own)
     return QueueDecider(
         *(policy, jobs.copies),
         standbys=standbys,
         estimates=_estimates(scenario),
         resumable=images,
+        maintenance=windows,
     )
 
 

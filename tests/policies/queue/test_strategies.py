@@ -21,6 +21,8 @@ class View:
     shelf_end: float | None = None
     reservations: dict[int, Reservation] = field(factory=dict)
     down: int = 0
+    maintenance: None = None
+    vacant: tuple[()] = ()
 
     @property
     def busy(self) -> bool:

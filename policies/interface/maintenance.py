@@ -1,0 +1,81 @@
+"""Describes the windows of maintenance, in which owners take workers DOWN, and which everybody
+knows from the start (rules.md, M2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import inf
+
+from attrs import field, frozen
+
+from policies.maths.tolerance import ROUNDING
+
+Window = tuple[float, float]
+"""A span [from, to) of time; `to` may be inf."""
+Group = tuple[Window, ...]
+"""Windows that some workers share, sorted."""
+
+
+def closed(group: Group, start: float, end: float) -> bool:
+    """Return whether one of these windows covers `start`, or begins after it and before `end`."""
+    return any(_lies(window, start, end) for window in group)
+
+
+def _lies(window: Window, start: float, end: float) -> bool:
+    begin, over = window
+    return begin < end * (1 - ROUNDING) and over > start * (1 + ROUNDING)
+
+
+@frozen(eq=False)
+class Maintenance:
+    """The windows of all workers. Workers with the same windows are one group."""
+
+    groups: tuple[Group, ...]
+    group_of: Sequence[int]
+    """Group of each worker without spares, by number."""
+    sizes: tuple[int, ...] = field(init=False)
+    """Number of workers of each group."""
+
+    def __attrs_post_init__(self) -> None:
+        counts = [0] * len(self.groups)
+        for group in self.group_of:
+            counts[group] += 1
+        object.__setattr__(self, "sizes", tuple(counts))
+
+    @classmethod
+    def of(cls, windows: Sequence[Sequence[Window]]) -> Maintenance:
+        """Return the windows of workers 0, 1, ..., given those of each."""
+        known: dict[Group, int] = {}
+        own = [known.setdefault(tuple(sorted(them)), len(known)) for them in windows]
+        return cls(tuple(known), own)
+
+    def left(self, now: float) -> bool:
+        """Return whether a window is still to come, or under way."""
+        return any(over > now for group in self.groups for _, over in group)
+
+    def never_fits(self, processors: int, held: float) -> bool:
+        """Return whether the windows leave a job of this size no place at any time; it then starts
+        as if there were none."""
+        pairs = zip(self.groups, self.sizes, strict=True)
+        lasting = sum(size for group, size in pairs if not any(over == inf for _, over in group))
+        return held == inf or processors > lasting
+
+    def open_to(self, processors: int, held: float, start: float) -> list[bool]:
+        """Return, for each group, whether a job of this size that starts at `start` may use its
+        workers: none of them is taken before the job's end."""
+        if self.never_fits(processors, held):
+            return [True] * len(self.groups)
+        return [not closed(group, start, start + held) for group in self.groups]
+
+    def next_from(self, workers: Iterable[int], start: float) -> float:
+        """Return the first time after `start` at which one of these workers is taken; inf: none
+        is."""
+        groups = {self.group_of[worker] for worker in workers if worker < len(self.group_of)}
+        times = (begin for group in groups for begin, _ in self.groups[group] if begin > start)
+        return min(times, default=inf)
+
+    def back(self, worker: int, now: float, otherwise: float) -> float:
+        """Return the time at which an absent worker is expected back: the end of the window that
+        covers it, else `otherwise`."""
+        group = self.groups[self.group_of[worker]]
+        return max((over for begin, over in group if begin <= now < over), default=otherwise)

@@ -1,0 +1,168 @@
+"""Plans a queue around windows of maintenance (rules.md, M2).
+
+Workers that share their windows are a group; of each group the profile counts the free workers over
+time. A job uses workers of the groups that no window closes to it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+
+import numpy as np
+from attrs import define
+from numpy.typing import NDArray
+
+from policies.interface.maintenance import Maintenance
+from policies.interface.queue import BatchView, Decision, Queued, Reservation
+
+Change = tuple[float, int, int]
+"""A time, a group, and the number of workers of it that become free then."""
+
+
+@define(eq=False)
+class WindowedProfile:
+    """Counts the free workers of each group over time: counts[g, i] over [times[i], times[i+1]).
+    Windows are not counted as used: `room` looks at them."""
+
+    times: list[float]
+    counts: NDArray[np.int64]
+    maintenance: Maintenance
+    vacant: list[int]
+    """Groups of the workers that are free now, by number."""
+
+    overdue = True
+    """Whether it has to be made anew at the next decision."""
+
+    @classmethod
+    def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> WindowedProfile:
+        """Return the profile of this instant, from which `promises` take their workers."""
+        now, maintenance = view.now, view.maintenance
+        assert maintenance is not None
+        group_of = maintenance.group_of
+        vacant = [group_of[n] for first, last in view.vacant for n in range(first, last + 1)]
+        changes = sorted(_changes(view, maintenance))
+        free = np.zeros((len(maintenance.groups), 1), dtype=np.int64)
+        for group in vacant:
+            free[group] += 1
+        times, columns = [now], [free]
+        for time, group, count in changes:
+            # The first column is what is free right now: a run that outlives its estimate is
+            # expected to end at any moment, but its workers cannot be used before it does.
+            if len(times) == 1 or time > times[-1]:
+                times.append(max(time, now))
+                columns.append(columns[-1].copy())
+            columns[-1][group] += count
+        profile = cls(times, np.hstack(columns), maintenance, vacant)
+        for promise in promises:
+            waiting = promise.waiting
+            step = profile._break(promise.start, 0)
+            profile.take(step, waiting.processors, waiting.held)
+        return profile
+
+    def fits(self, step: int, processors: int, held: float) -> bool:
+        """Return whether a job of this size can start at times[step]."""
+        return self._chosen(step, processors, held) is not None
+
+    def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
+        """Return the first step, beginning at `since` or later, at which a job of this size can
+        start, and its number of processors."""
+        first = 0 if since is None else bisect_left(self.times, since)
+        steps = range(first, len(self.times))
+        found = (step for step in steps if self.fits(step, processors, held))
+        return next(found, len(self.times) - 1), processors
+
+    def take(self, step: int, processors: int, held: float) -> None:
+        """Reserve `processors` for a duration `held` from times[step] on."""
+        chosen = self._chosen(step, processors, held)
+        if chosen is None:  # no time is known from which it fits
+            chosen = np.zeros(len(self.counts), dtype=np.int64)
+        end = self._break(self.times[step] + held, step)
+        self.counts[:, step:end] -= chosen[:, None]
+        if step == 0:
+            for group, count in enumerate(chosen.tolist()):
+                for _ in range(count):
+                    self.vacant.remove(group)
+
+    def _chosen(self, step: int, processors: int, held: float) -> NDArray[np.int64] | None:
+        """Return how many workers of each group a job gets that starts at times[step]; None: too
+        few are free until its end.
+
+        A job that starts now gets the free workers with the lowest numbers.
+        """
+        start = self.times[step]
+        end = bisect_left(self.times, start + held, step + 1)
+        least = np.maximum(self.counts[:, step:end].min(axis=1), 0)
+        may = self.maintenance.open_to(processors, held, start)
+        chosen = np.zeros(len(may), dtype=np.int64)
+        if step == 0:
+            for group in [it for it in self.vacant if may[it]][:processors]:
+                chosen[group] += 1
+            return chosen if chosen.sum() == processors and (chosen <= least).all() else None
+        left = processors
+        for group, free in enumerate(least.tolist()):
+            chosen[group] = min(left, free) if may[group] else 0
+            left -= int(chosen[group])
+        return None if left else chosen
+
+    def _break(self, time: float, after: int) -> int:
+        """Return the step that begins at `time`, and insert it where there is none."""
+        at = bisect_left(self.times, time, after + 1)
+        if at == len(self.times) or self.times[at] != time:
+            self.times.insert(at, time)
+            self.counts = np.insert(self.counts, at, self.counts[:, at - 1], axis=1)
+        return at
+
+
+def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
+    """Yield what runs and absent workers release, and the ends of windows, at which jobs may
+    start."""
+    now, group_of = view.now, maintenance.group_of
+    for end, _, _, waiting, intervals, _ in view.running:
+        for first, last in intervals:
+            for worker in range(first, min(last, len(group_of) - 1) + 1):
+                back = maintenance.back(worker, now, end) if waiting is None else end
+                yield back, group_of[worker], 1
+    for windows in maintenance.groups:
+        yield from ((over, 0, 0) for _, over in windows if now < over < inf)
+
+
+def fitting(view: BatchView, queue: Iterable[Queued], skips: bool = True) -> list[Queued]:
+    """Return the jobs that start now, in the order of `queue`; without `skips`, only those before
+    the first that does not fit."""
+    profile, starts = WindowedProfile.of(view), list[Queued]()
+    for waiting in queue:
+        if profile.fits(0, waiting.processors, waiting.held):
+            profile.take(0, waiting.processors, waiting.held)
+            starts.append(waiting)
+        elif not skips:
+            break
+    return starts
+
+
+def planned(view: BatchView, most: int | None, counted: bool) -> Decision:
+    """Plan with `most` reservations, or with one for each job (None), none of which is logged; with
+    `counted` a job that starts at once uses one."""
+    profile, starts, promises = WindowedProfile.of(view), list[Queued](), list[Reservation]()
+    made, queue = 0, view.queue
+    for waiting in queue:
+        size = waiting.processors, waiting.held
+        step = 0
+        if most is None or made < most:
+            step, _ = profile.earliest(*size)
+            made += counted or step > 0
+        elif not profile.fits(0, *size):
+            continue
+        time = profile.times[step]
+        profile.take(step, *size)
+        if step == 0:
+            starts.append(waiting)
+        elif most is not None:
+            promises.append(Reservation(time, waiting))
+    return Decision(starts, reservations=promises)
+
+
+def starting(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued] | None:
+    """Return the jobs that start now around windows; None: no window is left."""
+    return None if view.maintenance is None else fitting(view, queue, skips)
