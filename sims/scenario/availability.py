@@ -52,8 +52,12 @@ class Owned(Section):
 
         The second time is None for a change that is not to DOWN, which cancels an earlier notice.
         """
+        yield from self.noticed(self.changes(rng))
+
+    def noticed(self, changes: Iterator[Change]) -> Iterator[tuple[float, float | None]]:
+        """Yield the same for changes that the owner makes in windows of maintenance, too."""
         with suppress(InputError):  # a trace that has ended: its `changes` raises the error in time
-            for time, state in self.changes(rng):
+            for time, state in changes:
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
 
     def priced(self, worker: int) -> WorkerPriced | None:

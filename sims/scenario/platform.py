@@ -194,6 +194,14 @@ class Platform:
             changes = _within(changes, self.windows[worker], WorkerState.DOWN)
         return changes
 
+    def announced(self, worker: int, rng: Generator) -> Iterator[Change]:
+        """Yield the changes of which its owner gives notice: those of its availability, and windows
+        of maintenance."""
+        changes = self[worker].availability.changes(rng)
+        if worker not in self.windows:
+            return changes
+        return _within(changes, self.windows[worker], WorkerState.DOWN)
+
     def refuse_mixed(self) -> None:
         """Raise InputError where the slots of two traces differ in length."""
         files = (it.availability for it in self.sections)
@@ -236,9 +244,13 @@ class Platform:
 def _within(changes: Iterator[Change], spans: Spans, lies: WorkerState) -> Iterator[Change]:
     """Yield the changes with the state `lies` in these spans, unless the worker is DOWN."""
     bounds = sorted({time for span in spans for time in span if 0 < time < inf})
+    told: WorkerState | None = None
     for time, state in cut(changes, bounds):
         within = any(start <= time < end for start, end in spans)
-        yield time, lies if within and state is not WorkerState.DOWN else state
+        shown = lies if within and state is not WorkerState.DOWN else state
+        if shown is not told:
+            told = shown
+            yield time, shown
 
 
 def _placed(section: AnyWorker, about: tuple[bool, float, Path]) -> AnyWorker:

@@ -4,6 +4,7 @@ python -m tests.oracle 0 1000         # these seeds; prints which differ, and in
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
+python -m tests.oracle 0 1000 --fleet  # with hangs, start-ups and windows of maintenance
 python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 
@@ -22,9 +23,11 @@ from tests.oracle.world import simulate
 from tests.sims.test_oneworld_cases import check, compared
 
 
-def differences(seed: int, finest: int = WHOLE, practised: bool = False) -> list[str]:
+def differences(
+    seed: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+) -> list[str]:
     """What our one world does otherwise in the scenario of this seed."""
-    name, scenario = generate(seed, finest, practised)
+    name, scenario = generate(seed, finest, practised, fleet)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
     try:
         if finest == TENTH or practised:  # a slowed rate is rounded, too
@@ -34,11 +37,13 @@ def differences(seed: int, finest: int = WHOLE, practised: bool = False) -> list
         return [f"{case['name']}: {broken.__cause__ or broken}"]
 
 
-def main(first: int, beyond: int, finest: int = WHOLE, practised: bool = False) -> int:
+def main(
+    first: int, beyond: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+) -> int:
     """Compares them; how many differ."""
     differ = 0
     for seed in range(first, beyond):
-        found = differences(seed, finest, practised)
+        found = differences(seed, finest, practised, fleet)
         differ += bool(found)
         if found:
             print(*found, sep="\n", flush=True)
@@ -52,4 +57,5 @@ if __name__ == "__main__":
         system.Journal = CheckedJournal  # type: ignore[misc]
     words = sys.argv[3:]
     finest = TENTH if "--tenths" in words else EIGHTH if "--wild" in words else WHOLE
-    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), finest, "--practice" in words), 1))
+    about = finest, "--practice" in words, "--fleet" in words
+    sys.exit(min(main(int(sys.argv[1]), int(sys.argv[2]), *about), 1))

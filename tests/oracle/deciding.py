@@ -37,7 +37,7 @@ def best_origin(job: Job) -> tuple[State | None, Source]:
 def furthest_state(job: Job) -> State | None:
     """Of its runs under way, of equals that with the lowest worker; None where none has done any
     work."""
-    runs = [group.run for group in job.copies_held if group.run and not group.run.blind]
+    runs = [group.run for group in job.copies_held if group.run and not group.run.still]
     furthest = max(runs, key=lambda run: (run.done, -min(run.members)), default=None)
     return State(furthest, furthest.done) if furthest and furthest.done > 0 else None
 

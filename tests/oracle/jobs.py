@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field, frozen
 
 from tests.oracle.tenths import exact
-from tests.oracle.words import SPENT, Cargo, Outcome, Part, Protection, Use
+from tests.oracle.words import SPENT, Cargo, Outcome, Part, Protection, Source, Use
 
 ZERO = Fraction(0)
 
@@ -30,6 +30,7 @@ class Job:
         self.period = exact(said["period"]) if protected and said["period"] is not None else None
         self.release, self.verification = exact(said["release"]), exact(said["verification"])
         self.cost, self.recovery = exact(said["cost"]), exact(said["recovery"])
+        self.startup, self.select = exact(said.get("startup", 0)), exact(said.get("select", 0))
         self.delay, self.program = exact(said["delay"]), exact(said["program"])
         self.data, self.image_size = exact(said["data"]), exact(said["image"])
         self.program_of = None if scenario["shared_program"] else index
@@ -196,7 +197,7 @@ class Run:
         self.begun = origin.fraction * self.work if origin else ZERO
         """The work that it begins from."""
         self.done = self.begun
-        self.part = Part.MESSAGES
+        self.part = Part.STARTUP
         self.left = ZERO
         """Time left of its part, unless that is messages, computing or a checkpoint."""
         self.base, self.target = self.done, self.work
@@ -206,6 +207,9 @@ class Run:
         """Whether a checkpoint fell due while one was under way."""
         self.blind = False
         """Whether a member is gone, and nobody has heard."""
+        self.found: Fraction | None = None
+        """When its hang is detected; None while it does not hang (F6)."""
+        self.source = Source.SCRATCH
         self.lead = ZERO
         """Recovery or delay, after the messages."""
         self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
@@ -213,6 +217,11 @@ class Run:
         """(work reached, time that it took since the entry before)."""
         self.useful: Fraction | None = None
         """Up to this work its computing is in what completed the job."""
+
+    @property
+    def still(self) -> bool:
+        """Whether no part of it ends: a fault is unheard, or it hangs."""
+        return self.blind or self.found is not None
 
     @property
     def fed(self) -> bool:

@@ -56,10 +56,17 @@ class Parts:
         group.run = run
         self.runs.append(run)
         run.lead = self._lead(group.job, source)
-        if self.channels is not None:
-            for member, units in group.job.units(group.members).items():
-                run.pending[member] = list(self._needs(run, member, units, source))
+        kept = source in (Source.KEPT, Source.KEPT_IMAGE)
+        run.left = group.job.startup + (ZERO if kept else group.job.select)
+        run.source = source
         self.pass_parts(run)
+
+    def _feed(self, run: Run) -> None:
+        """It has started up, and fetches what its members lack."""
+        run.part = Part.MESSAGES
+        if self.channels is not None:
+            for member, units in run.job.units(run.group.members).items():
+                run.pending[member] = list(self._needs(run, member, units, run.source))
 
     def _lead(self, job: Job, source: Source) -> Fraction:
         """Time spent between the messages and computing."""
@@ -91,7 +98,7 @@ class Parts:
 
     def pass_parts(self, run: Run) -> None:
         """All that are over, up to the final verification."""
-        while run.outcome is None and not run.blind:
+        while run.outcome is None and not run.still:
             if run.saving_is_over:
                 self._saved(run)
             elif run.part_is_over:
@@ -101,6 +108,8 @@ class Parts:
 
     def _next_part(self, run: Run) -> None:
         match run.part:
+            case Part.STARTUP:
+                self._feed(run)
             case Part.MESSAGES:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:

@@ -35,6 +35,7 @@ from tests.oracle.drawn_platform import (
     practised_hazard,
     speed_list,
 )
+from tests.oracle.fleets import add_fleet
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck
 
@@ -47,19 +48,22 @@ MOST_TIME = 250
 SAID = {WHOLE: "", EIGHTH: "wild", TENTH: "tenths"}
 
 
-def generate(seed: int, finest: int = WHOLE, practised: bool = False) -> tuple[str, Scenario]:
+def generate(
+    seed: int, finest: int = WHOLE, practised: bool = False, fleet: bool = False
+) -> tuple[str, Scenario]:
     """Its cell's name, and the scenario: the same for the same seed, in any process."""
-    rng = Random(f"one world {seed} {SAID[finest]}" + " practised" * practised)
+    rng = Random(f"one world {seed} {SAID[finest]}" + " practised" * practised + " fleet" * fleet)
     while True:
         practice = draw_practice(rng) if practised else frozenset()
         try:
             cell, scenario = attempt(rng, finest, practice)
+            added = add_fleet(rng, scenario) if fleet else set()
             result = Recorder(scenario).run()
         except (TooLong, Stuck):
             continue
         short = finest == TENTH or all(is_short(x) for x in numbers(result))
         if result["makespan"] <= MOST_TIME and short:
-            return "+".join([cell.name, *sorted(practice)]), scenario
+            return "+".join([cell.name, *sorted(practice | added)]), scenario
 
 
 def is_short(number: float) -> bool:

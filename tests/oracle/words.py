@@ -16,6 +16,8 @@ class Protection(Enum):
 class Part(Enum):
     """What a run goes through, in this order but for checkpoints, which interrupt computing."""
 
+    STARTUP = auto()
+    """Choosing its workers, and starting up (R5)."""
     MESSAGES = auto()
     RECOVERY = auto()
     """Or a clone's delay."""
@@ -63,6 +65,7 @@ class Use(StrEnum):
     USEFUL = "useful"
     LOST = "lost"
     REDUNDANT = "redundant"
+    STARTUP = "startup"
     CHECKPOINT = "checkpoint"
     RECOVERY = "recovery"
     VERIFICATION = "verification"
@@ -74,6 +77,7 @@ class Use(StrEnum):
 
 
 SPENT = {
+    Part.STARTUP: Use.STARTUP,
     Part.RECOVERY: Use.RECOVERY,
     Part.VERIFICATION: Use.VERIFICATION,
     Part.FINAL: Use.VERIFICATION,

@@ -11,6 +11,7 @@ from tests.oracle.deciding import best_origin, by_nodes, by_priority
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
 from tests.oracle.parts import Parts, Worker
+from tests.oracle.tenths import exact
 from tests.oracle.timeline import DOWN, RECLAIMED, UP, Timeline
 from tests.oracle.words import Cargo, Outcome, Part, Use
 
@@ -27,10 +28,21 @@ def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
     return World(scenario).run()
 
 
+def owned(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Its owners take workers DOWN in windows of maintenance, too (M2)."""
+    owners = list(scenario["owner"] or [""] * scenario["workers"])
+    for since, to, who in scenario.get("windows", ()):
+        for q in who:
+            letters = owners[q].ljust(to, UP)
+            owners[q] = letters[:since] + DOWN * (to - since) + letters[to:]
+    return scenario | {"owner": owners} if scenario.get("windows") else scenario
+
+
 class World(Parts):
     """Workers, jobs and the master of a neutral scenario."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
+        scenario = owned(scenario)
         indices, master = range(scenario["workers"]), scenario["master"]
         super().__init__(
             [Worker(index, Timeline(index, scenario)) for index in indices],
@@ -45,6 +57,12 @@ class World(Parts):
         self.state: list[str] = []
         self.speed: list[Fraction] = []
         times = {job.release for job in self.jobs}
+        self.hangs = [(exact(t), q) for t, q in scenario.get("hangs", ())]
+        self.found_after = exact(scenario.get("hang_detection", 0))
+        self.windows = [
+            (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
+        ]
+        times = times.union(t for t, _ in self.hangs)
         times = times.union(*(worker.timeline.times for worker in self.workers))
         self.times = sorted(t for t in times if t >= 0)
         """When something happens whatever runs do."""
@@ -107,7 +125,7 @@ class World(Parts):
         for run in self._active():
             # Not of a copy that one before has just withdrawn.
             over = run.part is Part.FINAL and run.left == 0
-            if run.outcome is None and over and not run.blind:
+            if run.outcome is None and over and not run.still:
                 if run.job.finds_error():
                     self.finish(run, Outcome.FAILED)
                 else:
@@ -119,14 +137,16 @@ class World(Parts):
         for worker in self.workers:
             if self.now in worker.timeline.strikes:
                 self._strike(worker)
+        self._hang()
         for worker in self.workers:
             self._hear(worker)
+        self._find_hangs()
         for message in self._messages():
             if self.state[message.worker] != UP and not message.lost:
                 message.stop(self.now)
         noticed = {q.index for q in self.workers if self.now in q.timeline.notices}
         for run in self._active():
-            if noticed.intersection(run.members) and not run.blind:
+            if noticed.intersection(run.members) and not run.still:
                 self.save_at_notice(run)
         self._start_kept()
 
@@ -146,6 +166,20 @@ class World(Parts):
             group.run.blind = True
             for message in group.run.pending[worker.index][:1]:
                 message.lost = message.under_way
+
+    def _hang(self) -> None:
+        """The run of an UP member hangs; a further hang changes nothing (F6)."""
+        for time, q in self.hangs:
+            group = self.workers[q].group
+            run = group.run if group and self.state[q] == UP else None
+            if time == self.now and run and run.found is None:
+                run.found = self.now + self.found_after
+
+    def _find_hangs(self) -> None:
+        """Those that are detected now end their runs."""
+        for run in self._active():
+            if run.found is not None and run.found <= self.now:
+                self.finish(run, Outcome.LOST)
 
     def _hear(self, worker: Worker) -> None:
         """That it went DOWN; if it is UP again, that is all."""
@@ -196,7 +230,7 @@ class World(Parts):
 
     def _place(self, job: Job) -> bool:
         """A copy, if enough workers are free."""
-        free = self._free(self.startable)
+        free = [q for q in self._free(self.startable) if not self._taken(q, job)]
         if len(free) < job.processors:
             return False
         if self.nodes is not None:
@@ -208,6 +242,13 @@ class World(Parts):
         job.copies_held.append(group)
         self.start(group, origin, source)
         return True
+
+    def _taken(self, q: int, job: Job) -> bool:
+        """Whether a window takes this worker before the job's end, if it starts now (M2)."""
+        if not self.windows:
+            return False
+        end = self.now + job.select + job.startup + job.time + job.verification
+        return any(q in who and since < end and self.now < to for since, to, who in self.windows)
 
     def _deal(self, channels: int) -> None:
         """Suspended messages first, then those not begun; in both the lowest worker."""
@@ -230,7 +271,7 @@ class World(Parts):
         return speed * (1 - run.job.slowdown) if run.saving else speed
 
     def _goes_on(self, run: Run) -> bool:
-        return self._all_up(run.group) and not run.blind
+        return self._all_up(run.group) and not run.still
 
     def _next_time(self) -> Fraction:
         times = [*self._fixed(), *self._ends()]
@@ -241,7 +282,8 @@ class World(Parts):
 
     def _fixed(self) -> list[Fraction]:
         replaced = [self._replaced_at(worker) for worker in self.workers]
-        return [Fraction(t) for t in [*self.times, *replaced] if self.now < t < inf]
+        found = [run.found for run in self._active() if run.found is not None]
+        return [Fraction(t) for t in [*self.times, *replaced, *found] if self.now < t < inf]
 
     def _ends(self) -> Iterator[Fraction]:
         """Of messages and parts, if nothing happens before."""

@@ -31,7 +31,10 @@ Table = dict[str, Any]
 
 CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
 
-ANY_JOB = ("name", "release", "failures", "verification", "program", "data", "image")
+ANY_JOB = (
+    *("name", "release", "failures", "verification", "program", "data", "image"),
+    *("startup", "select"),
+)
 PROTECTION = (
     *("verified", "cost", "recovery", "copies", "delay", "cloning", "on_notice", "blocking"),
     *("slowdown", "images_every", "image_cost", "replace_after"),
@@ -73,6 +76,15 @@ def as_file(case: Table) -> Table:
             "detection": case.get("detection", 0),
             "of": case.get("faults_of", "workers"),
         }
+    if case.get("hangs"):
+        hangs = {"kind": "list", "effect": "hang", "strikes": [list(it) for it in case["hangs"]]}
+        hangs["detection"] = case.get("hang_detection", 0)
+        said["faults"] = [said["faults"], hangs] if "faults" in said else hangs
+    if case.get("windows"):
+        said["platform"]["maintenance"] = [
+            {"from": since, "to": to, "units": ", ".join(map(str, who))}
+            for since, to, who in case["windows"]
+        ]
     if case.get("master"):
         shared = case.get("shared_program", False)
         said["master"] = {"channels": case["master"]["channels"], "shared_program": shared}

@@ -352,7 +352,8 @@ def _maker(
             owner, stream = section.availability, f"availability/{name}"
             worker.owner = platform.changes(index, system.stream(stream))
             if owner.notice:
-                worker.notices = owner.notices(system.stream(stream))
+                announced = platform.announced(index, system.stream(stream))
+                worker.notices = owner.noticed(announced)
             if section.price is None and (priced := owner.priced(index)):
                 system.describe(WorkerPriced, *astuple(priced))
         if section.varies:
