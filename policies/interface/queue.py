@@ -224,6 +224,10 @@ class BatchView(Protocol):
     def vacant(self) -> Sequence[Interval]:
         """Numbers of the free processors, as intervals; empty where they are only counted."""
 
+    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
+        """Return which `count` of the processors `free` a start would get, as far as the placement
+        depends on their numbers alone; else the lowest."""
+
 
 @define(eq=False)
 class Decision:

@@ -7,7 +7,7 @@ time. A job uses workers of the groups that no window closes to it.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import inf
 
 import numpy as np
@@ -21,6 +21,10 @@ Change = tuple[float, int, int]
 """A time, a group, and the number of workers of it that become free then."""
 
 
+Chosen = tuple[NDArray[np.int64], Sequence[int]]
+"""Number of workers of each group, and the workers, where they are known."""
+
+
 @define(eq=False)
 class WindowedProfile:
     """Counts the free workers of each group over time: counts[g, i] over [times[i], times[i+1]).
@@ -30,7 +34,9 @@ class WindowedProfile:
     counts: NDArray[np.int64]
     maintenance: Maintenance
     vacant: list[int]
-    """Groups of the workers that are free now, by number."""
+    """Workers that are free now, by number."""
+    place: Callable[[Sequence[int], int], Sequence[int]]
+    """Returns which of some free workers a start gets."""
 
     overdue = True
     """Whether it has to be made anew at the next decision."""
@@ -41,11 +47,11 @@ class WindowedProfile:
         now, maintenance = view.now, view.maintenance
         assert maintenance is not None
         group_of = maintenance.group_of
-        vacant = [group_of[n] for first, last in view.vacant for n in range(first, last + 1)]
+        vacant = [n for first, last in view.vacant for n in range(first, last + 1)]
         changes = sorted(_changes(view, maintenance))
         free = np.zeros((len(maintenance.groups), 1), dtype=np.int64)
-        for group in vacant:
-            free[group] += 1
+        for worker in vacant:
+            free[group_of[worker]] += 1
         times, columns = [now], [free]
         for time, group, count in changes:
             # The first column is what is free right now: a run that outlives its estimate is
@@ -54,12 +60,16 @@ class WindowedProfile:
                 times.append(max(time, now))
                 columns.append(columns[-1].copy())
             columns[-1][group] += count
-        profile = cls(times, np.hstack(columns), maintenance, vacant)
+        profile = cls(times, np.hstack(columns), maintenance, vacant, view.place)
         for promise in promises:
             waiting = promise.waiting
             step = profile._break(promise.start, 0)
             profile.take(step, waiting.processors, waiting.held)
         return profile
+
+    def __deepcopy__(self, _: object) -> WindowedProfile:
+        """Return the profile itself: what keeps one makes another at its next decision."""
+        return self
 
     def fits(self, step: int, processors: int, held: float) -> bool:
         """Return whether a job of this size can start at times[step]."""
@@ -75,21 +85,20 @@ class WindowedProfile:
 
     def take(self, step: int, processors: int, held: float) -> None:
         """Reserve `processors` for a duration `held` from times[step] on."""
-        chosen = self._chosen(step, processors, held)
-        if chosen is None:  # no time is known from which it fits
-            chosen = np.zeros(len(self.counts), dtype=np.int64)
+        chosen, workers = self._chosen(step, processors, held) or self._nobody()
         end = self._break(self.times[step] + held, step)
         self.counts[:, step:end] -= chosen[:, None]
-        if step == 0:
-            for group, count in enumerate(chosen.tolist()):
-                for _ in range(count):
-                    self.vacant.remove(group)
+        for worker in workers:
+            self.vacant.remove(worker)
 
-    def _chosen(self, step: int, processors: int, held: float) -> NDArray[np.int64] | None:
-        """Return how many workers of each group a job gets that starts at times[step]; None: too
-        few are free until its end.
+    def _nobody(self) -> Chosen:
+        return np.zeros(len(self.counts), dtype=np.int64), ()
 
-        A job that starts now gets the free workers with the lowest numbers.
+    def _chosen(self, step: int, processors: int, held: float) -> Chosen | None:
+        """Return how many workers of each group a job gets that starts at times[step], and which,
+        if that is now; None: too few are free until its end.
+
+        Which they will be at a later time is not known: those of the first groups are counted.
         """
         start = self.times[step]
         end = bisect_left(self.times, start + held, step + 1)
@@ -97,14 +106,19 @@ class WindowedProfile:
         may = self.maintenance.open_to(processors, held, start)
         chosen = np.zeros(len(may), dtype=np.int64)
         if step == 0:
-            for group in [it for it in self.vacant if may[it]][:processors]:
-                chosen[group] += 1
-            return chosen if chosen.sum() == processors and (chosen <= least).all() else None
+            group_of = self.maintenance.group_of
+            open_to_it = [worker for worker in self.vacant if may[group_of[worker]]]
+            if len(open_to_it) < processors:
+                return None
+            workers = self.place(open_to_it, processors)
+            for worker in workers:
+                chosen[group_of[worker]] += 1
+            return (chosen, workers) if (chosen <= least).all() else None
         left = processors
         for group, free in enumerate(least.tolist()):
             chosen[group] = min(left, free) if may[group] else 0
             left -= int(chosen[group])
-        return None if left else chosen
+        return None if left else (chosen, ())
 
     def _break(self, time: float, after: int) -> int:
         """Return the step that begins at `time`, and insert it where there is none."""

@@ -209,7 +209,7 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
 
     # Runs that start at this instant do so first. A worker that comes UP with all that it needs is
     # handled like any other change of a worker: after the changes that came before.
-    phase = w.phase if w.phase >= Phase.STATES else Phase.MESSAGES
+    phase = max(w.phase, Phase.MESSAGES)
     w.push(it.beside or run.copy.job, phase, LATER, go_on)
 
 

@@ -40,6 +40,10 @@ class View:
     maintenance: None = None
     vacant: Sequence[Interval] = ()
 
+    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
+        """Return the lowest of the processors `free`."""
+        return free[:count]
+
     @property
     def busy(self) -> bool:
         """Whether an attempt is under way."""

@@ -53,8 +53,9 @@ def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:
 
 
 def told_times(times: dict[Use, Fraction]) -> dict[str, int | float]:
-    """By use."""
-    return {use.value: plain(time) for use, time in times.items()}
+    """By use; cases from before start-ups say nothing of them."""
+    told = {use.value: plain(time) for use, time in times.items()}
+    return told if told[Use.STARTUP.value] else {k: it for k, it in told.items() if k != "startup"}
 
 
 def told_run(run: Run) -> list[Any]:

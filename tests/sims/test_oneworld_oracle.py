@@ -39,6 +39,15 @@ def test_our_world_does_what_the_oracle_says_in_random_scenarios(seeds: int, fin
     assert wrong == []
 
 
+@pytest.mark.parametrize("practised", [False, True])
+@pytest.mark.filterwarnings("ignore:.*has one worker, and no buddy", "ignore:.*has no effect")
+def test_our_world_does_what_the_oracle_says_of_hangs_start_ups_and_windows(
+    practised: bool,
+) -> None:
+    seeds = range(40)
+    assert [it for k in seeds for it in differences(k, WHOLE, practised, fleet=True)] == []
+
+
 SPARE: Table = {
     "workers": 3,
     "owner": ["", "uurrrrrrrrrrrrrrrrrrrrru", ""],

@@ -47,9 +47,13 @@ class ByNode:
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
         """Return the workers in the order in which they are chosen."""
+        return self.of(members(numbers.intervals()), count)
+
+    def of(self, free: Sequence[int], count: int) -> list[int]:
+        """Return the chosen ones of these workers."""
         taken: list[int] = []
         parts: list[list[int]] = []
-        for node, workers in groupby(members(numbers.intervals()), lambda n: n // self.node):
+        for node, workers in groupby(free, lambda n: n // self.node):
             free = list(workers)
             # The last node may be smaller than the others.
             whole = min(self.node, self.size - node * self.node)

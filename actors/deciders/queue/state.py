@@ -65,6 +65,10 @@ class QueueState:
         numbers = self.pool.numbers
         return () if numbers is None else numbers.intervals()
 
+    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
+        of = getattr(self.pool.take, "of", None)
+        return free[:count] if of is None else of(free, count)
+
     @property
     def busy(self) -> bool:
         return bool(self.runs)
@@ -250,6 +254,9 @@ class ViewWithout:
     @property
     def busy(self) -> bool:
         return any(run[3] is not None for run in self.running)
+
+    def place(self, free: Sequence[int], count: int) -> Sequence[int]:
+        return self.view.place(free, count)
 
     def absent(self, run: Run) -> Sequence[Run]:
         return self.view.absent(run)
