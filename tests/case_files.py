@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 READ = (
-    *("cosched.json", "log/*.toml", "moldable.json", "oneworld.json", "practice.json"),
-    *("redundancy.json", "rigid.json", "table1-volatile.json", "volatile-figure1.json"),
+    *("cosched.json", "fleet*.json", "log/*.toml", "moldable.json", "oneworld.json"),
+    *("practice.json", "redundancy.json", "rigid.json", "table1-volatile.json"),
+    "volatile-figure1.json",
     "volatile.json",
 )
 """The files of such a folder that tests read, as patterns of paths."""

@@ -161,8 +161,9 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     if copy.run is not None and not copy.run.over:
         cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
         due_line = turn.want[0] if turn is not None else None
-        # The copy has ended with this fault: its other faults are never detected.
-        if copy.gone and isinstance(due_line, FaultDetected) and due_line.run == copy.last:
+        # The copy has ended with this fault: its other faults are never detected, nor a hang.
+        never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
+        if isinstance(due_line, never) and due_line.run == copy.last:
             del w.pending[copy.job]
     elif copy.run is None and copy.job.standbys:
         parts.resume_soon(w, copy)
