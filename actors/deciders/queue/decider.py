@@ -191,7 +191,10 @@ class QueueDecider(Decider):
         for promise in decision.promised:
             self.promises.make(promise)
         if decision.starts:
-            self._start(decision, cause)
+            if state.maintenance is None:
+                self._start(decision, cause)
+            else:
+                self._start_around(state.maintenance, decision, cause)
         if self.copied:
             self._copy(cause)
         if state.failed or state.former or state.early or state.moved:
@@ -223,12 +226,6 @@ class QueueDecider(Decider):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start(self, decision: Decision, cause: int) -> None:
-        if self.state.maintenance is not None:
-            self._start_around(self.state.maintenance, decision, cause)
-            return
-        self._start_all(decision, cause)
-
     def _start_around(self, windows: Maintenance, decision: Decision, cause: int) -> None:
         """Start jobs on workers that stay UP to their ends only; where too few of them are left, as
         a placement chose otherwise than the strategy thought, decide anew (M2)."""
@@ -237,7 +234,7 @@ class QueueDecider(Decider):
             shut = self._closed(windows, waiting)
             pool.close(shut)
             if waiting.processors <= pool.free:
-                self._start_all(evolve(decision, starts=(waiting,)), cause)
+                self._start(evolve(decision, starts=(waiting,)), cause)
                 begun = True
             elif begun:
                 self.scheduler.decide_soon(cause)
@@ -249,16 +246,8 @@ class QueueDecider(Decider):
         free = members(self.state.vacant)
         return intervals_of(n for n in free if not may[windows.group_of[n]])
 
-    def _believed_end(self, held: float, numbers: Intervals) -> float:
-        """Return the expected end of a run that starts now on these workers: it ends sooner if a
-        window takes one of them."""
-        now, windows = self.scheduler.now, self.state.maintenance
-        if windows is None:
-            return now + held
-        return min(now + held, windows.next_from(members(numbers), now))
-
-    def _start_all(self, decision: Decision, cause: int) -> None:
-        state, scheduler = self.state, self.scheduler
+    def _start(self, decision: Decision, cause: int) -> None:
+        state, scheduler, now = self.state, self.scheduler, self.state.loop.now
         start, first = scheduler.start_some, decision.starts[0]
         logged = scheduler.tracker is not None
         for waiting in decision.starts:
@@ -269,7 +258,9 @@ class QueueDecider(Decider):
             copy, numbers = start(index, processors, cause, former, why, standbys)
             if standbys:
                 processors = size_of(numbers)
-            end = self._believed_end(waiting.held, numbers)
+            end = now + waiting.held
+            if state.maintenance is not None:
+                end = min(end, state.maintenance.next_from(members(numbers), now))
             run = end, index, processors, waiting, numbers, copy
             state.runs[copy] = run
             if self.memory is not None:
@@ -294,7 +285,9 @@ class QueueDecider(Decider):
                 standbys = waiting.job.standbys
                 copy, numbers = start(index, processors, cause, (), why, standbys)
                 held = size_of(numbers) if standbys else processors
-                end = self._believed_end(waiting.held, numbers)
+                end = self.scheduler.now + waiting.held
+                if windows is not None:
+                    end = min(end, windows.next_from(members(numbers), self.scheduler.now))
                 runs[copy] = run = end, index, held, waiting, numbers, copy
                 if self.memory is not None:
                     self.memory.started(run)
