@@ -191,10 +191,8 @@ class QueueDecider(Decider):
         for promise in decision.promised:
             self.promises.make(promise)
         if decision.starts:
-            if state.maintenance is None:
-                self._start(decision, cause)
-            else:
-                self._start_around(state.maintenance, decision, cause)
+            start = self._start if state.maintenance is None else self._start_around
+            start(decision, cause)
         if self.copied:
             self._copy(cause)
         if state.failed or state.former or state.early or state.moved:
@@ -226,10 +224,11 @@ class QueueDecider(Decider):
             self.state.shelf_end = end
             self.promises.open(ShelfOpened, end, len(starts))
 
-    def _start_around(self, windows: Maintenance, decision: Decision, cause: int) -> None:
+    def _start_around(self, decision: Decision, cause: int) -> None:
         """Start jobs on workers that stay UP to their ends only; where too few of them are left, as
         a placement chose otherwise than the strategy thought, decide anew (M2)."""
-        pool, begun = self.scheduler.pool, False
+        pool, windows, begun = self.scheduler.pool, self.state.maintenance, False
+        assert windows is not None
         for waiting in decision.starts:
             shut = self._closed(windows, waiting)
             pool.close(shut)
