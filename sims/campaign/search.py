@@ -254,20 +254,22 @@ class Search:
             return State.WORSE
         return State.AS_GOOD if more.high <= allowed else State.OPEN
 
-    def region(self, best: Trial) -> dict[str, tuple[Any, ...]]:
+    def region(self, best: Trial, *more: State) -> dict[str, tuple[Any, ...]]:
         """Map each key to its values that are as good as the best, the other keys being as they are
         in the best: words, or the ends of the numbers around the best between which no point that
-        was tried is anything else."""
+        was tried is anything else.
+
+        States in `more` count, too: with OPEN, the values that may be as good.
+        """
         found: dict[str, tuple[Any, ...]] = {}
-        good = State.BEST, State.AS_GOOD
+        good = State.BEST, State.AS_GOOD, *more
         for place, it in enumerate(self.dimensions):
-            line = sorted(self._line(best, place), key=lambda t: str(t.point[place]))
+            line = self._line(best, place)
             if not it.ranges:
                 found[it.key] = tuple(t.point[place] for t in line if t.state in good)
                 continue
             line.sort(key=lambda t: t.point[place])
-            at = line.index(best)
-            low = high = at
+            low = high = line.index(best)
             while low and line[low - 1].state in good:
                 low -= 1
             while high + 1 < len(line) and line[high + 1].state in good:

@@ -187,19 +187,23 @@ class Tuned(Answer):
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
     def _clause(self, it: Dimension) -> str:
-        """Return the best value of a key, and those that are as good."""
+        """Return the best value of a key, those that are as good, and those that may be."""
         value = dict(zip((it.key for it in self.search.dimensions), self.best.point, strict=True))
-        text, good = self._shown(it, value[it.key]), self.search.region(self.best)[it.key]
-        within = f"within {amount_of(100 * self.search.tolerance)} %"
-        if it.ranges:
-            low, high = good
-            alone = low == high
-            region = f"{self._shown(it, low)} to {self._shown(it, high)} are as good {within}"
-        else:
-            others = [self._shown(it, one) for one in good if one != value[it.key]]
-            alone = not others
-            region = f"as good {within}: {', '.join(others)}"
-        return f"{it.key} = {text}" + ("" if alone else f" ({region})")
+        text, within = self._shown(it, value[it.key]), amount_of(100 * self.search.tolerance)
+        good = self.search.region(self.best)[it.key]
+        open_ = self.search.region(self.best, State.OPEN)[it.key]
+        sure, perhaps = self._named(it, good, value[it.key]), self._named(it, open_, value[it.key])
+        clauses = [f"as good within {within} %: {sure}"] if sure else []
+        if perhaps != sure:
+            clauses.append(f"may be: {perhaps}" if sure else f"may be as good: {perhaps}")
+        return f"{it.key} = {text}" + (f" ({'; '.join(clauses)})" if clauses else "")
+
+    def _named(self, it: Dimension, region: Sequence[Any], best: Any) -> str:
+        """Return a region as text; empty where it is the best value alone."""
+        if not it.ranges:
+            return ", ".join(self._shown(it, one) for one in region if one != best)
+        low, high = region
+        return "" if low == high else f"{self._shown(it, low)} to {self._shown(it, high)}"
 
     @staticmethod
     def _shown(it: Dimension, value: Any) -> str:
@@ -269,6 +273,7 @@ class Tuned(Answer):
             "best": names,
             "mean": {"mean": found.mean, "low": found.low, "high": found.high, "size": found.size},
             "as_good": self.search.region(self.best),
+            "may_be_as_good": self.search.region(self.best, State.OPEN),
             "tried": self.rows(),
             "runs": self.runs,
             "sentence": self.sentence,

@@ -128,3 +128,14 @@ def test_a_coarse_grid_has_equal_steps_or_over_a_decade_equal_ratios(
     dimension: Dimension, expected: tuple[object, ...]
 ) -> None:
     assert dimension.coarse(3) == expected
+
+
+def test_what_may_be_as_good_surrounds_what_is() -> None:
+    """With much noise and few runs, hardly anything is known."""
+    search = Search((PERIOD,), Toy(7, noise=20), most=16)
+    best = search.run()
+    assert best is not None
+    low, high = search.region(best)["period"]
+    least, most = search.region(best, State.OPEN)["period"]
+    assert least <= low <= best.point[0] <= high <= most
+    assert (least, most) != (low, high)
