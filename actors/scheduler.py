@@ -338,8 +338,9 @@ class Scheduler(Dispatcher):
     def decide(self, message: Decide, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
-        if self.replaceable or self.unheard or self.repaired:
-            self._look_after_members()
+        if (self.replaceable or self.unheard or self.repaired) and self._look_after_members():
+            self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
+            return
         if self.deciding:
             self.deciding = False  # not by this message's cause: a decider's wake may come before
             self.decider.decide(self.trigger)
@@ -350,13 +351,17 @@ class Scheduler(Dispatcher):
                 self.send(job, RELEASE_FORMER, NOTHING)
             self.unsettled.clear()
 
-    def _look_after_members(self) -> None:
+    def _look_after_members(self) -> bool:
+        """Replace members, let repaired workers be standbys, and hear of faults of free workers;
+        return whether a standby has joined."""
         for copy, numbers in self.replace_members():
             self.decider.replaced(copy, numbers)
-        for copy, numbers in self.join_standbys(lambda index: self.described[index].standbys):
+        joined = list(self.join_standbys(lambda index: self.described[index].standbys))
+        for copy, numbers in joined:
             self.decider.replaced(copy, numbers)
         self.repaired.clear()
         self.hear_of_free_workers()
+        return bool(joined)
 
     def hear_of_free_workers(self) -> None:
         """Tell the decider of faults of workers that no copy holds any more: those are known at
