@@ -62,6 +62,8 @@ PARENTS = {
 """Table -> the kind of the one around it, where its own says nothing of that."""
 
 
+REPEATED = {it.place.rpartition(".")[2] for it in tables() if it.repeated}
+"""Last names of tables that are elements of a list."""
 OF_KINDS = {it.place for it in tables() for key in it.keys if key.name == "kind"}
 
 
@@ -72,7 +74,7 @@ def alone(table: KeyTable, inner: dict[str, Any]) -> dict[str, Any]:
     steps = table.place.split(".") if table.place else []
     for depth in range(len(steps), 0, -1):
         place, step = ".".join(steps[:depth]), steps[depth - 1]
-        found = {step: [found] if step in ("workers", "jobs", "laws") else found}
+        found = {step: [found] if step in REPEATED else found}
         kind = PARENTS.get(place, None if own else table.kind)
         if kind and ".".join(steps[: depth - 1]) in OF_KINDS:
             found["kind"] = kind
