@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from actors.hazards import FaultDue, Hazard
 from actors.intervals import Members
 from actors.messages import ComputingChanged
+from actors.repair_messages import UnitCured
 from actors.runtime import Phase, Timer, handles
 from policies.maths.tolerance import ROUNDING
 
@@ -89,13 +90,20 @@ class ComputingFaults(Hazard):
             time, due = self.now + max(float(passing[unit]), 0.0), FaultDue(unit, self.fault)
             self._timer = self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
+    @handles(UnitCured)
+    def cure(self, message: UnitCured, _: int) -> None:
+        """Stop the clock of a unit for good."""
+        self._pass()
+        self._left[message.unit] = self._gaps[message.unit] = np.inf
+        self._aim()
+
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
         """Make all units fail whose clocks have run out, by number."""
         self._timer = None
         self._pass()
         over = self._over()
-        over[message.struck] = True  # a rounding may have left more
+        over[message.struck] |= np.isfinite(self._left[message.struck])  # rounding may leave more
         for unit in np.flatnonzero(over).tolist():
             self._left[unit] = self._gaps[unit] = self.gap(unit)
             self.strike(unit, message.fault, cause)

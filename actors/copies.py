@@ -34,6 +34,7 @@ from actors.messages import (
 )
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
+from actors.repair_messages import RunOver
 from actors.run import HANG, IDLE, Run
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.storage import BandwidthSet, StorageClient
@@ -67,6 +68,8 @@ class JobOfCopies(Job):
     """Address of the shared storage, where the job keeps its checkpoints there (S1)."""
     clocks: tuple[Actor, ...] = field(kw_only=True, default=())
     """Hazards whose clocks pass while the job's members compute."""
+    repairs: Actor | None = field(kw_only=True, default=None)
+    """Repairs what faults strike, and is to know whose runs they end (rules.md, R6 and R7)."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """Maps the number of each copy to it, in the order in which copies were placed."""
     next_run: int = field(init=False, default=0)
@@ -204,6 +207,7 @@ class JobOfCopies(Job):
             recovered=self._recovered,
             over=self.over,
             client=self._storage_client(),
+            reports_end=self._report_over if self.repairs is not None else None,
             watched=self._tell_clocks if self.clocks else None,
         )
         copy.run, copy.last = run, number
@@ -244,6 +248,10 @@ class JobOfCopies(Job):
         for clock in self.clocks:
             changed = ComputingChanged(run.copy.number, run.copy.members, computes)
             self.send(clock, changed, NOTHING)
+
+    def _report_over(self, run: Run) -> None:
+        if self.repairs is not None:
+            self.send(self.repairs, RunOver(run.copy.number, run.copy.members), NOTHING)
 
     def _recovered(self, run: Run) -> None:
         self.protection.recovered(run.copy)

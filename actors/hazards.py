@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from math import expm1, log
 
@@ -10,6 +11,8 @@ import numpy as np
 from attrs import define, field
 from numpy.random import Generator
 
+from actors.chance import Chance
+from actors.repair_messages import UnitCured, UnitStruck
 from actors.runtime import Actor, Phase, handles, message
 from actors.worker_messages import Fail, FaultComes, Hang
 from policies.availability import WorkerState
@@ -139,32 +142,23 @@ class Spread:
 
     rack: int
     """Number of nodes in a rack."""
-    asked: float | Sequence[int]
-    """Probability for each other node of the rack; or outcomes in the order in which they are
-    asked, 1 for each node that is struck, after which none is."""
+    chance: Chance
+    """Whether another node of the rack is struck, asked for each of those by number."""
     stream: Callable[[int], Generator]
     """Makes the random stream of the node whose fault spreads."""
     _streams: dict[int, Generator] = field(init=False, factory=dict)
-    _listed: Iterator[int] = field(init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._listed = iter(()) if isinstance(self.asked, float | int) else iter(self.asked)
 
     def struck(self, node: int, nodes: int) -> Iterator[int]:
         """Yield the other nodes, of `nodes`, that the fault of this one strikes, by number."""
         first = node - node % self.rack
         for other in range(first, min(first + self.rack, nodes)):
-            if other != node and self._spreads(node):
+            if other != node and self.chance.comes(partial(self._stream_of, node)):
                 yield other
 
-    def _spreads(self, node: int) -> bool:
-        if not isinstance(self.asked, float | int):
-            return bool(next(self._listed, 0))
-        if self.asked in (0, 1):  # certain: nothing is drawn
-            return bool(self.asked)
+    def _stream_of(self, node: int) -> Generator:
         if node not in self._streams:
             self._streams[node] = self.stream(node)
-        return float(self._streams[node].random()) < self.asked
+        return self._streams[node]
 
 
 @define(eq=False)
@@ -182,6 +176,10 @@ class Hazard(Actor):
     by themselves."""
     spread: Spread | None = None
     """Strikes other nodes of a rack at the same instant; None: nothing does."""
+    repairs: Actor | None = None
+    """Repairs what faults strike (rules.md, R6); None: workers go DOWN for a downtime."""
+    cured: set[int] = field(init=False, factory=set)
+    """Units that the law strikes no more, as a repair has removed the cause."""
 
     def started(self) -> None:
         self._await_fault()
@@ -204,13 +202,20 @@ class Hazard(Actor):
     def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
         """Make all workers of this unit fail now, and those of the units to which that spreads."""
         nodes = self.nodes
-        if nodes is None:
-            self.fail_worker(struck, fault, cause)
+        if struck in self.cured:
             return
-        others = self.spread.struck(struck, len(nodes)) if self.spread else ()
+        others = self.spread.struck(struck, len(nodes)) if self.spread and nodes else ()
         for unit in (struck, *others):
-            for worker in nodes[unit]:
+            if self.repairs is not None and isinstance(fault, Fail):
+                about = fault.detection, fault.logs_detection
+                self.send(self.repairs, UnitStruck(fault.law, unit, struck, *about), cause)
+                continue
+            for worker in (unit,) if nodes is None else nodes[unit]:
                 self.fail_worker(worker, fault, cause)
+
+    @handles(UnitCured)
+    def cure(self, message: UnitCured, _: int) -> None:
+        self.cured.add(message.unit)
 
     def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
         """Make this worker fail, or its run hang, now."""

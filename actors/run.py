@@ -148,6 +148,8 @@ class Run:
     """Called when a verification has ended the run; returns the number of the last event."""
     client: StorageClient | None = None
     """Its part of the shared storage's bandwidth; None: it keeps nothing there."""
+    reports_end: Callable[[Run], None] | None = None
+    """Called when the run is over; None: nobody asks."""
     watched: Callable[[Run, bool], None] | None = None
     """Called when the run begins to compute, or ceases to; None: nobody asks."""
     step: Step = field(init=False, default=STARTING)
@@ -273,6 +275,8 @@ class Run:
         self.part = IDLE
         if self.watched is not None:
             self._watch()
+        if self.reports_end is not None:
+            self.reports_end(self)
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
         if self.client is not None:
             self.client.end(self, cause)

@@ -34,7 +34,8 @@ from actors.messages import (
 )
 from actors.protection.saving import CheckpointDue
 from actors.run import NOTICE, SAVED, PartDue, Run
-from actors.runtime import NOTHING, Phase, handles, message
+from actors.repair_messages import MemberRetired, RunStruck
+from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
 from policies.availability import WorkerState
 
 
@@ -108,6 +109,7 @@ class JobOfRuns(JobOfCopies):
         del copy.unheard[worker]
         since, _ = copy.fallen[worker]
         self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
+        self._report_struck(copy)
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
         if copy.run is not None:
             cause = self._end_run(copy, LOST, cause)
@@ -259,6 +261,22 @@ class JobOfRuns(JobOfCopies):
         if known and since == message.since and since + after <= self.due_by:
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
 
+    @handles(MemberRetired, during=AT_WORK)
+    def replace_retired(self, message: MemberRetired, cause: int) -> None:
+        """Have a member that never comes back replaced at once.
+
+        Raises WorkersRetired where the job does not replace members, as it would wait for ever.
+        """
+        copy, worker = self.copies.get(message.copy), message.worker
+        if copy is None or worker in copy.standbys:
+            return
+        if self.protection.rules.replace_after is not None:
+            _, fall = copy.fallen[worker]
+            self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
+        elif not self.described.standbys:
+            problem = "keeps it as a member, and replaces none (protection.replace_after)"
+            raise WorkersRetired(self.now, self.name, worker, problem)
+
     @handles(ReplaceMember, during=AT_WORK)
     def replace_member(self, message: ReplaceMember, cause: int) -> None:
         copy = self.copies[message.copy]
@@ -279,7 +297,7 @@ class JobOfRuns(JobOfCopies):
 
     @handles(
         *(MemberStateChanged, MemberSpeedChanged, MemberReady, MemberFaultHeard, MemberHasNotice),
-        MemberHung,
+        *(MemberHung, MemberRetired),
         during=(Life.WAITING, *GONE),
     )
     def too_late(self, message: object, cause: int) -> None:
@@ -293,6 +311,7 @@ class JobOfRuns(JobOfCopies):
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)
         elif copy.run is not None:
+            self._report_struck(copy)
             end = self._end_run(copy, LOST, cause)
         elif self.described.standbys:
             self._resume_soon()
@@ -302,6 +321,12 @@ class JobOfRuns(JobOfCopies):
         cause = self.record(cause, CheckpointLost, self.name, copy.last, failed_members)
         copy.cause = self._discard(copy, lost, cause)
         return copy.cause
+
+    def _report_struck(self, copy: Copy[Run]) -> None:
+        """Tell the repairs, if there are any, which members the run that a fault ends has."""
+        if self.repairs is not None and copy.run is not None:
+            away = [n for n, (since, _) in copy.fallen.items() if since < self.now]
+            self.send(self.repairs, RunStruck(copy.number, copy.members, away), NOTHING)
 
     def _discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
         if not lost:

@@ -10,7 +10,7 @@ from attrs import define, field
 
 from actors.dispatcher import CauseTracker, Dispatcher
 from actors.events import End, Outcome, RunStarted, WorkloadEnded
-from actors.intervals import Intervals, without
+from actors.intervals import Intervals, among, without
 from actors.limit import ProgressLimit
 from actors.messages import (
     CapReached,
@@ -31,7 +31,8 @@ from actors.messages import (
     Submit,
     WorkerLeft,
 )
-from actors.runtime import NOTHING, Actor, Phase, handles
+from actors.repair_messages import FaultKnown, MemberRetired, StruckWhileDown, UnitRetires
+from actors.runtime import NOTHING, Actor, Phase, WorkersRetired, handles
 from actors.worker_messages import (
     FaultComes,
     FaultHeard,
@@ -133,6 +134,10 @@ class Scheduler(Dispatcher):
     jobs: int
     clocks: tuple[Actor, ...] = field(init=False, default=())
     """Hazards whose clocks pass while workers compute; jobs are made with them."""
+    repairs: Actor | None = field(init=False, default=None)
+    """Repairs what faults strike (rules.md, R6), and is to know when a fault is known."""
+    retired: set[int] = field(init=False, factory=set)
+    """Workers that are DOWN for ever (rules.md, R8)."""
     described: dict[int, BatchJob] = field(init=False, factory=dict)
     """Descriptions of the unfinished jobs, by index."""
     programmed: dict[str, set[int]] = field(init=False, factory=dict)
@@ -164,6 +169,8 @@ class Scheduler(Dispatcher):
     def submit(self, message: Submit, cause: int) -> None:
         described = message.described
         self.actors[described.index], self.described[described.index] = message.job, described
+        if self.retired:
+            self._refuse_too_few(described, max(self.retired))
         if self.tracker is not None:
             self.tracker.want(self.now, described.index, cause)
         self.decider.submitted(described, cause)
@@ -185,6 +192,7 @@ class Scheduler(Dispatcher):
         if self.promised:
             self._hand_on(message.copy, cause)
         self.runs += 1
+        self._hear_of_released(message.copy, numbers)
         self.decider.over(message, cause)
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
@@ -223,10 +231,13 @@ class Scheduler(Dispatcher):
         if held and message.hidden:
             self.unheard[worker] = cause
         else:
-            self._hear(worker, state, cause)
+            self._hear(worker, state, cause, self.pool.holder(worker))
 
-    def _hear(self, worker: int, state: WorkerState, cause: int) -> None:
+    def _hear(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
+        """Act on a worker's change of state, which is known now; `copy` holds it, or -1."""
         if state is DOWN:
+            if self.repairs is not None:
+                self.send(self.repairs, FaultKnown(worker, copy), cause)
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
@@ -239,7 +250,41 @@ class Scheduler(Dispatcher):
     def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
         if self.unheard.pop(message.index, None) is not None:
             self.tell_job(cause, MemberFaultHeard, message.index)
-            self._hear(message.index, DOWN, cause)
+            self._hear(message.index, DOWN, cause, self.pool.holder(message.index))
+
+    @handles(StruckWhileDown)
+    def hear_of_struck(self, message: StruckWhileDown, cause: int) -> None:
+        # A fault that follows one that is not known is known with that.
+        if self.repairs is not None and message.index not in self.unheard:
+            self.send(self.repairs, FaultKnown(message.index, -1), cause)
+
+    @handles(UnitRetires)
+    def hear_of_retired(self, message: UnitRetires, cause: int) -> None:
+        """Tell jobs that hold them of workers that retire; raise WorkersRetired where too few are
+        left for an unfinished job."""
+        self.retired.update(message.workers)
+        for job in self.described.values():
+            self._refuse_too_few(job, message.workers[0])
+        for worker in message.workers:
+            self.tell_job(cause, MemberRetired, worker)
+
+    def _refuse_too_few(self, job: BatchJob, worker: int) -> None:
+        left = self.pool.size - sum(it < self.pool.size for it in self.retired)
+        asked = getattr(job.profile, "processors", 1)
+        if left < asked:
+            problem = f"needs {asked:,} workers: {left:,} are left that are neither retired nor "
+            raise WorkersRetired(self.now, job.name, worker, f"{problem}spares")
+
+    def largest(self) -> int:
+        """Return the number of workers that the largest unfinished job needs."""
+        return max((getattr(it.profile, "processors", 1) for it in self.described.values()), default=0)
+
+    def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
+        """Hear of the faults of workers that a copy held: that of a free worker is known at
+        once."""
+        if self.repairs is not None:
+            for worker in among(numbers, self.unheard):
+                self._hear(worker, DOWN, self.unheard.pop(worker), copy)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
@@ -263,6 +308,7 @@ class Scheduler(Dispatcher):
         numbers = without(numbers, (worker,))
         self.held[message.copy] = index, processors - 1, numbers
         self.pool.release(1, ((worker, worker),))
+        self._hear_of_released(message.copy, ((worker, worker),))
         self.decider.replaced(message.copy, numbers)
         if not self.deciding:
             self.decide_soon(cause)
@@ -367,7 +413,7 @@ class Scheduler(Dispatcher):
         """Tell the decider of faults of workers that no copy holds any more: those are known at
         once (rules.md, F1)."""
         for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:
-            self._hear(worker, DOWN, self.unheard.pop(worker))
+            self._hear(worker, DOWN, self.unheard.pop(worker), -1)
 
     def waits_for(self) -> str | None:
         left = self.jobs - self.completed - self.killed

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from attrs import define, field
 
 from actors.events import NoticeGiven, WorkerChanged, WorkerSpeedChanged
+from actors.repair_messages import BackFromRepair, GoToRepair, StruckWhileDown, Unit
 from actors.runtime import Phase, System, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import (
@@ -66,6 +67,12 @@ class Worker(TransferClient):
     """Latest time until which a job that holds it does not know of its fault, and number of the
     event with which it went DOWN (rules.md, F1)."""
     _speed: float = field(init=False, default=1)
+    _broken: set[Unit] = field(init=False, factory=set)
+    """Units with the worker that a fault has struck, or that are in repair."""
+    _struck: list[tuple[Unit, int]] = field(init=False, factory=list)
+    """Units that faults strike at this instant, and the numbers of those events."""
+    _repair: tuple[float, int] = field(init=False, default=(-1, -1))
+    """Time at which its unit last went to repair or came back, and number of that event."""
 
     def started(self) -> None:
         _, self._owned = next(self.owner)
@@ -101,13 +108,29 @@ class Worker(TransferClient):
 
     @handles(Fail)
     def fail(self, message: Fail, cause: int) -> None:
+        if message.unit is not None:
+            self._struck.append((message.unit, cause))
         other = self._failing
         if other is not None:
             longest = max(message.downtime, other.downtime)
             detection = min(message.detection, other.detection)
             first = min(message.law, other.law)
-            message = Fail(longest, detection, message.logs_detection, first)
+            message = Fail(longest, detection, message.logs_detection, first, message.unit)
         self._failing = message
+        self.later(TURN, cause, STATES_CHANGE)
+
+    @handles(GoToRepair)
+    def go_to_repair(self, message: GoToRepair, cause: int) -> None:
+        if not self._broken:
+            self._repair = self.now, cause
+        self._broken.add(message.unit)
+        self.later(TURN, cause, STATES_CHANGE)
+
+    @handles(BackFromRepair)
+    def come_back(self, message: BackFromRepair, cause: int) -> None:
+        self._broken.discard(message.unit)
+        if not self._broken:
+            self._repair = self.now, cause
         self.later(TURN, cause, STATES_CHANGE)
 
     @handles(Hang)
@@ -119,20 +142,21 @@ class Worker(TransferClient):
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
         """Handle all changes due at this instant together, whatever their order."""
-        due_by, following = self.system.loop.due_by, self._next
+        due_by, following, was = self.system.loop.due_by, self._next, self.state
         if following is not None and following[0] <= due_by:
             self._owned = following[1]
             self._await_owner()
         owned = self._owned
-        down = owned is DOWN or due_by < self._until
+        down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing
         if self._hanging is not None:
             self._hang_unless(down or owned is not UP, self._hanging, fault)
         if fault is not None:
             self._failing = None
+            self._broken.update(unit for unit, _ in self._struck)
             if not down:
                 self._fail(self.now, fault)
-                down = due_by < self._until
+            down = down or due_by < self._until or bool(self._broken)
         state = DOWN if down else owned
         if self._hidden is not None:
             latest, fall = self._hidden
@@ -141,6 +165,10 @@ class Worker(TransferClient):
                 self.send(self.scheduler, FaultHeard(self.index), fall)
         if state is not self.state:
             self._change(state)
+        if self._struck:
+            if was is DOWN:
+                self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
+            self._struck.clear()
 
     def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
         """Report a hang unless the worker is not UP, or a fault of an earlier law strikes it."""
@@ -154,12 +182,13 @@ class Worker(TransferClient):
         if fault.downtime:
             self.at(self._until, TURN, self.system.origin, STATES_CHANGE)
         if self.state is not DOWN:
-            back = self._owned is UP and self._until <= due_by
+            back = self._owned is UP and self._until <= due_by and not self._broken
             hidden = known > due_by and not back
             lasts = fault.detection or fault.logs_detection or self._until > due_by
-            until = self._until if lasts else None
+            until = self._until if lasts and not self._broken else None
             detection = fault.detection if fault.logs_detection else None
-            fall = self._change(DOWN, until, hidden, detection)
+            cause = self._struck[0][1] if self._struck else None
+            fall = self._change(DOWN, until, hidden, detection, cause)
             self._fallen = self._until, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
@@ -177,12 +206,16 @@ class Worker(TransferClient):
         until: float | None = None,
         hidden: bool = False,
         detection: float | None = None,
+        cause: int | None = None,
     ) -> int:
-        """Change its state; return the number of that event."""
+        """Change its state; return the number of that event. `cause` is that of a unit's fault."""
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
         ends = was is DOWN and loop.now <= over <= due_by
-        cause = fall if ends else self.system.origin
+        if cause is None:
+            cause = fall if ends else self.system.origin
+            if self._repair[0] == loop.now and (state is DOWN) == bool(self._broken):
+                ends, cause = was is DOWN, self._repair[1]
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
         self.send(

@@ -7,6 +7,7 @@ from math import inf
 
 from attrs import frozen
 
+from actors.repair_messages import Unit
 from actors.runtime import Actor, message
 from policies.availability import WorkerState
 
@@ -35,6 +36,9 @@ class Fail:
     """Whether the log has the detection time, as other kinds of faults have another."""
     law: int = 0
     """Number of the law: of one instant, faults and hangs strike in the order of their laws."""
+    unit: Unit | None = None
+    """Unit until whose repair is over the worker is DOWN, in place of a downtime (rules.md, R6);
+    None: it has a downtime."""
 
 
 @message
@@ -126,7 +130,7 @@ class StateChanged:
     hidden: bool = False
     """Whether a job that holds me does not know yet that I am DOWN."""
     repaired: bool = False
-    """Whether I am UP again because a fault's downtime is over."""
+    """Whether I am UP again because a fault's downtime, or a repair, is over."""
 
 
 @message

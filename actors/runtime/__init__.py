@@ -15,6 +15,7 @@ from actors.runtime.errors import (
     Stalled,
     UnexpectedMessage,
     Unresolved,
+    WorkersRetired,
 )
 from actors.runtime.journal import Event, Journal, JsonLines, Record, Sink
 from actors.runtime.loop import VirtualTimeLoop
@@ -42,6 +43,7 @@ __all__ = [
     "UnexpectedMessage",
     "Unresolved",
     "VirtualTimeLoop",
+    "WorkersRetired",
     "handles",
     "message",
     "rare_collections",

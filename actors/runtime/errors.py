@@ -84,6 +84,17 @@ class Stalled(RuntimeFault):
         )
 
 
+class WorkersRetired(RuntimeFault):
+    """Raised when a job can never end, because too few workers are left that have not retired."""
+
+    def __init__(self, time: float, job: str, worker: int, problem: str) -> None:
+        super().__init__(time, job, worker, problem)
+        self.time, self.job, self.worker, self.problem = time, job, worker, problem
+
+    def __str__(self) -> str:
+        return f"at {self.time!r} worker {self.worker} retires, and {self.job} {self.problem}"
+
+
 class Unresolved(RuntimeFault):
     """Raised when virtual time is so late that the shortest time of the scenario no longer changes
     it."""

@@ -36,7 +36,15 @@ from actors.runtime.entries import (
     end_of_phase,
     orders,
 )
-from actors.runtime.errors import ActorFailed, Deadlock, Livelock, Stalled, Unresolved, place
+from actors.runtime.errors import (
+    ActorFailed,
+    Deadlock,
+    Livelock,
+    Stalled,
+    Unresolved,
+    WorkersRetired,
+    place,
+)
 from actors.runtime.refusals import THREADS, NoOutsideWorld, refusal
 
 T = TypeVar("T")
@@ -247,7 +255,7 @@ class VirtualTimeLoop(NoOutsideWorld):
                 message = timer[3]
                 timer[2] = None
                 target.handlers[message.__class__](target, message, timer[4])
-        except (ActorFailed, Livelock, Stalled, Unresolved):
+        except (ActorFailed, Livelock, Stalled, Unresolved, WorkersRetired):
             raise
         except Exception as error:
             name = "loop" if target is None else target.name

@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, runs, storage, windows
+from sims.audit import copies, link, machine, repair, runs, storage, windows
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -141,6 +141,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
         w.decider.close,
         lambda: machine.close(w),
         lambda: windows.close(w),
+        lambda: repair.close(w),
         w.decider.clear,
     ]
     yield event, (None,)
@@ -319,11 +320,12 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.PlatformDescribed: machine.platform,
     e.MaintenancePlanned: windows.describe,
     e.StorageDescribed: storage.describe,
+    e.RepairDescribed: repair.describe,
 }
 """What stores the facts of a line of the head that is about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
-    e.StorageDescribed,
+    *(e.StorageDescribed, e.RepairDescribed),
 )
 DESCRIBED = (
     *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
@@ -333,6 +335,7 @@ DESCRIBED = (
         e.ChainsBelieved,
         e.PackDescribed,
         e.LinkDescribed,
+        e.RepairDescribed,
     ),
     *(e.WorkerRented, e.WorkerPriced, e.FaultsFitted, e.FaultsExpected, e.FaultsDescribed),
     *(e.FaultsReplayed, e.StorageDescribed),
@@ -350,6 +353,11 @@ HANDLERS: dict[type[Event], Handler] = {
     e.BandwidthShared: storage.share,
     e.StoredSizeDescribed: storage.describe_size,
     e.NoticeGiven: machine.notice,
+    e.UnitFailed: repair.fail,
+    e.FaultBlamed: repair.blame,
+    e.RepairStarted: repair.start,
+    e.RepairEnded: repair.end,
+    e.UnitRetired: repair.retire,
     e.FaultDetected: machine.detect,
     e.RunHung: machine.hang,
     e.MemberReplaced: machine.replace,

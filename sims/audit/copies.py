@@ -79,19 +79,25 @@ def change(w: World, event: WorkerChanged) -> Script:
     # An instant's notices follow its changes of state.
     ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
-    copy, was, cause = w.holder(event.worker), worker.state, _fallen(w, worker)
+    copy, was = w.holder(event.worker), worker.state
+    if w.repairs is None:
+        cause = _fallen(w, worker)
+        fault = until is not None
+    else:
+        cause = w.repairs.cause(worker, state is DOWN)
+        fault = state is DOWN and cause in w.repairs.struck
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
-    if until is not None:
+    if fault:
         worker.detection = machine.detection(w, event)
         # A downtime of 0 is possible only where faults are detected late.
-        lasts = until > w.end or (w.late and until >= w.now)
+        lasts = until is None or until > w.end or (w.late and until >= w.now)
         possible(state is DOWN and lasts)
         w.decider.check_fault(worker)
     else:
         possible(event.detection is None, "no fault takes it DOWN")
-        if state is DOWN and w.now:
+        if state is DOWN and w.now and not cause:
             # A notice without lead comes later in this instant: look for it only then.
             w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
     about = state, None if first else was, until, event.detection
@@ -101,18 +107,18 @@ def change(w: World, event: WorkerChanged) -> Script:
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     _note(w, worker, state, until, seq, bool(cause))
     # Only a run has to detect a fault: that of a free worker is known at once.
-    late = worker.detection > 0 and until is not None and copy is not None
+    late = worker.detection > 0 and fault and copy is not None
     if copy is not None and worker.number in copy.standbys:
-        w.decider.state_changed(worker.number, state, copy, seq)
+        w.tell_state(worker.number, state, copy, seq)
         turn = partial(_standby_changed, w, copy, worker.number, state, seq)
         w.push(copy.job, Phase.STATES, 0, turn)
         return
     if not late:
-        w.decider.state_changed(worker.number, state, copy, seq)
+        w.tell_state(worker.number, state, copy, seq)
     if w.service is not None:
         yield from link.state_changed(w, worker, seq, late)
     if copy is not None:
-        _notify(w, copy, worker, cause, late)
+        _notify(w, copy, worker, cause, late, fault)
 
 
 def _note(
@@ -121,6 +127,7 @@ def _note(
     """Keep a worker's new state, and since when it has it; `ended` says that a downtime is over."""
     if ended and state is UP:
         worker.repaired = w.now
+    worker.down_since = None if state is not DOWN else w.now
     worker.back = w.now if worker.state is DOWN else worker.back
     worker.state, worker.seq, worker.until, worker.changed = state, seq, until, w.now
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
@@ -157,7 +164,9 @@ def _fallen(w: World, worker: Worker) -> int:
     return worker.seq if over or worker.changed == w.now else 0
 
 
-def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None:
+def _notify(
+    w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool
+) -> None:
     """Schedule the notification of a copy that its member's state has changed.
 
     `late` means a fault that is detected later; one without downtime is noticed at once if the
@@ -167,9 +176,9 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool) -> None
     state, until = worker.state, worker.until
     if before is not None:
         if state is UP:
-            w.decider.state_changed(worker.number, DOWN, copy, fall)
+            w.tell_state(worker.number, DOWN, copy, fall)
         w.push(copy.job, Phase.STATES, 0, partial(before, state is not UP))
-    turn = partial(_changed, w, copy, worker.number, state, until is not None, worker.seq)
+    turn = partial(_changed, w, copy, worker.number, state, fault, worker.seq)
     if late and until == w.now:
         worker.deferred = turn
     else:
@@ -197,6 +206,8 @@ def _changed(
     """Apply a member's change of state to its copy; `hidden` means a fault that is not detected
     yet."""
     if copy.gone:
+        if hidden and w.repairs is not None:  # that of a free worker is known at once
+            w.repairs.known_down(worker, copy, cause)
         return
     (copy.absent.discard if state is UP else copy.absent.add)(worker)
     # F1: the member's return, or its owner's taking it, reveals the fault before its time.
@@ -241,6 +252,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     if hidden:
         last = yield from machine.delay_detection(w, copy, worker, cause)
     elif copy.run is not None:
+        copy.struck, copy.former = w.now, copy.members
         last = yield from parts.end_early(w, copy, LOST, cause)
     elif job.standbys:
         parts.resume_soon(w, copy)

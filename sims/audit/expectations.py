@@ -134,7 +134,7 @@ class Expectations(Decider):
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
 
         def report(before: Progress | None) -> Report:
-            since = sum(ahead, self._back(copy) if start is None else start)
+            since = sum(ahead, self._back(copy, cause) if start is None else start)
             costs, size, times = copy.job.costs, copy.full, (inf, inf, inf)
             if since < inf and speed > 0:
                 expected, whole = costs.expected(size, left), costs.duration(size, left)
@@ -191,10 +191,13 @@ class Expectations(Decider):
             self.progress[last.copy] = last.after
         return last.event, {it.cause for it in alike}
 
-    def _back(self, copy: Copy) -> float:
-        """Return when all members of the copy are expected to be UP."""
-        workers = (self.w.workers.get(n) for n in copy.members)
-        away = [it.until for it in workers if it is not None and it.state is not UP]
+    def _back(self, copy: Copy, cause: int) -> float:
+        """Return when all members of the copy are expected to be UP, as event `cause` leaves
+        them."""
+        workers = [it for n in copy.members if (it := self.w.workers.get(n)) is not None]
+        # All changes of states come before runs are lost, but for those that follow blame.
+        later = self.w.repairs.changed_since(cause) if self.w.repairs is not None else ()
+        away = [it.until for it in workers if (it.state is not UP) is (it.number not in later)]
         return max((inf if it is None else it for it in away), default=self.w.now)
 
     def succeed(self, name: str) -> Script | None:

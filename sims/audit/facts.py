@@ -163,6 +163,10 @@ class Copy:
     promised: bool = False
     """Whether the copy's members are promised to other jobs for the time after its end."""
     gone: bool = False
+    struck: float = -1
+    """Time at which a member that went DOWN ended its last run."""
+    former: tuple[int, ...] = ()
+    """Members of that run."""
     rings: list[list[int]] = Factory(list)
     """Groups of members that keep each other's checkpoints; empty while not computed."""
     undetected: dict[int, tuple[float, int]] = Factory(dict)

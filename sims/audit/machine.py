@@ -154,11 +154,12 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
 def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     """Detect a fault of a member (F1)."""
     since, cause = copy.undetected.pop(worker)
-    w.decider.state_changed(worker, DOWN, copy, cause)
+    w.tell_state(worker, DOWN, copy, cause)
     if since < w.now:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
+        copy.struck, copy.former = w.now, copy.members
         cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
         due_line = turn.want[0] if turn is not None else None
         # The copy has ended with this fault: its other faults are never detected, nor a hang.
@@ -258,7 +259,10 @@ def _overdue(w: World, copy: Copy, worker: int) -> bool:
     is replaced."""
     after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
-    return away is not None and known and after is not None and away[0] + after <= w.end
+    if away is None or not known or after is None:
+        return False
+    retired = w.repairs is not None and worker in w.repairs.retired
+    return retired or away[0] + after <= w.end
 
 
 def replace(w: World, event: MemberReplaced) -> Script:

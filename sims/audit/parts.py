@@ -248,7 +248,7 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
     copy.change(joined(other(n) for n in copy.members), copy.full)
     copy.absent.discard(gone)
     if gone in copy.undetected:
-        w.decider.state_changed(gone, DOWN, None, copy.undetected.pop(gone)[1])
+        w.tell_state(gone, DOWN, None, copy.undetected.pop(gone)[1])
     copy.rings, copy.cause = rings, seq
     w.pace(copy)
     w.decider.report(copy, seq)
@@ -316,9 +316,8 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
     w.give(copy, copy.held)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
-        w.decider.state_changed(
-            worker, DOWN, None, fall
-        )  # no copy holds the worker: its fault is known at once
+        # No copy holds the worker: its fault is known at once.
+        w.tell_state(worker, DOWN, None, fall, copy)
     w.decider.freed(copy, seq)
     if not gone:
         w.decider.wants(copy.job, since)

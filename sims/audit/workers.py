@@ -176,6 +176,8 @@ class Worker(Emitter):
     state: WorkerState = UP
     seq: int = 0
     """Sequence number of the event that changed the state last."""
+    down_since: float | None = None
+    """Time since which it has been DOWN; None: it is not."""
     until: float | None = None
     """End of a fault's downtime."""
     detection: float = 0

@@ -25,7 +25,8 @@ from actors.runtime import Event, Record
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Broken, Law, allowed, framed, possible
 from sims.audit.turns import Emitter, Script, Turns
-from sims.audit.workers import UP, Free, Spans, Worker, joined, numbers
+from policies.availability import WorkerState
+from sims.audit.workers import DOWN, UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
 ALIKE = PlatformDescribed(1, 0, ())
@@ -77,6 +78,8 @@ class World(Turns):
     """Channels of the master's link, if there is a master."""
     storage: Any = None
     """Shared storage, if there is one."""
+    repairs: Any = None
+    """Repairs of what faults strike, if faults have no downtimes."""
     reuses: bool = False
     """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)
@@ -169,6 +172,20 @@ class World(Turns):
         return copy.run if copy is not None else None
 
     # --- workers ------------------------------------------------------------------------------
+
+    def tell_state(
+        self,
+        worker: int,
+        state: WorkerState,
+        copy: Copy | None,
+        seq: int,
+        held: Copy | None = None,
+    ) -> None:
+        """Tell the decider, and repairs, of a worker's state, which is known now; `copy` holds the
+        worker, and `held` did so until now."""
+        self.decider.state_changed(worker, state, copy, seq)
+        if state is DOWN and self.repairs is not None:
+            self.repairs.known_down(worker, copy or held, seq)
 
     def worker(self, number: int) -> Worker:
         """Return the worker of this number. Raises Broken where there is none."""

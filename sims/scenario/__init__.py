@@ -46,6 +46,7 @@ from sims.scenario.jobs.sources import StreamSection, WorkloadFile
 from sims.scenario.platform import LinkSection, MasterSection, Platform, StorageSection
 from sims.scenario.policy import PolicySection, decider_kind
 from sims.scenario.protection import ProtectionSection
+from sims.scenario.repair import RepairSection, RepairStage
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
@@ -73,6 +74,8 @@ __all__ = [
     "PolicySection",
     "ProtectionSection",
     "RandomWorkers",
+    "RepairSection",
+    "RepairStage",
     "RigidJob",
     "RigidSection",
     "Scenario",
@@ -220,6 +223,8 @@ class Scenario(Section):
     the worker's availability."""
     faults: AnyFaults = Field(default_factory=NoFaults)
     """Whether and when workers fail; default: never."""
+    repair: RepairSection | None = None
+    """How that which faults strike is repaired; default: a fault has a downtime."""
     errors: ErrorSection = Field(default_factory=ErrorSection)
     master: MasterSection | None = None
     storage: StorageSection | None = None
@@ -269,12 +274,18 @@ class Scenario(Section):
         count = self.full_platform.count
         return together(law.mean_of(count(law.of)) for law in self.faults.laws)
 
+    @property
+    def mean_downtime(self) -> float:
+        """Mean time for which a fault keeps a worker DOWN, time units."""
+        return self.faults.mean_downtime if self.repair is None else self.repair.mean
+
     @cached_property
     def bare(self) -> bool:
         """Whether nothing is sent to workers, and nothing happens to them but faults that are
         detected at once."""
         detected = not any(law.detection or law.hangs for law in self.faults.laws)
-        return detected and self.full_platform.plain and self.master is None
+        plain = self.full_platform.plain and self.repair is None
+        return detected and plain and self.master is None
 
     @cached_property
     def decider(self) -> DeciderKind:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 from numpy.random import Generator
 from pydantic import Field, PrivateAttr, model_validator
 
-from actors.events import Age
+from actors.events import Age, Struck
 from actors.hazards import Faults, exponential_faults, weibull_faults
 from actors.intervals import members
 from policies.maths.renewals import expected_renewals
@@ -45,21 +45,10 @@ Shape = Annotated[
 
 Share = Annotated[float, Accepts("a number above 0, up to 1", {"gt": 0, "le": 1})]
 Outcome = Annotated[int, Field(ge=0, le=1)]
-Spread = Annotated[
+Asked = Annotated[
     Annotated[float, Field(ge=0, le=1)] | tuple[Outcome, ...],
-    Accepts("a number from 0 to 1, or a list of 0 and 1, one for each node that is asked about"),
+    Accepts("a number from 0 to 1, or a list of 0 and 1, one for each time that it is asked for"),
 ]
-
-
-class Struck(enum.Enum):
-    """The units that fail."""
-
-    WORKERS = "workers"
-    NODES = "nodes"
-    """All workers of a node fail at once; `platform.node` gives their number."""
-    RACKS = "racks"
-    """All nodes of a rack fail at once; `platform.rack` gives their number."""
-
 
 class Effect(enum.Enum):
     """What strikes a unit."""
@@ -96,10 +85,14 @@ class FaultFields(Section):
     the run waits, because the scheduler does not know of the fault. Of a hang: time after which it
     is detected."""
 
-    spread: Spread = 0.0
+    spread: Asked = 0.0
     """Probability that the fault of a node also strikes another node of its rack, for each of
     those; or a list of outcomes in the order in which they are asked, 1 for each node that is
     struck, after which none is."""
+
+    curable: bool | None = None
+    """Whether a repair that has removed the cause of a fault takes its unit out of this law for
+    good; default: it does where the law has a `share`."""
 
     _fit: FittedLaw | None = PrivateAttr(None)
     """The fit that this law comes from, if it was fitted to a log."""
@@ -133,6 +126,12 @@ class FaultFields(Section):
     def by_computing(self) -> bool:
         """Whether only computing time counts between the faults of a unit."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
+
+    @property
+    def cured(self) -> bool:
+        """Whether a repair that has removed the cause of a fault takes its unit out of the law."""
+        share = getattr(self, "share", None)
+        return self.curable if self.curable is not None else share is not None
 
     @property
     def fit(self) -> FittedLaw | None:

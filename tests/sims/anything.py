@@ -424,6 +424,40 @@ def stored(seed: int) -> Table:
     return on_storage(one(rng, queue, believed, enrolled, overlaid, mixed, practised)(seed), rng)
 
 
+def repaired(seed: int) -> Table:
+    """Faults of workers, nodes and racks that are repaired in stages, by few crews, and blamed on
+    others now and then, over any of the others."""
+    rng = default_rng([seed, 43])
+    table = one(rng, queue, varied_pack, enrolled, overlaid, fleet, ready, mixed, runs)(seed)
+    if not _fatal(table) and table["policy"].get("name") in REDISTRIBUTIONS:
+        table = fleet(seed)
+        table.setdefault("protection", {})["fatal"] = "possible"
+    laws = table.get("faults", [])
+    laws = list(laws) if isinstance(laws, list) else [laws]
+    detection = one(rng, 0, 0, 0.5, 3)
+    laws.append({"kind": "exponential", "mtbf": 25, "detection": detection})
+    for law in laws:
+        law.pop("downtime", None)
+        if rng.random() < 0.3:
+            law["curable"] = bool(rng.integers(2))
+    stages = [
+        {
+            "time": one(rng, 0.5, 2, 6),
+            "law": one(rng, "fixed", "exponential"),
+            "fixes": one(rng, 0.5, [1, 0, 1], 1),
+            "crews": one(rng, 1, 1, 2, 9),
+            "passes_on": one(rng, 0.5, [1, 0, 1, 1]),
+        }
+        for _ in range(rng.integers(1, 4))
+    ]
+    del stages[-1]["passes_on"]
+    blame: Table = one(rng, {}, {"blamed": 0.7, "mistaken": 0.4}, {"mistaken": [1, 1, 0, 1]})
+    retirement: Table = one(rng, {}, {"retirement": {"kind": "score", "period": 5, "penalty": 40}})
+    table["job"]["cap"] = min(table["job"].get("cap", 500), 500)
+    repair = {"stages": stages} | blame | retirement
+    return table | {"faults": laws, "repair": repair}  # type: ignore[no-any-return]
+
+
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
     cells = [it for it in examples.cells() if it.startswith(f"{kind}/")]
@@ -449,6 +483,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "stored": stored,
     "ready": ready,
     "maintained": maintained,
+    "repaired": repaired,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

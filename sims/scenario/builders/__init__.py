@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, cast
 from attrs import astuple, frozen
 from numpy.random import Generator
 
+from actors.chance import Chance
 from actors.computing_faults import ComputingFaults
 from actors.events import (
     DeciderKind,
@@ -45,6 +46,7 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
+from sims.scenario.builders.repair import check_repair, spawn_repairs
 from sims.scenario.builders.storage import check_storage, spawn_storage
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import expected
@@ -85,6 +87,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
         scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
     platform = scenario.full_platform
     check_storage(scenario)
+    check_repair(scenario)
     if scenario.measures is not None:
         scenario.measures.tell(system, scenario.times)
     if not platform.size:
@@ -215,6 +218,7 @@ def _spawn_platform(
     make = _maker(scenario, system, scheduler, master)
     registry = WorkerRegistry(system, make)
     scheduler.workers, scheduler.linked = registry, master is not None
+    repairs = scheduler.repairs = spawn_repairs(scenario, system, registry, scheduler)
     if platform.varies:
         pool.change_speed(0, 1.0)  # marks speeds as different from 1 before the first job is made
     _rent(scenario, system)
@@ -229,6 +233,10 @@ def _spawn_platform(
         hazard = system.spawn(_hazard(scenario, system, *about))
         if isinstance(hazard, ComputingFaults):
             scheduler.clocks = (*scheduler.clocks, hazard)
+        if repairs is not None and law.cured:
+            repairs.hazards[law.of] = (*repairs.hazards.get(law.of, ()), hazard)
+    if repairs is not None:  # it asks for how long runs compute
+        scheduler.clocks = (*scheduler.clocks, repairs)
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
     return scheduler
@@ -293,12 +301,16 @@ def _hazard(
     spread = None
     if law.spread and law.of is Struck.NODES:
         streams = partial(_stream_of, system, f"spread/{number}")
-        spread = Spread(platform.rack, law.spread, streams)
-    about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread
+        spread = Spread(platform.rack, Chance(law.spread), streams)
+    repairs = scheduler.repairs
+    about = f"{HAZARD}{own}", faults, registry, fault, nodes, spread, repairs
     pack = scenario.decider is DeciderKind.PACK
     ignored = pack and not cast("PackDecider", scheduler.decider).fatal
     if ignored:
         _refuse_others_than_papers(law)
+        if repairs is not None:
+            problem = "stands beside a pack that ignores faults, whose paper has a downtime"
+            raise unfit("repair", problem, "protection.fatal = 'possible', or no [repair]")
     if law.by_computing:
         units_of = faulty if faulty is not None else range(units)
         gap = gap_of(law, partial(_stream_of, system, f"fault/{number}"))
@@ -314,7 +326,8 @@ def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
     if law.hangs:
         return Hang(law.detection, number)
     differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1
-    return Fail(law.downtime, law.detection, differ, number)
+    downtime = 0 if scenario.repair is not None else law.downtime
+    return Fail(downtime, law.detection, differ, number)
 
 
 def _refuse_others_than_papers(law: AnyFault) -> None:

@@ -90,6 +90,7 @@ class JobMaker:
             *self._common(submission.job),
             protection=protection(rules),
             clocks=self.scheduler.clocks,
+            repairs=self.scheduler.repairs,
             storage=self.storage,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,

@@ -92,7 +92,8 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
         for name in ("program", "data", "image"):
             yield getattr(scenario.master, name), f"master.{name}"
     for law in scenario.faults.laws:
-        yield law.downtime, "faults.downtime"
+        if scenario.repair is None:
+            yield law.downtime, "faults.downtime"
         yield law.detection, "faults.detection"
     for number, own in enumerate(section.listed):
         yield from _job_lengths(own, f"job.jobs.{number}")

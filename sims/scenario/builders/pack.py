@@ -75,7 +75,7 @@ def described(scenario: Scenario) -> PackDescribed:
     may_err = any(scenario.errors.given.values()) or any(it.count for it in job.jobs)
     return PackDescribed(
         job.pair if isinstance(job, MalleableSection) else PAIR,
-        *(fatal, scenario.faults.mean_downtime, _mtbf(scenario)),
+        *(fatal, scenario.mean_downtime, _mtbf(scenario)),
         *(link.unit, link.latency, link.startup),
         # A run that an error spoils ends later than announced, so the workers that it promised to
         # release come later too.

@@ -34,7 +34,7 @@ from sims.tables.fields import (
 
 RESERVED = (
     *(SCHEDULER := "scheduler", HAZARD := "hazard", MASTER := "master"),
-    *(CAP := "cap", SOURCE := "source", STORAGE := "shared storage"),
+    *(CAP := "cap", SOURCE := "source", STORAGE := "shared storage", REPAIRS := "repairs"),
 )
 """Names that no job may have, because other actors in the log use them."""
 JobName = Annotated[

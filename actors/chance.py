@@ -1,0 +1,40 @@
+"""Outcomes that chance decides, or that a scenario lists."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import define, field
+from numpy.random import Generator
+
+Asked = float | Sequence[int]
+"""Probability of an outcome; or a list of outcomes in the order in which they are asked for, 1 for
+each that comes true."""
+
+
+@define(eq=False)
+class Chance:
+    """Answers, each time it is asked, whether something comes true. Where that is certain nothing
+    is drawn."""
+
+    asked: Asked
+    after: bool = False
+    """Answer after the end of a list."""
+    _listed: Iterator[int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._listed = iter(()) if isinstance(self.asked, float | int) else iter(self.asked)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the answer is always the same."""
+        return self.asked in (0, 1)
+
+    def comes(self, stream: Callable[[], Generator]) -> bool:
+        """Return whether it comes true this time; `stream` returns the random stream to draw
+        from."""
+        if not isinstance(self.asked, float | int):
+            return bool(next(self._listed, self.after))
+        if self.certain:
+            return bool(self.asked)
+        return float(stream().random()) < self.asked

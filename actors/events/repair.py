@@ -1,0 +1,123 @@
+"""Events of repairs: what faults strike, what they are blamed on, the stages of repair, and units
+that do not come back (rules.md, R6 to R8)."""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated
+
+from attrs import frozen
+
+from actors.events.quantities import Quantity, Time, WorkerSet
+from actors.runtime import Event
+
+
+class Struck(enum.Enum):
+    """The units that fail, and that are blamed and repaired as one."""
+
+    WORKERS = "workers"
+    NODES = "nodes"
+    """All workers of a node fail at once; `platform.node` gives their number."""
+    RACKS = "racks"
+    """All nodes of a rack fail at once; `platform.rack` gives their number."""
+
+
+class RepairLaw(enum.Enum):
+    """Law of the time that a stage of repair takes."""
+
+    EXPONENTIAL = "exponential"
+    """The time is exponential."""
+    FIXED = "fixed"
+    """The time is always the same."""
+
+
+class RepairOutcome(enum.Enum):
+    """Ends of a stage of repair."""
+
+    PASSED_ON = "passed-on"
+    """The next stage goes on with the repair."""
+    FIXED = "fixed"
+    """The repair is over and has removed the cause of the fault."""
+    NOT_FIXED = "not-fixed"
+    """The repair is over and has not removed the cause of the fault."""
+
+
+Probability = Annotated[float, Quantity("probability")]
+Kind = Annotated[Struck, Quantity(meaning="Kind of the unit: a worker, a node or a rack.")]
+StageNumber = Annotated[int, Quantity(meaning="Number of the stage of repair, from 0.")]
+LawNumber = Annotated[
+    int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")
+]
+
+
+@frozen
+class RepairDescribed(Event):
+    """Describes how a platform repairs what faults strike: what is struck is DOWN until a chain of
+    stages has repaired it; once, at the start."""
+
+    laws: tuple[RepairLaw, ...]
+    """Law of the time of each stage."""
+    times: tuple[Time, ...]
+    """Mean time of each stage."""
+    crews: tuple[Annotated[int, Quantity("crews")] | None, ...]
+    """Number of repairs that each stage can do at once; None: any number."""
+    of: tuple[Struck, ...]
+    """Units that each law of faults strikes."""
+    curable: tuple[LawNumber, ...]
+    """Laws that no longer strike a unit once a repair of it has removed the cause of a fault."""
+    certain: bool
+    """Whether each fault is blamed on what it has struck."""
+
+
+@frozen
+class UnitFailed(Event):
+    """A fault strikes a unit that is not in repair."""
+
+    law: LawNumber
+    of: Kind
+    workers: WorkerSet
+    """Workers of the unit."""
+
+
+@frozen
+class FaultBlamed(Event):
+    """The fault of a unit is known, and is blamed on this unit, on another, or on none; left out
+    where all faults are blamed on what they have struck."""
+
+    of: Kind
+    workers: WorkerSet
+    """Workers of the unit that the fault has struck."""
+    blamed: WorkerSet | None
+    """Workers of the unit that it is blamed on, which goes to repair; None: of no unit."""
+
+
+@frozen
+class RepairStarted(Event):
+    """A stage of the repair of a unit begins."""
+
+    of: Kind
+    workers: WorkerSet
+    """Workers of the unit."""
+    stage: StageNumber
+
+
+@frozen
+class RepairEnded(Event):
+    """A stage of the repair of a unit is over. Nobody in the simulated world knows whether the
+    cause is removed."""
+
+    of: Kind
+    workers: WorkerSet
+    """Workers of the unit."""
+    stage: StageNumber
+    outcome: RepairOutcome
+    """What the stage has led to."""
+
+
+@frozen
+class UnitRetired(Event):
+    """A unit does not come back from its repair: its workers are DOWN for ever."""
+
+    of: Kind
+    workers: WorkerSet
+    """Workers of the unit."""

@@ -1,0 +1,97 @@
+"""Records of workers: the faults blamed on them, their repairs, and for how long they have computed
+(rules.md, R8 and R9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from actors.intervals import Intervals, Members, intervals_of, without
+from policies.interface.retirement import RetirementPolicy, ScoringPolicy
+
+
+@define
+class Record:
+    """What is known of one worker (satisfies policies.interface.retirement.WorkerRecord)."""
+
+    faults: Sequence[float]
+    repairs: int
+    computed: float
+
+
+@define(eq=False)
+class Records:
+    """Keeps the records of a fleet's workers, and asks the retirement policy about a unit (satisfies
+    policies.interface.retirement.FleetView)."""
+
+    able: int
+    """Number of workers that are no spares."""
+    policy: RetirementPolicy
+    needs: Callable[[], int]
+    """Returns the number of workers that the largest unfinished job needs."""
+    now: float = field(init=False, default=0)
+    retired: set[int] = field(init=False, factory=set)
+    _faults: dict[int, list[float]] = field(init=False, factory=dict)
+    _repairs: dict[int, int] = field(init=False, factory=dict)
+    _computed: NDArray[np.float64] = field(init=False, factory=lambda: np.zeros(0))
+
+    @property
+    def left(self) -> int:
+        """Number of workers that are neither retired nor spares."""
+        return self.able - sum(worker < self.able for worker in self.retired)
+
+    @property
+    def needed(self) -> int:
+        """Number of workers that the largest unfinished job needs."""
+        return self.needs()
+
+    def record(self, worker: int) -> Record:
+        """Return what is known of a worker."""
+        computed = float(self._computed[worker]) if worker < len(self._computed) else 0.0
+        faults, repairs = tuple(self._faults.get(worker, ())), self._repairs.get(worker, 0)
+        return Record(faults, repairs, computed)
+
+    def faults(self, worker: int) -> int:
+        """Return the number of faults blamed on a worker."""
+        return len(self._faults.get(worker, ()))
+
+    def blame(self, workers: Sequence[int], now: float) -> None:
+        """Note that a fault is blamed on the unit with these workers."""
+        for worker in workers:
+            self._faults.setdefault(worker, []).append(now)
+        if (scoring := self.scoring) is not None:
+            scoring.blamed(workers, now)
+
+    def repaired(self, workers: Sequence[int]) -> None:
+        """Note that a repair of the unit with these workers has ended."""
+        for worker in workers:
+            self._repairs[worker] = self._repairs.get(worker, 0) + 1
+
+    def ran(self, members: Sequence[int], computed: float, blamed: Collection[int]) -> None:
+        """Note that a run of these members is over; faults that ended it are blamed on `blamed`."""
+        held = members.intervals if isinstance(members, Members) else intervals_of(sorted(members))
+        if computed and held:
+            more = held[-1][1] + 1 - len(self._computed)
+            if more > 0:
+                self._computed = np.concatenate((self._computed, np.zeros(more)))
+            for first, last in held:
+                self._computed[first : last + 1] += computed
+        if (scoring := self.scoring) is not None:
+            spans: Intervals = without(held, blamed) if blamed else held
+            scoring.ran(spans, computed)
+
+    def retires(self, workers: Sequence[int], now: float) -> bool:
+        """Ask whether the unit with these workers retires."""
+        self.now = now
+        retires = bool(self.policy.retires(workers, self))
+        if retires:
+            self.retired.update(workers)
+        return retires
+
+    @property
+    def scoring(self) -> ScoringPolicy | None:
+        """The policy, where it keeps scores."""
+        return self.policy if hasattr(self.policy, "ran") else None  # type: ignore[return-value]

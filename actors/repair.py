@@ -1,0 +1,438 @@
+"""Repairs what faults strike: who is blamed for a fault, and the stages and crews of a repair
+(rules.md, R6 and R7)."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from math import inf
+
+from attrs import define, field
+from numpy.random import Generator
+
+from actors.chance import Chance
+from actors.events.repair import (
+    FaultBlamed,
+    RepairEnded,
+    RepairLaw,
+    RepairOutcome,
+    RepairStarted,
+    Struck,
+    UnitFailed,
+    UnitRetired,
+)
+from actors.hazards import Hazard
+from actors.intervals import Intervals, Members, intervals_of, text, without
+from actors.messages import ComputingChanged
+from actors.records import Records
+from actors.repair_messages import (
+    BackFromRepair,
+    FaultKnown,
+    GoToRepair,
+    RunOver,
+    RunStruck,
+    Unit,
+    UnitCured,
+    UnitRetires,
+    UnitStruck,
+)
+from actors.runtime import NOTHING, Actor, Phase, handles, message
+from actors.worker_messages import Fail
+
+PASSED_ON = RepairOutcome.PASSED_ON
+KINDS = tuple(Struck)
+
+
+@define(eq=False)
+class Stage:
+    """A stage of repair."""
+
+    law: RepairLaw
+    time: float
+    """Mean time, time units."""
+    passes_on: Chance
+    """Whether the stage hands a repair on to the next one."""
+    fixes: Chance
+    """Whether a repair that the stage does not hand on has removed the cause of the fault."""
+    crews: float = inf
+    """Number of repairs that the stage can do at once."""
+    times: Iterator[float] = field(factory=lambda: iter(()))
+    """Times of the first repairs, in the order in which they begin."""
+    waiting: list[tuple[float, int, int, Repair]] = field(init=False, factory=list)
+    """Repairs that wait for a crew: (time since which, lowest worker, kind of unit, repair), in
+    that order."""
+
+
+@define(eq=False)
+class Repair:
+    """The repair of a unit, from the fault, or the blame, to the end of its last stage."""
+
+    unit: Unit
+    cause: int
+    """Number of the event for which its next stage begins."""
+    stage: int = 0
+
+
+@define(eq=False)
+class Fault:
+    """A fault that is not known yet."""
+
+    unit: Unit
+    law: int
+    unheard: set[int]
+    """Workers of the unit whose fault is not known."""
+    cause: int
+    """Number of the last event of the fault, or by which it has become known."""
+    copies: dict[int, int] = field(factory=dict)
+    """Maps its workers to the copies that held them when their fault became known."""
+
+
+@define(eq=False)
+class Blame:
+    """What a fault is blamed on (rules.md, R7)."""
+
+    blamed: Chance
+    """Whether a fault is blamed on any unit."""
+    mistaken: Chance
+    """Whether a fault that is blamed on a unit is blamed on another one than it has struck."""
+    others: Iterator[int] = field(factory=lambda: iter(()))
+    """Places, among the units that may be blamed by mistake, of those that are, in order."""
+
+    @property
+    def certain(self) -> bool:
+        """Whether each fault is blamed on what it has struck."""
+        return self.blamed.asked == 1 and self.mistaken.asked == 0
+
+
+@message
+class StageOver:
+    """Repairs tell themselves that the present stage of this repair is over."""
+
+    repair: Repair
+
+
+@message
+class DrawOutcomes:
+    """Repairs tell themselves to decide what the stages that end at this instant have led to."""
+
+
+@message
+class Strike:
+    """Repairs tell themselves to hand back what is repaired, and to let this instant's faults
+    strike."""
+
+
+@message
+class AwaitKnown:
+    """Repairs tell themselves that states change now, so that faults become known."""
+
+
+@message
+class Deal:
+    """Repairs tell themselves to blame this instant's faults, and to deal out crews."""
+
+
+DRAW, STRIKE, AWAIT_KNOWN, DEAL = DrawOutcomes(), Strike(), AwaitKnown(), Deal()
+
+
+@define(eq=False)
+class Repairs(Actor):
+    """Takes the faults of all hazards, blames each on a unit once it is known, and repairs that
+    unit.
+
+    At an instant the stages that end come first, then faults strike, then those that are known are
+    blamed, and last free crews are dealt out.
+    """
+
+    stages: Sequence[Stage]
+    worker: Callable[[int], Actor]
+    """The address of a worker."""
+    of: Sequence[Struck]
+    """Units that each law strikes."""
+    together: Mapping[Struck, int]
+    """Number of workers of each kind of unit."""
+    size: int
+    """Number of workers."""
+    blame: Blame
+    records: Records
+    scheduler: Actor
+    hazards: Mapping[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
+    """The hazards that a cure takes a unit out of, by the units that they strike."""
+    _struck: list[UnitStruck] = field(init=False, factory=list)
+    _over: list[Repair] = field(init=False, factory=list)
+    """Repairs whose stage is over at this instant."""
+    _ended: list[tuple[Repair, RepairOutcome]] = field(init=False, factory=list)
+    """The same, with what that has led to."""
+    _unheard: dict[Unit, Fault] = field(init=False, factory=dict)
+    _known: list[Fault] = field(init=False, factory=list)
+    """Faults that have become known at this instant."""
+    _repairs: dict[Unit, Repair] = field(init=False, factory=dict)
+    _in_repair: dict[int, int] = field(init=False, factory=dict)
+    """Maps each worker whose unit is in repair to the number of such units."""
+    _runs: dict[int, RunStruck] = field(init=False, factory=dict)
+    """Maps copies to the members of the runs that faults have ended at this instant."""
+    _at: float = field(init=False, default=-1)
+    """Time of those."""
+    _computing: dict[int, float] = field(init=False, factory=dict)
+    """Maps copies whose runs compute to the time since which they do."""
+    _computed: dict[int, float] = field(init=False, factory=dict)
+    """Maps copies to the time for which their present runs had computed before."""
+    _ran: list[tuple[Sequence[int], float]] = field(init=False, factory=list)
+    """Members and computing times of the runs that are over and await blame."""
+    _striking: bool = field(init=False, default=False)
+    _dealing: bool = field(init=False, default=False)
+    _streams: dict[str, Generator] = field(init=False, factory=dict)
+
+    # --- stages that end ----------------------------------------------------------------------
+
+    @handles(StageOver)
+    def end_stage(self, message: StageOver, _: int) -> None:
+        if not self._over:
+            self.later(DRAW, NOTHING, Phase.RUNS_END)
+        self._over.append(message.repair)
+
+    @handles(DrawOutcomes)
+    def draw_outcomes(self, _: DrawOutcomes, __: int) -> None:
+        """Decide what the stages that are over have led to, by worker. It comes before this
+        instant's faults, so that none of a cured unit comes any more."""
+        over, self._over = sorted(self._over, key=_turn), []
+        for repair in over:
+            outcome = self._outcome(repair)
+            if outcome is RepairOutcome.FIXED:
+                for hazard in self.hazards.get(repair.unit.of, ()):
+                    self.send(hazard, UnitCured(repair.unit.number), NOTHING)
+            self._ended.append((repair, outcome))
+        self._strike_soon()
+
+    def _outcome(self, repair: Repair) -> RepairOutcome:
+        stage, stream = self.stages[repair.stage], self._stream("repair", repair.unit)
+        if repair.stage + 1 < len(self.stages) and stage.passes_on.comes(stream):
+            return PASSED_ON
+        return RepairOutcome.FIXED if stage.fixes.comes(stream) else RepairOutcome.NOT_FIXED
+
+    # --- faults -------------------------------------------------------------------------------
+
+    @handles(UnitStruck)
+    def note_fault(self, message: UnitStruck, _: int) -> None:
+        self._struck.append(message)
+        self._strike_soon()
+
+    def _strike_soon(self) -> None:
+        if not self._striking:
+            self._striking = True
+            self.later(STRIKE, NOTHING, Phase.FAULTS_OCCUR)
+
+    @handles(Strike)
+    def strike(self, _: Strike, __: int) -> None:
+        self._striking = False
+        ended, self._ended = self._ended, []
+        if ended:  # crews are dealt out once, after this instant's faults are known
+            self.later(AWAIT_KNOWN, NOTHING, Phase.STATES_CHANGE)
+        for repair, outcome in ended:
+            self._end(repair, outcome)
+        struck, self._struck = self._struck, []
+        for fault in sorted(struck, key=lambda it: (it.law, it.first)):
+            self._fail(fault)
+
+    def _end(self, repair: Repair, outcome: RepairOutcome) -> None:
+        unit, stage = repair.unit, repair.stage
+        named = text(((unit.workers[0], unit.workers[-1]),))
+        repair.cause = self.record(repair.cause, RepairEnded, unit.of, named, stage, outcome)
+        self.stages[stage].crews += 1
+        if outcome is PASSED_ON:
+            repair.stage += 1
+            self._wait(repair)
+            return
+        self.records.repaired(unit.workers)
+        if self.records.retires(unit.workers, self.now):
+            cause = self.record(repair.cause, UnitRetired, unit.of, named)
+            self.send(self.scheduler, UnitRetires(unit.workers), cause)
+        else:
+            self._hand_back(repair)
+
+    def _hand_back(self, repair: Repair) -> None:
+        unit = repair.unit
+        del self._repairs[unit]
+        for worker in unit.workers:
+            self._in_repair[worker] -= 1
+            if not self._in_repair[worker]:
+                del self._in_repair[worker]
+            self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
+
+    def _fail(self, struck: UnitStruck) -> None:
+        unit = self._unit(self.of[struck.law], struck.unit)
+        if unit in self._unheard or all(worker in self._in_repair for worker in unit.workers):
+            return  # a fault of what is in repair, or has just been struck, changes nothing
+        named = text(((unit.workers[0], unit.workers[-1]),))
+        cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, named)
+        self._unheard[unit] = Fault(unit, struck.law, set(unit.workers), cause)
+        fail = Fail(0, struck.detection, struck.logs_detection, struck.law, unit)
+        for worker in unit.workers:
+            self.send(self.worker(worker), fail, cause)
+
+    # --- blame --------------------------------------------------------------------------------
+
+    @handles(RunStruck)
+    def note_run(self, message: RunStruck, _: int) -> None:
+        if self._at != self.now:
+            self._at = self.now
+            self._runs.clear()
+        self._runs.setdefault(message.copy, message)
+
+    @handles(FaultKnown)
+    def hear(self, message: FaultKnown, cause: int) -> None:
+        """Note that a worker's fault is known; that of its unit is once those of all its workers
+        are."""
+        worker = message.worker
+        for fault in [it for it in self._unheard.values() if worker in it.unheard]:
+            fault.unheard.discard(worker)
+            fault.copies[worker] = message.copy
+            fault.cause = max(fault.cause, cause)
+            if not fault.unheard:
+                del self._unheard[fault.unit]
+                self._known.append(fault)
+                self._deal_soon()
+
+    @handles(AwaitKnown)
+    def await_known(self, _: AwaitKnown, __: int) -> None:
+        self._deal_soon()
+
+    def _deal_soon(self) -> None:
+        if not self._dealing:
+            self._dealing = True
+            self.later(DEAL, NOTHING, Phase.STATES_CHANGE)
+
+    @handles(Deal)
+    def deal(self, _: Deal, __: int) -> None:
+        self._dealing = False
+        known, self._known = self._known, []
+        blamed = set[int]()
+        for fault in sorted(known, key=lambda it: (it.law, it.unit.number)):
+            blamed.update(self._blame(fault))
+        ran, self._ran = self._ran, []
+        for members, computed in ran:
+            self.records.ran(members, computed, blamed)
+        for number, stage in enumerate(self.stages):
+            while stage.crews and stage.waiting:
+                repair = stage.waiting.pop(0)[-1]
+                self._begin(stage, number, repair)
+
+    def _blame(self, fault: Fault) -> Sequence[int]:
+        """Blame a fault on a unit, which goes to repair; return the unit's workers."""
+        unit, cause = fault.unit, fault.cause
+        blamed = self._blamed(fault)
+        if not self.blame.certain:
+            named, other = (
+                text(((it.workers[0], it.workers[-1]),)) if it else None for it in (unit, blamed)
+            )
+            assert named is not None
+            cause = self.record(cause, FaultBlamed, unit.of, named, other)
+        if blamed is not unit and unit not in self._repairs:
+            for worker in unit.workers:
+                self.send(self.worker(worker), BackFromRepair(unit), cause)
+        if blamed is None:
+            return ()
+        self.records.blame(blamed.workers, self.now)
+        if blamed in self._repairs:
+            return blamed.workers
+        repair = self._repairs[blamed] = Repair(blamed, cause)
+        for worker in blamed.workers:
+            self._in_repair[worker] = self._in_repair.get(worker, 0) + 1
+            if blamed is not unit:
+                self.send(self.worker(worker), GoToRepair(blamed), cause)
+        self._wait(repair)
+        return blamed.workers
+
+    def _blamed(self, fault: Fault) -> Unit | None:
+        """Return the unit that a fault is blamed on; None: none."""
+        unit = fault.unit
+        if self.blame.certain:
+            return unit
+        runs = self._runs if self._at == self.now else {}
+        held = ((worker, runs.get(copy)) for worker, copy in sorted(fault.copies.items()))
+        run = next((run for worker, run in held if run and worker in run.members), None)
+        others = self._others(unit, run) if run is not None else ()
+        count = sum(last - first + 1 for first, last in others)
+        if not count:
+            return unit
+        stream = self._stream("blame", unit)
+        if not self.blame.blamed.comes(stream):
+            return None
+        if not self.blame.mistaken.comes(stream):
+            return unit
+        place = next(self.blame.others, None)
+        place = int(stream().integers(count)) if place is None else min(place, count - 1)
+        for first, last in others:
+            if place <= last - first:
+                return self._unit(unit.of, first + place)
+            place -= last - first + 1
+        raise AssertionError("the place is below the number of units")
+
+    def _others(self, unit: Unit, run: RunStruck) -> Intervals:
+        """Return the numbers of the other units of a run's members that were not DOWN before this
+        instant."""
+        if unit.of is Struck.WORKERS and isinstance(run.members, Members):
+            return without(run.members.intervals, {unit.number, *run.away})
+        each = self.together[unit.of]
+        numbers = {member // each for member in run.members if member not in run.away}
+        return intervals_of(sorted(numbers - {unit.number}))
+
+    # --- records ------------------------------------------------------------------------------
+
+    @handles(ComputingChanged)
+    def note_computing(self, message: ComputingChanged, _: int) -> None:
+        """Add up for how long each run computes."""
+        copy = message.copy
+        if message.computes:
+            self._computing[copy] = self.now
+        else:
+            passed = self.now - self._computing.pop(copy)
+            self._computed[copy] = self._computed.get(copy, 0) + passed
+
+    @handles(RunOver)
+    def note_end(self, message: RunOver, _: int) -> None:
+        """Note for how long the members of a run have computed, once it is known what this
+        instant's faults are blamed on."""
+        self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
+        if not self._dealing:
+            (members, computed), self._ran = self._ran[0], []
+            self.records.ran(members, computed, ())
+
+    # --- crews --------------------------------------------------------------------------------
+
+    def _wait(self, repair: Repair) -> None:
+        waiting = self.stages[repair.stage].waiting
+        turn = self.now, *_turn(repair), repair
+        insort(waiting, turn, key=lambda it: it[:3])
+
+    def _begin(self, stage: Stage, number: int, repair: Repair) -> None:
+        stage.crews -= 1
+        unit = repair.unit
+        named = text(((unit.workers[0], unit.workers[-1]),))
+        repair.cause = self.record(repair.cause, RepairStarted, unit.of, named, number)
+        time = next(stage.times, None)
+        if time is None:
+            drawn = stage.law is RepairLaw.EXPONENTIAL
+            rng = self._stream("repair", unit)
+            time = float(rng().exponential(stage.time)) if drawn else stage.time
+        self.after(time, StageOver(repair), repair.cause, Phase.RUNS_END)
+
+    # --- units and streams --------------------------------------------------------------------
+
+    def _unit(self, of: Struck, number: int) -> Unit:
+        each = self.together[of]
+        return Unit(of, number, range(number * each, min((number + 1) * each, self.size)))
+
+    def _stream(self, what: str, unit: Unit) -> Callable[[], Generator]:
+        return partial(self._stream_of, f"{what}/{unit.workers[0]}")
+
+    def _stream_of(self, name: str) -> Generator:
+        if name not in self._streams:
+            self._streams[name] = self.system.stream(name)
+        return self._streams[name]
+
+
+def _turn(repair: Repair) -> tuple[int, int]:
+    """Return what orders the repairs of one instant: the lowest worker, then the kind of unit."""
+    return repair.unit.workers[0], KINDS.index(repair.unit.of)

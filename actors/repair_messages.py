@@ -1,0 +1,107 @@
+"""Messages about repairs (rules.md, R6 to R8): of faults' hazards, of workers, of the scheduler and
+of jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from attrs import field, frozen
+
+from actors.events.repair import Struck
+from actors.runtime import message
+
+
+@frozen
+class Unit:
+    """A worker, or a node or rack, that fails, is blamed and is repaired as one."""
+
+    of: Struck
+    number: int
+    workers: range = field(eq=False)
+
+
+@message
+class UnitStruck:
+    """Hazard to repairs: a fault of this law strikes the unit."""
+
+    law: int
+    unit: int
+    """Number of the unit."""
+    first: int
+    """Number of the unit whose own fault it is, or whose fault has spread to it."""
+    detection: float
+    """Time after which the fault is detected, at the latest (F1)."""
+    logs_detection: bool
+    """Whether the log has the detection time, as other kinds of faults have another."""
+
+
+@message
+class UnitCured:
+    """Repairs to hazard: your law strikes this unit no more."""
+
+    unit: int
+    """Number of the unit."""
+
+
+@message
+class StruckWhileDown:
+    """Worker to scheduler: a fault has struck a unit of mine while I was DOWN already."""
+
+    index: int
+
+
+@message
+class FaultKnown:
+    """Scheduler to repairs: the faults of this worker's units are known now."""
+
+    worker: int
+    copy: int
+    """Number of the copy that holds the worker; -1: none does."""
+
+
+@message
+class RunStruck:
+    """Job to repairs: a fault that is known now ends the run of this copy, or would end it if
+    another fault of this instant did not."""
+
+    copy: int
+    members: Sequence[int]
+    away: Collection[int]
+    """Members that were DOWN before this instant."""
+
+
+@message
+class RunOver:
+    """Job to repairs: the run of this copy is over."""
+
+    copy: int
+    members: Sequence[int]
+
+
+@message
+class UnitRetires:
+    """Repairs to scheduler: these workers are DOWN for ever."""
+
+    workers: Sequence[int]
+
+
+@message
+class MemberRetired:
+    """Scheduler to job: this member of the copy is DOWN for ever."""
+
+    copy: int
+    worker: int
+
+
+@message
+class GoToRepair:
+    """Repairs to worker: you are DOWN from now on, as your unit is repaired."""
+
+    unit: Unit
+
+
+@message
+class BackFromRepair:
+    """Repairs to worker: your unit is not in repair any more."""
+
+    unit: Unit

@@ -1,0 +1,336 @@
+"""Derives the course of repairs: which units are DOWN until they are repaired, when their faults are
+known, and when crews begin (rules.md, R6 and R7)."""
+
+from __future__ import annotations
+
+from attrs import Factory, define
+
+from actors.events import (
+    FaultBlamed,
+    RepairDescribed,
+    RepairEnded,
+    RepairLaw,
+    RepairOutcome,
+    RepairStarted,
+    Struck,
+    UnitFailed,
+    UnitRetired,
+)
+from sims.audit import machine
+from sims.audit.facts import Copy
+from sims.audit.law import Phase, comes, follows, ordered, possible, same
+from sims.audit.turns import Script
+from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans, written
+from sims.audit.world import World
+
+
+KINDS = tuple(Struck)
+
+
+@define(eq=False)
+class Unit:
+    """A unit that a fault has struck, or that is in repair."""
+
+    of: Struck
+    workers: tuple[int, ...]
+    law: int = 0
+    unheard: set[int] = Factory(set)
+    """Workers of the unit whose fault is not known."""
+    runs: list[tuple[Copy, int]] = Factory(list)
+    """Copies whose runs the fault has ended, with one of their members that it struck."""
+    seq: int = -1
+    """Sequence number of the last event about the unit."""
+    stage: int = -1
+    """Stage of its repair; -1 before that."""
+    crew: bool = False
+    """Whether a crew is at work."""
+    since: float = 0
+    """Time since which it has waited for the present stage, or since which that goes on."""
+
+    @property
+    def named(self) -> str:
+        """The unit's workers, as logs write them."""
+        return written(joined(self.workers))
+
+
+@define(eq=False)
+class Repairs:
+    """State of the repairs of a log."""
+
+    w: World
+    described: RepairDescribed
+    unheard: list[Unit] = Factory(list)
+    """Units whose fault is not known."""
+    known: list[Unit] = Factory(list)
+    """Units whose fault is known and has to be blamed."""
+    units: list[Unit] = Factory(list)
+    """Units in repair."""
+    retired: set[int] = Factory(set)
+    """Workers that are DOWN for ever."""
+    cured: set[tuple[Struck, int]] = Factory(set)
+    """Kind and lowest worker of each unit that curable laws strike no more."""
+    broken: dict[int, set[Unit]] = Factory(dict)
+    """Maps each worker that is DOWN for a fault or a repair to the units for which it is."""
+    falls: dict[int, int] = Factory(dict)
+    """Maps workers that have to go DOWN at this instant to the events for which."""
+    struck: set[int] = Factory(set)
+    """Events of the faults that strike at this instant."""
+    blamed: set[int] = Factory(set)
+    """Workers that have changed state because of a blame of this instant."""
+    blames: set[int] = Factory(set)
+    """Events of the blames of this instant."""
+    ended: Unit | None = None
+    """Unit whose repair ended last at this instant."""
+    back: dict[int, int] = Factory(dict)
+    """Maps workers whose repair ended at this instant to the event of that."""
+    changed: float = -1
+    """Time of the last change of a worker's state."""
+
+    # --- what a worker's state follows from ------------------------------------------------------
+
+    def cause(self, worker: Worker, down: bool) -> int:
+        """Return the cause of a change of the worker's state, which the line under way records."""
+        w = self.w
+        self.changed = w.now
+        number, cause = worker.number, w.line.cause if w.line is not None else 0
+        if not down:
+            possible(not self.broken.get(number), f"worker {number} is not repaired")
+            found = self.back.get(number, 0) if worker.state is DOWN else 0
+        else:
+            # An owner may take it DOWN at the very instant at which a fault strikes it.
+            due = self.falls.pop(number, 0)
+            found = due if cause else 0
+        if found in self.blames:
+            self.blamed.add(number)
+        return found
+
+    def changed_since(self, seq: int) -> set[int]:
+        """Return the workers that blame has had change state at this instant, if event `seq` comes
+        before all blame."""
+        return self.blamed if seq < min(self.blames, default=-1) else set()
+
+    def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
+        """Note that it is known that the worker is DOWN; `copy` held it."""
+        for unit in [it for it in self.unheard if worker in it.unheard]:
+            unit.unheard.discard(worker)
+            unit.seq = max(unit.seq, seq)
+            if copy is not None and worker in copy.members:
+                unit.runs.append((copy, worker))
+            if not unit.unheard:
+                self.unheard.remove(unit)
+                if self.described.certain:
+                    self._repair(unit)
+                else:
+                    self.known.append(unit)
+
+    def _repair(self, unit: Unit) -> None:
+        unit.stage, unit.since = 0, self.w.now
+        self.units.append(unit)
+
+    def _mend(self, unit: Unit, seq: int) -> None:
+        """Note that the unit keeps its workers DOWN no longer."""
+        for worker in unit.workers:
+            units = self.broken[worker]
+            units.discard(unit)
+            if not units:
+                del self.broken[worker]
+                self.back[worker] = seq
+
+    # --- lines -----------------------------------------------------------------------------------
+
+    def fail(self, event: UnitFailed) -> Script:
+        """Check that a fault strikes a unit."""
+        w, described = self.w, self.described
+        w.settle(Phase.LIMITS)
+        w.phase = Phase.LIMITS
+        ordered(self.changed != w.now, "it is after a change of state")
+        possible(event.law < len(described.of), "there is no such law")
+        possible(described.of[event.law] is event.of, "the law strikes other units")
+        workers = self._workers(event.of, event.workers)
+        cured = (event.of, workers[0]) in self.cured and event.law in described.curable
+        # The fault of another node may spread to it.
+        spread = event.of is Struck.NODES
+        possible(not cured or spread, "the law strikes it no more")
+        possible(all(it.workers != workers or it.of is not event.of for it in self.unheard))
+        in_repair = {n for unit in (*self.units, *self.known) for n in unit.workers}
+        possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
+        seq = yield event, 0
+        unit = Unit(event.of, workers, event.law, set(workers), seq=seq)
+        self.struck.add(seq)
+        self.unheard.append(unit)
+        for number in workers:
+            worker, copy = w.worker(number), w.holder(number)
+            self.broken.setdefault(number, set()).add(unit)
+            if worker.state is not DOWN:
+                self.falls.setdefault(number, seq)
+            elif copy is None or number not in copy.undetected:
+                self.known_down(number, None, seq)
+
+    def _workers(self, of: Struck, named: str) -> tuple[int, ...]:
+        """Return the workers of a unit."""
+        spans = parse_spans(named)
+        possible(len(spans) == 2 and spans[1] <= self.w.head.processors, "there is no such unit")
+        first, end = spans
+        each = {Struck.WORKERS: 1, Struck.NODES: self.w.platform.node}.get(of)
+        if each is not None:  # the log does not say how many nodes a rack has
+            whole = end == min(first + each, self.w.head.processors)
+            possible(first % each == 0 and whole, "there is no such unit")
+        return numbers(spans)
+
+    def blame(self, event: FaultBlamed) -> Script:
+        """Check that a known fault is blamed on a unit, or on none."""
+        workers = self._workers(event.of, event.workers)
+        found = (it for it in self.known if it.workers == workers and it.of is event.of)
+        unit = follows(next(found, None), "no such fault is known")
+        first = min(self.known, key=lambda it: (it.law, it.workers[0]))
+        follows(unit is first, "another fault is blamed before")
+        other = None if event.blamed is None else self._workers(event.of, event.blamed)
+        if other != workers:
+            possible(self._may_err(unit, other), "it cannot be blamed")
+        seq = yield event, unit.seq
+        self.known.remove(unit)
+        unit.seq = seq
+        self.blames.add(seq)
+        again = any(it.workers == other and it.of is unit.of for it in self.units)
+        if other == workers and not again:
+            self._repair(unit)
+            return
+        self._mend(unit, seq)
+        if other is not None and not again:
+            blamed = Unit(event.of, other, unit.law, seq=seq)
+            self._repair(blamed)
+            for number in other:
+                self.broken.setdefault(number, set()).add(blamed)
+                if self.w.worker(number).state is not DOWN:
+                    self.falls.setdefault(number, seq)
+
+    def _may_err(self, unit: Unit, other: tuple[int, ...] | None) -> bool:
+        """Return whether a fault may be blamed on none or on other workers: a run was lost by it,
+        and these are of members that were not DOWN before."""
+        runs = sorted(unit.runs, key=lambda it: it[1])
+        lost = [it for it, worker in runs if it.struck == self.w.now and worker in it.former]
+        if not lost:
+            return False
+        members = {n for n in lost[0].former if not self._was_down(n)}.difference(unit.workers)
+        return bool(members) if other is None else bool(members.intersection(other))
+
+    def _was_down(self, number: int) -> bool:
+        away = self.w.worker(number).down_since
+        return away is not None and away < self.w.now
+
+    def start(self, event: RepairStarted) -> Script:
+        """Check that a crew begins a stage of a repair: the first come is the first served."""
+        waiting = self._waiting(event.stage)
+        unit = follows(waiting[0] if waiting else None, "nothing waits for this stage")
+        follows(self._crews(event.stage) > 0, "no crew is free")
+        yield RepairStarted(unit.of, unit.named, unit.stage), unit.seq
+        unit.seq, unit.crew, unit.since = self.w.seq, True, self.w.now
+
+    def _waiting(self, stage: int) -> list[Unit]:
+        """Return the units that wait for a stage, the one whose turn it is first."""
+        waiting = [it for it in self.units if it.stage == stage and not it.crew]
+        return sorted(waiting, key=lambda it: (it.since, it.workers[0], KINDS.index(it.of)))
+
+    def _crews(self, stage: int) -> float:
+        possible(0 <= stage < len(self.described.crews), "there is no such stage")
+        crews = self.described.crews[stage]
+        if crews is None:
+            return 1
+        return crews - sum(it.stage == stage and it.crew for it in self.units)
+
+    def end(self, event: RepairEnded) -> Script:
+        """Check that a stage of a repair ends, and what that leads to."""
+        w, described = self.w, self.described
+        w.settle(Phase.LIMITS)
+        w.phase = Phase.LIMITS
+        ordered(not self.struck and self.changed != w.now, "it is after a fault")
+        found = (it for it in self.units if it.crew and it.named == event.workers)
+        unit = follows(next((it for it in found if it.of is event.of), None), "no crew repairs it")
+        stage, passed_on = unit.stage, event.outcome is RepairOutcome.PASSED_ON
+        fixed = described.laws[stage] is RepairLaw.FIXED
+        follows(not fixed or same(w.now, unit.since + described.times[stage]), "it takes its time")
+        possible(not passed_on or stage + 1 < len(described.laws), "it is the last stage")
+        seq = yield RepairEnded(unit.of, unit.named, stage, event.outcome), unit.seq
+        unit.seq, unit.crew = seq, False
+        if passed_on:
+            unit.stage, unit.since = stage + 1, w.now
+            return
+        if event.outcome is RepairOutcome.FIXED:
+            self.cured.add((unit.of, unit.workers[0]))
+        self.units.remove(unit)
+        self._mend(unit, seq)
+        self.ended = unit
+
+    def retire(self, event: UnitRetired) -> Script:
+        """Check that a unit whose repair has just ended does not come back."""
+        unit = follows(self.ended, "its repair has not just ended")
+        seq = yield UnitRetired(unit.of, unit.named), unit.seq
+        unit.seq, unit.stage = seq, len(self.described.laws)
+        self.units.append(unit)
+        for worker in unit.workers:
+            self.broken.setdefault(worker, set()).add(unit)
+            self.back.pop(worker, None)
+            self.retired.add(worker)
+            copy = self.w.holder(worker)
+            if copy is not None and worker in copy.absent:
+                machine.wanted(self.w, copy, worker)
+
+    def close(self) -> None:
+        """Check, as an instant is over, that all that it demands has come."""
+        if self.w.capped or self.w.ended:
+            return
+        comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
+        comes(not self.known, "a fault of {} is blamed", self.known and self.known[0].named)
+        for stage in range(len(self.described.crews)):
+            idle = self._crews(stage) > 0 and self._waiting(stage)
+            comes(not idle, "a crew repairs {}", idle and idle[0].named)
+        self.ended = None
+        self.struck.clear()
+        self.back.clear()
+        self.blamed.clear()
+        self.blames.clear()
+
+
+def describe(w: World, event: RepairDescribed) -> None:
+    """Store how the platform repairs what faults strike."""
+    stages = len(event.laws)
+    sound = stages and stages == len(event.times) == len(event.crews)
+    possible(sound and min(event.times) > 0 and all(it is None or it > 0 for it in event.crews))
+    possible(all(0 <= it < len(event.of) for it in event.curable), "there is no such law")
+    w.repairs = Repairs(w, event)
+
+
+def fail(w: World, event: UnitFailed) -> Script:
+    """Check that a fault strikes a unit."""
+    return _of(w).fail(event)
+
+
+def blame(w: World, event: FaultBlamed) -> Script:
+    """Check that a known fault is blamed on a unit, or on none."""
+    return _of(w).blame(event)
+
+
+def start(w: World, event: RepairStarted) -> Script:
+    """Check that a stage of a repair begins."""
+    return _of(w).start(event)
+
+
+def end(w: World, event: RepairEnded) -> Script:
+    """Check that a stage of a repair ends."""
+    return _of(w).end(event)
+
+
+def retire(w: World, event: UnitRetired) -> Script:
+    """Check that a unit does not come back from its repair."""
+    return _of(w).retire(event)
+
+
+def _of(w: World) -> Repairs:
+    found: Repairs = possible(w.repairs, "nothing is repaired")
+    return found
+
+
+def close(w: World) -> None:
+    """Check, as an instant is over, that all that repairs demand has come."""
+    if w.repairs is not None:
+        w.repairs.close()

@@ -1,0 +1,54 @@
+"""Builder of the repairs of what faults strike (rules.md, R6 and R7)."""
+
+from __future__ import annotations
+
+from actors.events import RepairDescribed, Struck
+from actors.records import Records
+from actors.repair import Repairs
+from actors.runtime import System
+from actors.scheduler import Scheduler
+from actors.worker import WorkerRegistry
+from sims.errors import unfit
+from sims.scenario import Scenario
+from sims.scenario.jobs import REPAIRS
+
+
+def check_repair(scenario: Scenario) -> None:
+    """Refuse keys that have no meaning with `[repair]`, or without it.
+
+    Raises InputError that names the key.
+    """
+    section = scenario.repair
+    for law in scenario.faults.laws:
+        if section is None and law.curable is not None:
+            raise unfit("faults.curable", "nothing is repaired", "[repair], or no curable")
+        if section is not None and "downtime" in law.model_fields_set and law.differs("downtime"):
+            problem = f"{law.downtime!r}, and with [repair] what is struck is DOWN until its repair"
+            raise unfit("faults.downtime", f"{problem} is over", "no downtime, or no [repair]")
+
+
+def spawn_repairs(
+    scenario: Scenario, system: System, registry: WorkerRegistry, scheduler: Scheduler
+) -> Repairs | None:
+    """Make the actor that repairs what faults strike, and describe it in the log; None: faults have
+    a downtime."""
+    section, laws = scenario.repair, scenario.faults.laws
+    if section is None:
+        return None
+    platform, stages, blame = scenario.full_platform, section.stages, section.blame
+    of = tuple(law.of for law in laws)
+    system.describe(
+        RepairDescribed,
+        tuple(it.law for it in stages),
+        tuple(it.time for it in stages),
+        tuple(it.crews for it in stages),
+        of,
+        tuple(number for number, law in enumerate(laws) if law.cured),
+        blame.certain,
+    )
+    together = {it: platform.together(it) for it in Struck}
+    begun = [it.begun for it in stages]
+    policy = section.retirement.policy(scenario.folder)
+    records = Records(platform.able, policy, scheduler.largest)
+    about = of, together, platform.size, blame, records, scheduler
+    return system.spawn(Repairs(REPAIRS, begun, registry, *about))

@@ -1,0 +1,96 @@
+"""The key `repair.retirement`: which units do not come back from their repair (rules.md, R8)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from policies.interface.retirement import RetirementPolicy
+from policies.retirement import FaultsWithin, Never, Score
+from sims.scenario.own_code import FORM, own
+from sims.tables import OneOf, Section
+from sims.tables.fields import Count, Duration, NotNegative, Number
+
+
+class NeverRetire(Section):
+    """`"never"`: every unit comes back from its repair."""
+
+    kind: Literal["never"] = "never"
+
+    def policy(self, folder: Path) -> RetirementPolicy:
+        """Return the policy."""
+        return Never()
+
+
+class RetireAfterFaults(Section):
+    """`{kind = "faults-within", faults = 2, window = "7 d"}`: a unit on which so many faults were
+    blamed within the window that ends with its repair does not come back."""
+
+    kind: Literal["faults-within"] = "faults-within"
+    faults: Count
+    """Number of faults."""
+    window: Duration
+    """Length of the window, time units."""
+
+    def policy(self, folder: Path) -> RetirementPolicy:
+        """Return the policy."""
+        return FaultsWithin(self.faults, self.window)
+
+
+class RetireByScore(Section):
+    """`{kind = "score", period = "1 d"}`: a unit whose score is at the threshold or below does not
+    come back."""
+
+    kind: Literal["score"] = "score"
+    initial: Number = 100.0
+    """Score at the start."""
+    penalty: NotNegative = 60.0
+    """What a fault that is blamed on the unit costs."""
+    credit: NotNegative = 10.0
+    """What each whole period of a run earns its members, unless a fault that ended the run is
+    blamed on them."""
+    period: Duration
+    """Computing time that earns the credit, time units."""
+    threshold: Number = 0.0
+    """Score at or below which the unit does not come back."""
+
+    def policy(self, folder: Path) -> RetirementPolicy:
+        """Return the policy."""
+        return Score(self.initial, self.penalty, self.credit, self.period, self.threshold)
+
+
+class OwnRetirement(Section):
+    """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a policy of the user's
+    own."""
+
+    SHORT = ((str,), "name")
+    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
+
+    kind: Literal["own"] = "own"
+    name: str
+    """Name of a class with `retires(workers, view)` (`holdfast new policy retirement`)."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the class's constructor."""
+
+    @classmethod
+    def stands_for(cls, value: Any) -> bool:
+        """Return whether a text names code; if not, it may be a misspelt kind."""
+        return FORM.fullmatch(value) is not None
+
+    def policy(self, folder: Path) -> RetirementPolicy:
+        """Return the policy; a module of the user's is looked for in `folder`.
+
+        Raises InputError where it cannot be loaded.
+        """
+        found: RetirementPolicy = own(
+            self.name, self.parameters, folder, "repair.retirement.name", RetirementPolicy
+        )
+        return found
+
+
+Retirement = Annotated[
+    NeverRetire | RetireAfterFaults | RetireByScore | OwnRetirement,
+    OneOf(),
+]
