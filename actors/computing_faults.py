@@ -9,13 +9,11 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from actors.hazards import FaultDue, Hazard
-from actors.intervals import Members
+from actors.intervals import Intervals, Members, intervals_of
 from actors.messages import ComputingChanged
 from actors.repair_messages import UnitCured
 from actors.runtime import Phase, Timer, handles
 from policies.maths.tolerance import ROUNDING
-
-Units = NDArray[np.intp]
 
 
 @define(eq=False)
@@ -42,8 +40,8 @@ class ComputingFaults(Hazard):
     """The whole of that time."""
     _computing: NDArray[np.int_] = field(init=False)
     """Number of runs that compute on the unit."""
-    _of_copy: dict[int, Units] = field(init=False, factory=dict)
-    """Maps the number of each copy that computes to its units."""
+    _of_copy: dict[int, NDArray[np.int_]] = field(init=False, factory=dict)
+    """Maps the number of each copy that computes to 1 for each of its units, 0 for all others."""
     _since: float = field(init=False, default=0)
     """Time until which the clocks have passed."""
     _timer: Timer | None = field(init=False, default=None)
@@ -60,11 +58,11 @@ class ComputingFaults(Hazard):
         """Let the clocks of a copy's units pass, or stop them."""
         self._pass()
         if message.computes:
-            units = np.unique(_numbers(message.members) // self.together)
-            self._of_copy[message.copy] = units
-            self._computing[units] += 1
+            counts = _counts(_units(message.members, self.together), self.count)
+            self._of_copy[message.copy] = counts
+            self._computing += counts
         else:
-            self._computing[self._of_copy.pop(message.copy)] -= 1
+            self._computing -= self._of_copy.pop(message.copy)
         self._aim()
 
     def _pass(self) -> None:
@@ -110,9 +108,26 @@ class ComputingFaults(Hazard):
         self._aim()
 
 
-def _numbers(workers: Sequence[int]) -> Units:
-    """Return the workers as an array; those of few intervals without listing them one by one."""
-    if isinstance(workers, Members):
-        spans = [np.arange(first, last + 1, dtype=np.intp) for first, last in workers.intervals]
-        return np.concatenate(spans)
-    return np.asarray(workers, np.intp)
+def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
+    """Return 1 for each of these units, of `count`, and 0 for all others."""
+    bounds = np.array(units).reshape(-1, 2)
+    steps = np.zeros(count + 1, int)
+    steps[bounds[:, 0]] += 1
+    steps[bounds[:, 1] + 1] -= 1
+    return np.cumsum(steps[:-1])
+
+
+def _units(workers: Sequence[int], together: int) -> Intervals:
+    """Return the numbers of the units of these workers, without listing those of an interval one by
+    one: a wide job has few intervals."""
+    held = workers.intervals if isinstance(workers, Members) else intervals_of(sorted(workers))
+    if together == 1:
+        return held
+    spans: list[tuple[int, int]] = []
+    for first, last in held:
+        begin, end = first // together, last // together
+        if spans and begin <= spans[-1][1]:
+            begin = spans[-1][1] + 1  # the unit of the workers before has more of them
+        if begin <= end:
+            spans.append((begin, end))
+    return tuple(spans)

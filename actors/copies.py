@@ -12,11 +12,13 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.events import (
     CheckpointingDescribed,
+    CheckpointTaken,
     MembersReleased,
     MessagesDescribed,
     Outcome,
     ProtectionDescribed,
     Stage,
+    StageStarted,
     StandbysHeld,
     StoredSizeDescribed,
 )
@@ -70,6 +72,8 @@ class JobOfCopies(Job):
     """Hazards whose clocks pass while the job's members compute."""
     repairs: Actor | None = field(kw_only=True, default=None)
     """Repairs what faults strike, and is to know whose runs they end (rules.md, R6 and R7)."""
+    recorded: bool = field(kw_only=True, default=False)
+    """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """Maps the number of each copy to it, in the order in which copies were placed."""
     next_run: int = field(init=False, default=0)
@@ -207,7 +211,8 @@ class JobOfCopies(Job):
             recovered=self._recovered,
             over=self.over,
             client=self._storage_client(),
-            reports_end=self._report_over if self.repairs is not None else None,
+            free_saves=self._saves_freely(plan),
+            reports_end=self._report_over if self.recorded else None,
             watched=self._tell_clocks if self.clocks else None,
         )
         copy.run, copy.last = run, number
@@ -219,6 +224,16 @@ class JobOfCopies(Job):
         cause = self.log_tasks(copy, message, cause)
         cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
+
+    def _saves_freely(self, plan: Plan) -> bool:
+        """Return whether checkpoints of a run take no time, send nothing, and nobody asks for each
+        of them."""
+        rules, journal = plan.rules, self.system.journal
+        if plan.cost != 0 or self.reports or rules.copies > 1 or not rules.blocking:
+            return False
+        if rules.verified or rules.on_notice or rules.bytes is not None or rules.images_every:
+            return False
+        return not (journal.wants(CheckpointTaken) or journal.wants(StageStarted))
 
     def _error_check(self, copy: Copy[Run]) -> Callable[[float], bool]:
         if not self.errors.per_work:

@@ -110,6 +110,10 @@ class ReplaceMember:
     addresses: Sequence[Actor] = ()
 
 
+class LookAgain:
+    """Scheduler to itself: what has been decided is carried out; look at what it leaves."""
+
+
 class ReleaseFormer:
     """Scheduler to job: this instant's decision is made; release former members that were not
     enrolled again."""

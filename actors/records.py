@@ -24,8 +24,8 @@ class Record:
 
 @define(eq=False)
 class Records:
-    """Keeps the records of a fleet's workers, and asks the retirement policy about a unit (satisfies
-    policies.interface.retirement.FleetView)."""
+    """Keeps the records of a fleet's workers, and asks the retirement policy about units; it
+    satisfies policies.interface.retirement.FleetView."""
 
     able: int
     """Number of workers that are no spares."""

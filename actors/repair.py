@@ -157,7 +157,7 @@ class Repairs(Actor):
     blame: Blame
     records: Records
     scheduler: Actor
-    hazards: Mapping[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
+    hazards: dict[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
     """The hazards that a cure takes a unit out of, by the units that they strike."""
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)

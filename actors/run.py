@@ -16,6 +16,7 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.events import (
     BY_MESSAGES,
+    CheckpointTaken,
     Outcome,
     RateChanged,
     RunEnded,
@@ -148,6 +149,8 @@ class Run:
     """Called when a verification has ended the run; returns the number of the last event."""
     client: StorageClient | None = None
     """Its part of the shared storage's bandwidth; None: it keeps nothing there."""
+    free_saves: bool = False
+    """Whether checkpoints cost nothing and nobody hears of each: they are counted by arithmetic."""
     reports_end: Callable[[Run], None] | None = None
     """Called when the run is over; None: nobody asks."""
     watched: Callable[[Run, bool], None] | None = None
@@ -176,6 +179,8 @@ class Run:
     """Whether `watched` has heard that the run computes."""
     _passed: int = field(init=False, default=0)
     """Parts of `plan.before` that are over or under way."""
+    _free_period: float = field(init=False, default=0)
+    """Period of the checkpoints that the present computing is to be counted for; 0: of none."""
     _reach: float = field(init=False, default=0)
     """Work done when the present computing ends. Not summed up then: base + (work - base) need not
     be work, and a checkpoint would be taken with nothing left."""
@@ -269,6 +274,7 @@ class Run:
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome; `kept`: its members are held for the job's next run."""
         self._stop()
+        self._count_saves(cause)
         self.saving.drop(self)
         self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
@@ -320,6 +326,7 @@ class Run:
 
     def _computed(self, cause: int) -> Answer:
         """A period of work, or all of it, is done."""
+        self._count_saves(cause)
         self._settle_exposure()
         self.base, self.part = self._reach, IDLE
         if self.base >= self.work:
@@ -416,8 +423,35 @@ class Run:
         period = math.inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
         last = left - period <= ROUNDING * self.work
+        if self.free_saves and not last and step is COMPUTING:
+            self._free_period, last = period, True
         self._reach = self.work if last else self.base + period
         return self._enter(step, COMPUTES, left if last else period, cause)
+
+    def _count_saves(self, cause: int) -> None:
+        """Count the checkpoints that the present computing has passed since it began, keep the
+        state of the last, and go on as if that had just been taken."""
+        period, part, now = self._free_period, self.part, self.actor.now
+        if not period:
+            return
+        self._free_period, done = 0, part.at(now)
+        # None is taken when no work would be left after it.
+        most = math.ceil((self.work * (1 - ROUNDING) - self.base) / period) - 1
+        count = min(math.floor(done / period * (1 + ROUNDING)), most)
+        exposed, since = self._exposure(now), part.since
+        if count > 0:
+            self.base += count * period
+            at = since + count * period / part.rate if part.rate else now
+            state = State(self.number, self.base, self.work, self._exposure(at))
+            cause = self.record(cause, CheckpointTaken, self.base)
+            self.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
+            self.copy.taken += count
+            self.saved(self, state, cause)
+        left = self.work - self.base
+        last = left - period <= ROUNDING * self.work
+        self._reach = self.work if last else self.base + period
+        self.exposed = exposed
+        self.part = Progress(left if last else period, done - count * period, part.rate, now)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""
@@ -514,6 +548,7 @@ class Run:
         if rate == self.part.rate:
             return cause
         now = self.actor.now
+        self._count_saves(cause)
         if self.stage is COMPUTES:
             self._settle_exposure()
         self._stop()

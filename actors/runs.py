@@ -33,8 +33,8 @@ from actors.messages import (
     WorkerLeft,
 )
 from actors.protection.saving import CheckpointDue
-from actors.run import NOTICE, SAVED, PartDue, Run
 from actors.repair_messages import MemberRetired, RunStruck
+from actors.run import NOTICE, SAVED, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
 from policies.availability import WorkerState
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import inf
+from typing import TYPE_CHECKING
 
 from attrs import define, field
 
@@ -18,6 +19,7 @@ from actors.messages import (
     Decide,
     FormerMembersWait,
     JobOver,
+    LookAgain,
     MemberFaultHeard,
     MemberHasNotice,
     MemberHung,
@@ -45,6 +47,9 @@ from actors.worker_messages import (
 )
 from policies.availability import WorkerState
 from policies.interface.queue import BatchJob
+
+if TYPE_CHECKING:
+    from actors.repair import Repairs
 
 DECIDE, RELEASE_FORMER = Decide(), ReleaseFormer()
 # Reading a member off its enum takes 80 ns, thrice an attempt.
@@ -117,6 +122,9 @@ class Decider:
     def decide(self, cause: int) -> None:
         """Decide, as all of this instant is known."""
 
+    def carried_out(self, cause: int) -> None:
+        """Look at what the last decision of this instant leaves, once jobs have logged it."""
+
     def stalled(self) -> str:
         """Return which policy leaves its jobs waiting, in words; empty where none does."""
         return ""
@@ -134,7 +142,7 @@ class Scheduler(Dispatcher):
     jobs: int
     clocks: tuple[Actor, ...] = field(init=False, default=())
     """Hazards whose clocks pass while workers compute; jobs are made with them."""
-    repairs: Actor | None = field(init=False, default=None)
+    repairs: Repairs | None = field(init=False, default=None)
     """Repairs what faults strike (rules.md, R6), and is to know when a fault is known."""
     retired: set[int] = field(init=False, factory=set)
     """Workers that are DOWN for ever (rules.md, R8)."""
@@ -277,7 +285,9 @@ class Scheduler(Dispatcher):
 
     def largest(self) -> int:
         """Return the number of workers that the largest unfinished job needs."""
-        return max((getattr(it.profile, "processors", 1) for it in self.described.values()), default=0)
+        return max(
+            (getattr(it.profile, "processors", 1) for it in self.described.values()), default=0
+        )
 
     def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
         """Hear of the faults of workers that a copy held: that of a free worker is known at
@@ -362,6 +372,11 @@ class Scheduler(Dispatcher):
         """Decide when all else of this instant has been handled."""
         self.deciding, self.trigger = True, cause
         self.later(DECIDE, cause, DECISION)
+
+    @handles(LookAgain)
+    def look_again(self, _: LookAgain, cause: int) -> None:
+        if not self.deciding:
+            self.decider.carried_out(cause)
 
     def limit_events(self, limit: ProgressLimit) -> None:
         """End the run with an error where the limit's number of events pass without progress."""

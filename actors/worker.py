@@ -11,11 +11,13 @@ from actors.repair_messages import BackFromRepair, GoToRepair, StruckWhileDown, 
 from actors.runtime import Phase, System, handles
 from actors.transfer_client import TransferClient
 from actors.worker_messages import (
+    ComeInTime,
     Fail,
     FaultHeard,
     Hang,
     NoticeDue,
     OwnerGaveNotice,
+    ReserveComes,
     SpeedChanged,
     SpeedDue,
     StateChanged,
@@ -24,7 +26,7 @@ from actors.worker_messages import (
 )
 from policies.availability import WorkerState
 
-UP, DOWN = WorkerState.UP, WorkerState.DOWN
+UP, DOWN, RECLAIMED = WorkerState.UP, WorkerState.DOWN, WorkerState.RECLAIMED
 STATES_CHANGE = Phase.STATES_CHANGE
 TURN, SPEED_DUE = Turn(), SpeedDue()
 Change = tuple[float, WorkerState]
@@ -51,8 +53,14 @@ class Worker(TransferClient):
     notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
     """(time of the notice, time at which the owner takes it DOWN), by the former; None: the owner
     does not take it DOWN."""
+    reserved: bool = field(init=False, default=False)
+    """Whether its owner keeps it RECLAIMED until it is called and has come (rules.md, P11)."""
+    _came: tuple[float, int] = field(init=False, default=(-1, -1))
+    """Time at which it came, and number of the event of its call."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
+    _given: WorkerState = field(init=False, default=UP)
+    """The same without the reserve."""
     _next: Change | None = field(init=False, default=None)
     """The owner's next change."""
     _until: float = field(init=False, default=-1)
@@ -75,7 +83,8 @@ class Worker(TransferClient):
     """Time at which its unit last went to repair or came back, and number of that event."""
 
     def started(self) -> None:
-        _, self._owned = next(self.owner)
+        _, self._given = next(self.owner)
+        self._owned = self._as_reserved()
         origin = self.system.origin
         self._await_owner()
         self._await_notice()
@@ -119,6 +128,19 @@ class Worker(TransferClient):
         self._failing = message
         self.later(TURN, cause, STATES_CHANGE)
 
+    def _as_reserved(self) -> WorkerState:
+        return RECLAIMED if self.reserved and self._given is UP else self._given
+
+    @handles(ComeInTime)
+    def come_in_time(self, message: ComeInTime, cause: int) -> None:
+        self.at(self.now + message.delay, ReserveComes(), cause, STATES_CHANGE)
+
+    @handles(ReserveComes)
+    def come(self, _: ReserveComes, cause: int) -> None:
+        self.reserved, self._came = False, (self.now, cause)
+        self._owned = self._given
+        self.later(TURN, cause, STATES_CHANGE)
+
     @handles(GoToRepair)
     def go_to_repair(self, message: GoToRepair, cause: int) -> None:
         if not self._broken:
@@ -142,10 +164,8 @@ class Worker(TransferClient):
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
         """Handle all changes due at this instant together, whatever their order."""
-        due_by, following, was = self.system.loop.due_by, self._next, self.state
-        if following is not None and following[0] <= due_by:
-            self._owned = following[1]
-            self._await_owner()
+        due_by, was = self.system.loop.due_by, self.state
+        self._look_at_owner(due_by)
         owned = self._owned
         down = owned is DOWN or due_by < self._until or bool(self._broken)
         fault = self._failing
@@ -166,9 +186,21 @@ class Worker(TransferClient):
         if state is not self.state:
             self._change(state)
         if self._struck:
-            if was is DOWN:
-                self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
-            self._struck.clear()
+            self._report_struck(was)
+
+    def _look_at_owner(self, due_by: float) -> None:
+        """Take the owner's next change, if it is due."""
+        following = self._next
+        if following is not None and following[0] <= due_by:
+            self._given = following[1]
+            self._owned = self._as_reserved()
+            self._await_owner()
+
+    def _report_struck(self, was: WorkerState) -> None:
+        """Forget this instant's faults of units; report them where no change of state does."""
+        if was is DOWN:
+            self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
+        self._struck.clear()
 
     def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
         """Report a hang unless the worker is not UP, or a fault of an earlier law strikes it."""
@@ -214,6 +246,8 @@ class Worker(TransferClient):
         ends = was is DOWN and loop.now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin
+            if self._came[0] == loop.now and was is RECLAIMED and state is UP:
+                cause = self._came[1]
             if self._repair[0] == loop.now and (state is DOWN) == bool(self._broken):
                 ends, cause = was is DOWN, self._repair[1]
         self.become(state)

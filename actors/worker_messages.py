@@ -52,6 +52,18 @@ class Hang:
 
 
 @message
+class ComeInTime:
+    """Scheduler to worker of the reserve: your owner has you UP after this time."""
+
+    delay: float
+
+
+@message
+class ReserveComes:
+    """A worker of the reserve tells itself that its owner has it UP from now on."""
+
+
+@message
 class NoticeDue:
     """A worker tells itself that its owner announces the next change."""
 

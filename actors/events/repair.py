@@ -45,9 +45,7 @@ class RepairOutcome(enum.Enum):
 Probability = Annotated[float, Quantity("probability")]
 Kind = Annotated[Struck, Quantity(meaning="Kind of the unit: a worker, a node or a rack.")]
 StageNumber = Annotated[int, Quantity(meaning="Number of the stage of repair, from 0.")]
-LawNumber = Annotated[
-    int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")
-]
+LawNumber = Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
 
 
 @frozen

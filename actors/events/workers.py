@@ -104,6 +104,25 @@ class MaintenancePlanned(Event):
 
 
 @frozen
+class ReserveDescribed(Event):
+    """Describes the reserve: workers that their owner keeps RECLAIMED until they are called; once,
+    at the start."""
+
+    workers: WorkerSet
+    """Numbers of the workers."""
+    delay: Time
+    """Time from the call of a worker until its owner has it UP."""
+
+
+@frozen
+class ReserveCalled(Event):
+    """A worker of the reserve is called, because the first job of the queue lacks workers."""
+
+    worker: WorkerNumber
+    job: JobName
+
+
+@frozen
 class FaultsReplayed(Event):
     """Faults are replayed from one window of a log of failures; once for each such law, at the
     start."""

@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, repair, runs, storage, windows
+from sims.audit import copies, link, machine, repair, reserve, runs, storage, windows
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -142,6 +142,7 @@ def begin(w: World, event: e.ScenarioStarted) -> Script:
         lambda: machine.close(w),
         lambda: windows.close(w),
         lambda: repair.close(w),
+        lambda: reserve.close(w),
         w.decider.clear,
     ]
     yield event, (None,)
@@ -320,17 +321,19 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.PlatformDescribed: machine.platform,
     e.MaintenancePlanned: windows.describe,
     e.StorageDescribed: storage.describe,
+    e.ReserveDescribed: reserve.describe,
     e.RepairDescribed: repair.describe,
 }
 """What stores the facts of a line of the head that is about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
-    *(e.StorageDescribed, e.RepairDescribed),
+    *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed),
 )
 DESCRIBED = (
     *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
     *(
         e.PlatformDescribed,
+        e.ReserveDescribed,
         e.MaintenancePlanned,
         e.ChainsBelieved,
         e.PackDescribed,
@@ -354,6 +357,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.StoredSizeDescribed: storage.describe_size,
     e.NoticeGiven: machine.notice,
     e.UnitFailed: repair.fail,
+    e.ReserveCalled: reserve.call,
     e.FaultBlamed: repair.blame,
     e.RepairStarted: repair.start,
     e.RepairEnded: repair.end,

@@ -80,32 +80,20 @@ def change(w: World, event: WorkerChanged) -> Script:
     ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was = w.holder(event.worker), worker.state
-    if w.repairs is None:
-        cause = _fallen(w, worker)
-        fault = until is not None
-    else:
-        cause = w.repairs.cause(worker, state is DOWN)
-        fault = state is DOWN and cause in w.repairs.struck
+    cause, fault = _cause(w, worker, event)
     first = not worker.seq and w.now == 0 and event.was is None
     possible(state is not was, "it is that already")
     possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
-    if fault:
-        worker.detection = machine.detection(w, event)
-        # A downtime of 0 is possible only where faults are detected late.
-        lasts = until is None or until > w.end or (w.late and until >= w.now)
-        possible(state is DOWN and lasts)
-        w.decider.check_fault(worker)
-    else:
-        possible(event.detection is None, "no fault takes it DOWN")
-        if state is DOWN and w.now and not cause:
-            # A notice without lead comes later in this instant: look for it only then.
-            w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
+    ended = bool(cause)
+    if w.reserve is not None and state is UP:
+        cause = w.reserve.come(worker) or cause
+    (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
     if copy is None and UP in (state, was):
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
-    _note(w, worker, state, until, seq, bool(cause))
+    _note(w, worker, state, until, seq, ended)
     # Only a run has to detect a fault: that of a free worker is known at once.
     late = worker.detection > 0 and fault and copy is not None
     if copy is not None and worker.number in copy.standbys:
@@ -119,6 +107,32 @@ def change(w: World, event: WorkerChanged) -> Script:
         yield from link.state_changed(w, worker, seq, late)
     if copy is not None:
         _notify(w, copy, worker, cause, late, fault)
+
+
+def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
+    """Return the cause of a change of state, and whether it is a fault."""
+    if w.repairs is None:
+        return _fallen(w, worker), event.until is not None
+    down = event.state is DOWN
+    cause = w.repairs.cause(worker, down)
+    return cause, down and cause in w.repairs.struck
+
+
+def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> None:
+    """Check a change that no fault makes."""
+    possible(event.detection is None, "no fault takes it DOWN")
+    if event.state is DOWN and w.now and not cause:
+        # A notice without lead comes later in this instant: look for it only then.
+        w.push(Emitter(), Phase.DECISION, 0, partial(machine.check_notices, w, worker))
+
+
+def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None:
+    """Check a fault that takes a worker DOWN."""
+    worker.detection, until = machine.detection(w, event), event.until
+    # A downtime of 0 is possible only where faults are detected late.
+    lasts = until is None or until > w.end or (w.late and until >= w.now)
+    possible(event.state is DOWN and lasts)
+    w.decider.check_fault(worker)
 
 
 def _note(
@@ -164,9 +178,7 @@ def _fallen(w: World, worker: Worker) -> int:
     return worker.seq if over or worker.changed == w.now else 0
 
 
-def _notify(
-    w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool
-) -> None:
+def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool) -> None:
     """Schedule the notification of a copy that its member's state has changed.
 
     `late` means a fault that is detected later; one without downtime is noticed at once if the

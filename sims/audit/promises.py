@@ -102,7 +102,7 @@ class Promises:
         Raises Broken where its reservation was for another number of workers.
         """
         job, size = copy.job, copy.full
-        right = promise is None or promise.processors == size
+        right = promise is None or promise.processors in self._widths(job.name, size)
         allowed(right, "{} gets {} workers, not as many as promised", job.name, size)
         held = self._held(job, size, work)
         self.ends[copy] = None if held is None else self.w.now + held
@@ -119,8 +119,27 @@ class Promises:
     def made(self, event: ReservationMade) -> None:
         """Note a reservation. Raises Broken where the policy makes none, or none of this size."""
         allowed(self.rule.most, "{} makes no reservations", self.w.head.policy)
-        size = self.sizes.setdefault(event.job, event.processors)
-        allowed(size == event.processors, "{} asks for {} workers", event.job, size)
+        reserve = self.w.reserve
+        if reserve is None or event.job not in reserve.wide:
+            self.sizes.setdefault(event.job, event.processors)
+        size = self.sizes.get(event.job)
+        right = size is None or event.processors in self._widths(event.job, size)
+        allowed(right, "{} asks for {} workers", event.job, size)
+
+    def _widths(self, name: str, size: int) -> tuple[int, ...]:
+        """Return with how many workers a waiting job of this size may start: a call of the reserve
+        has it wait for its standbys too (P11)."""
+        reserve = self.w.reserve
+        return (size,) if reserve is None else (size, reserve.width(name, size))
+
+    def _held_by(self, job: Job, promise: ReservationMade) -> float | None:
+        """Return how long a job with such a reservation is believed to hold its workers; None if
+        unknown."""
+        reserve, size = self.w.reserve, promise.processors
+        if reserve is not None and job.name in reserve.wide:
+            known = self.sizes.get(job.name)
+            return None if known is None else self._held(job, known)
+        return self._held(job, size)
 
     def _held(self, job: Job, size: int, work: float | None = None) -> float | None:
         """Return how long an attempt of the job is believed to hold `size` workers; None if
@@ -204,7 +223,7 @@ class Promises:
         if self.rule.reading == "conservative" and waiting > 1:
             return  # the others may have earlier places by now than they were promised
         taken = self._taken(there, job.name)
-        held = self._held(job, size)
+        held = self._held_by(job, promise)
         longest = inf if held is None else held * (1 + ROUNDING)
         beside = earliest(now, free, self._frees(inf) + taken, size, longest)
         comes(start <= beside or same(start, beside), why, f"{beside!r} at the latest")
@@ -244,7 +263,7 @@ class Promises:
             if name != but:
                 start, held = (
                     max(it.start, self.w.now),
-                    self._held(self.w.jobs[name], it.processors),
+                    self._held_by(self.w.jobs[name], it),
                 )
                 end = inf if held is None else (start + held) * (1 + ROUNDING / 4)
                 changes += (start * (1 - ROUNDING / 4), -it.processors), (end, it.processors)

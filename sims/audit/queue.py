@@ -142,17 +142,11 @@ class Queue(Decider):
     def placing(self, copy: Copy, event: RunStarted) -> None:
         w = self.w
         job, size = copy.job, copy.full
+        wide = 0 if w.reserve is None or job.copies else w.reserve.started(job, size)
         rule = self._around_windows(copy, event)
         if rule is not None and w.free.count >= size:
-            more = min(job.standbys, w.free.count - size)
-            former = () if job.copies or job.standbys else self.former.get(job.name, ())
-            due = rule(w, size, former)
-            if more and self.settings.get("placement") == "nodes":
-                chosen = _by_node(w, size + more)
-                due = joined(chosen[:size])
-                self.ready = joined(chosen[size:])
-            found = event.processors
-            allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, found)
+            due = self._due_workers(rule, job, size)
+            allowed(due == copy.spans, "{} gets {}, not {}", job.name, due, event.processors)
         shelves = "SHELF" in w.head.policy and ":" not in w.head.policy
         loose = shelves and not self.running and self.shelf is None
         allowed(not loose or job.name in self.former, f"{job.name} starts in no shelf")
@@ -164,13 +158,16 @@ class Queue(Decider):
             self.published.started(copy, event.work, own and own[0])
         if job.copies:
             return
+        if w.reserve is not None:
+            w.reserve.wide.pop(job.name, None)
         self.under_way += 1
         # A moldable job may have asked for another number of workers at that instant.
         if self.idle and job.described.kind is not JobKind.MOLDABLE:
             since = max(job.wanted, self.opened) if self.batches else job.wanted
             at = bisect_right(self.idle, (since, w.head.processors))
             were = self.idle[at][1] if at < len(self.idle) else 0
-            allowed(size > were, f"it fits {were} workers, and waited while so many were free")
+            why = f"it fits {were} workers, and waited while so many were free"
+            allowed(size + wide > were, why)
         if self.shelf is not None:
             believed = job.described.estimate
             held = event.work if believed is None else believed
@@ -179,6 +176,16 @@ class Queue(Decider):
         if self.batches:
             left = self.allowed[job.name] = self.allowed.get(job.name, 0) - 1
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
+
+    def _due_workers(self, rule: Rule, job: Job, size: int) -> Spans:
+        """Return the members that a placement chooses for a job that starts."""
+        w = self.w
+        more = min(job.standbys, w.free.count - size)
+        if more and self.settings.get("placement") == "nodes":
+            chosen = _by_node(w, size + more)
+            self.ready = joined(chosen[size:])
+            return joined(chosen[:size])
+        return rule(w, size, () if job.copies or job.standbys else self.former.get(job.name, ()))
 
     def _around_windows(self, copy: Copy, event: RunStarted) -> Rule | None:
         """Check that no window takes the copy's workers before its believed end; return the rule by
@@ -221,7 +228,9 @@ class Queue(Decider):
         own = self.promises.pop(job.name, None)
         ready = any(it.standbys for it in self.w.jobs.values())
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
-            if ready:  # as standbys are taken, another decision may follow at this instant
+            if (
+                ready or self.w.reserve is not None
+            ):  # as standbys are taken, another decision may follow at this instant
                 self.fulfilled.append(own[1])
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]

@@ -1,5 +1,5 @@
-"""Derives the course of repairs: which units are DOWN until they are repaired, when their faults are
-known, and when crews begin (rules.md, R6 and R7)."""
+"""Derives the course of repairs: which units are DOWN until they are repaired, when their faults
+are known, and when crews begin (rules.md, R6 to R8)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from sims.audit.law import Phase, comes, follows, ordered, possible, same
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans, written
 from sims.audit.world import World
-
 
 KINDS = tuple(Struck)
 

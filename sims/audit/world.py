@@ -22,10 +22,10 @@ from actors.events import (
     TransferSuspended,
 )
 from actors.runtime import Event, Record
+from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Broken, Law, allowed, framed, possible
 from sims.audit.turns import Emitter, Script, Turns
-from policies.availability import WorkerState
 from sims.audit.workers import DOWN, UP, Free, Spans, Worker, joined, numbers
 
 TRANSFERS = frozenset((TransferStarted, TransferSuspended, TransferEnded, TransferDropped))
@@ -91,6 +91,8 @@ class World(Turns):
     """PackDescribed, where a pack decides."""
     reporters: dict[str, Emitter] = Factory(dict)
     """Maps a pack's jobs to the emitters of lines about their expected ends."""
+    reserve: Any = None
+    """Workers that their owner keeps until they are called, if there are any."""
     platform: PlatformDescribed = ALIKE
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows of maintenance: from, to, and the workers."""

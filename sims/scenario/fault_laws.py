@@ -50,6 +50,7 @@ Asked = Annotated[
     Accepts("a number from 0 to 1, or a list of 0 and 1, one for each time that it is asked for"),
 ]
 
+
 class Effect(enum.Enum):
     """What strikes a unit."""
 
@@ -349,7 +350,10 @@ def rounded(number: float) -> int:
 
 
 class ExponentialFaults(OfSome):
-    """`{kind = "exponential", mtbf = 1e6}`: exponential times between the faults of a worker."""
+    """`{mtbf = 1e6}` or `{kind = "exponential", mtbf = 1e6}`: exponential times between the faults
+    of a worker."""
+
+    TOLD_BY: ClassVar = ("mtbf",)
 
     kind: Literal["exponential"] = "exponential"
     mtbf: Duration = 100 * YEAR
@@ -365,8 +369,10 @@ class ExponentialFaults(OfSome):
 
 
 class Weibull(OfSome):
-    """`{kind = "weibull", mtbf = 1e6, shape = 0.7}`: Weibull times between the faults of a
-    worker."""
+    """`{mtbf = 1e6, shape = 0.7}` or `{kind = "weibull", mtbf = 1e6, shape = 0.7}`: Weibull times
+    between the faults of a worker."""
+
+    TOLD_BY: ClassVar = ("mtbf", "shape")
 
     kind: Literal["weibull"] = "weibull"
     mtbf: Duration = 100 * YEAR

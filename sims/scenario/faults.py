@@ -14,6 +14,7 @@ from attrs import frozen
 from numpy.random import Generator
 from pydantic import Field, SkipValidation
 
+from actors.events import Struck
 from actors.hazards import Faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
@@ -22,7 +23,6 @@ from sims.scenario.fault_laws import (
     FaultFields,
     ListedFaults,
     NoFaults,
-    Struck,
     Weibull,
 )
 from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
@@ -59,9 +59,10 @@ def together(mtbfs: Iterable[float]) -> float:
 
 
 class SeveralFaults(Section):
-    """`[[faults]]`: several kinds of faults at once, each with its own law."""
+    """`[[faults]]` or `[[faults.laws]]`: several kinds of faults at once, each with its own law."""
 
     SHORT = ((list,), "laws")
+    TOLD_BY: ClassVar = ("laws",)
 
     kind: Literal["several"] = "several"
     laws: tuple[Annotated[AnyFault, OneOf()], ...]

@@ -17,6 +17,7 @@ from typing import TypeVar
 from attrs import evolve, field, frozen
 from numpy.random import Generator
 
+from actors.events import Struck
 from actors.hazards import Change
 from actors.runtime import stream
 from actors.worker_messages import Needs
@@ -25,7 +26,6 @@ from policies.interface import ServiceOrder
 from policies.maths.markov import Belief, Expectation, MarkovChain
 from sims.errors import unfit
 from sims.scenario.availability import Trace, cut
-from sims.scenario.fault_laws import Struck
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
@@ -131,6 +131,11 @@ class Platform:
         return self.size - self.pool.spares
 
     @property
+    def reserve(self) -> range:
+        """The workers that their owner keeps until they are called."""
+        return range(max(self.able - self.pool.reserve, 0), self.able)
+
+    @property
     def sections(self) -> tuple[WorkerFields, ...]:
         """Each different section of workers once."""
         return (*((self.pool,) if self.pool.workers else ()), *self.own)
@@ -138,7 +143,8 @@ class Platform:
     @property
     def owned(self) -> bool:
         """Whether an owner may take a worker away."""
-        return bool(self.reclaims or self.windows) or any(not it.unowned for it in self.sections)
+        kept = self.reclaims or self.windows or self.reserve
+        return bool(kept) or any(not it.unowned for it in self.sections)
 
     @cached_property
     def plain(self) -> bool:
@@ -179,7 +185,7 @@ class Platform:
     def alive(self, worker: int) -> bool:
         """Return whether the worker has an owner, or may have another speed than 1."""
         own = self[worker]
-        theirs = worker in self.reclaims or worker in self.windows
+        theirs = worker in self.reclaims or worker in self.windows or worker in self.reserve
         return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:

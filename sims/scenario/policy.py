@@ -102,8 +102,8 @@ class PolicySection(Section):
     which states 0.3."""
     placement: str | None = None
     """Rule that chooses the free workers of a queue's run: `lowest` (the default), `compact`,
-    `programmed`, `nodes`, `random`, `IP`, `IE`, `IY`, `IAY`; or of a copy: `uniform` (the default),
-    `lowest`."""
+    `programmed`, `nodes`, `random`, `fewest-faults`, `highest-score`, `IP`, `IE`, `IY`, `IAY`; or
+    of a copy: `uniform` (the default), `lowest`."""
     expectation: Expectation = Expectation.EXACT
     """Formula for E(S)(W) of volatile13, Theorem 5.1, that enrolment uses: `exact` or `printed`."""
     reuse: bool = True

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from pydantic import Field
 
 from actors.chance import Chance
@@ -39,9 +41,9 @@ class RepairStage(Section):
     @property
     def begun(self) -> Stage:
         """The stage as a run begins."""
-        crews = {} if self.crews is None else {"crews": self.crews}
         chances = Chance(self.passes_on), Chance(self.fixes)
-        return Stage(self.law, self.time, *chances, **crews, times=iter(self.times))
+        crews = inf if self.crews is None else self.crews
+        return Stage(self.law, self.time, *chances, crews, iter(self.times))
 
 
 class RepairSection(Section):
@@ -66,7 +68,9 @@ class RepairSection(Section):
     def check(self) -> None:
         if self.stages[-1].passes_on != 0:
             problem = "the last stage hands no repair on"
-            raise InputError("", f"stages.{len(self.stages) - 1}.passes_on", problem, "0, or no key")
+            raise InputError(
+                "", f"stages.{len(self.stages) - 1}.passes_on", problem, "0, or no key"
+            )
         if any(place < 0 for place in self.others):
             raise InputError("", "others", f"{self.others!r} is not accepted", "places from 0 on")
 

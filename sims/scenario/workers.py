@@ -283,6 +283,11 @@ class PlatformSection(WorkerFields):
     spares: Natural = 0
     """Number of spares: the last workers, which start no job; under `protection.replace_after` they
     replace members that are away."""
+    reserve: Natural = 0
+    """Number of workers, the last ones before the spares, that their owner keeps RECLAIMED until
+    they are called, one after the other, for the first job of a queue."""
+    reserve_delay: Time = 0
+    """Time from the call of a worker of the reserve until its owner has it UP, time units."""
     maintenance: tuple[WindowSection, ...] = ()
     """Windows of maintenance: a queue starts jobs only on workers that stay UP to their expected
     ends."""

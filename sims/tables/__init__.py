@@ -249,10 +249,17 @@ class OneOf:
         if isinstance(value, Mapping):
             if isinstance(kind := value.get(TAG), str) and kind not in self.members:
                 return {**value, **self._short_for(kind, (str,))}
-            return value
+            return value if TAG in value else {**value, **self._told_by(value)}
         if isinstance(value, str) and value in self.members:
             return {TAG: value}
         return self._short_for(value)
+
+    def _told_by(self, table: Mapping[str, Any]) -> Mapping[str, str]:
+        """Return the kind of a table that does not say it, if its keys tell."""
+        fits = (tag for tag, it in self.members.items() if _telling(it) <= table.keys())
+        told = [tag for tag in fits if _telling(self.members[tag])]
+        most = max(told, key=lambda tag: len(_telling(self.members[tag])), default=None)
+        return {} if most is None else {TAG: most}
 
     def _short_for(self, value: object, only: tuple[type, ...] = ()) -> Mapping[str, Any]:
         """Return the table for which a value stands by the `SHORT` of some member, or an empty one.
@@ -288,7 +295,10 @@ class OneOf:
         required = set(handler.resolve_ref_schema(table).get("required", ())) - {TAG}
         types = sorted({JSON_TYPES[each] for each in _short(member)[0]})
         pattern = getattr(member, "PATTERN", {})
+        telling = sorted(_telling(member))
         named = {"allOf": [table, {"required": [TAG]}]}
+        if telling:
+            named = {"allOf": [table, {"anyOf": [{"required": [TAG]}, {"required": telling}]}]}
         return [
             named,
             *(() if required else [{"const": tag}]),
@@ -311,6 +321,12 @@ def held(member: Any) -> Held:
 def _short(member: Any) -> Short:
     """Return the `SHORT` of a member; without one, no value stands for it."""
     return getattr(member, "SHORT", ((), ""))
+
+
+def _telling(member: Any) -> frozenset[str]:
+    """Return the keys by which a table without a kind is known to be of this one; none: it has to
+    say its kind."""
+    return frozenset(getattr(member, "TOLD_BY", ()))
 
 
 def tag_of(member: Any) -> str:

@@ -452,10 +452,42 @@ def repaired(seed: int) -> Table:
     ]
     del stages[-1]["passes_on"]
     blame: Table = one(rng, {}, {"blamed": 0.7, "mistaken": 0.4}, {"mistaken": [1, 1, 0, 1]})
-    retirement: Table = one(rng, {}, {"retirement": {"kind": "score", "period": 5, "penalty": 40}})
+    few = {"kind": "faults-within", "faults": 3, "window": 1}
+    score = {"kind": "score", "period": 1, "penalty": 30, "credit": 40}
+    retirement: Table = one(rng, {}, {}, {}, {"retirement": few}, {"retirement": score})
     table["job"]["cap"] = min(table["job"].get("cap", 500), 500)
     repair = {"stages": stages} | blame | retirement
     return table | {"faults": laws, "repair": repair}  # type: ignore[no-any-return]
+
+
+def _rigid(table: Table) -> list[Table]:
+    """The rigid jobs of a scenario that lists its jobs."""
+    job = table["job"]
+    return [it for it in job.get("jobs", ()) if it.get("kind", job["kind"]) == "rigid"]
+
+
+def reserved(seed: int) -> Table:
+    """Rigid jobs, some with standbys, in a queue with a reserve of workers that are called when
+    the first job lacks workers."""
+    rng = default_rng([seed, 47])
+    table = one(rng, queue, believed, preempted, ready, repaired, stored)(seed)
+    if not _rigid(table):
+        table = preempted(seed)
+    table["job"]["jobs"] = _rigid(table)
+    platform = table.setdefault("platform", {})
+    reserve = int(rng.integers(1, 4))
+    platform["workers"] = platform.get("workers", 0) + reserve
+    platform |= {"reserve": reserve, "reserve_delay": one(rng, 0, 1, 4)}
+    if "SHELF" in table["policy"].get("name", ""):
+        table["policy"]["name"] = "EASY"
+    for job in table["job"]["jobs"]:
+        if rng.random() < 0.4 and table["policy"].get("name") != "conservative":
+            job["standbys"] = int(rng.integers(0, 3))
+    if "faults" not in table:
+        table["faults"] = law_of_faults(rng)
+    table.get("master", {})["program"] = 0
+    table["job"]["cap"] = 500
+    return table  # type: ignore[no-any-return]
 
 
 def cell(kind: str, seed: int) -> Table:
@@ -484,6 +516,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "ready": ready,
     "maintained": maintained,
     "repaired": repaired,
+    "reserved": reserved,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")

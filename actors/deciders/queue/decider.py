@@ -12,11 +12,12 @@ from numpy.random import Generator
 from actors.deciders.queue.checks import CheckedStrategy, checked
 from actors.deciders.queue.intake import Entries, Intake, QueueMemory, intake
 from actors.deciders.queue.promises import Promises
+from actors.deciders.queue.reserve import Reserve
 from actors.deciders.queue.state import QueueState
 from actors.decisions import name_of, ours
 from actors.events import BatchOpened, Outcome, ShelfOpened
 from actors.intervals import Intervals, intervals_of, members, size_of
-from actors.messages import CopyOver, Decide
+from actors.messages import CopyOver, Decide, LookAgain
 from actors.runtime import Home, Phase
 from actors.runtime.entries import after_instant
 from actors.scheduler import Decider, Scheduler
@@ -85,6 +86,8 @@ class QueueDecider(Decider):
     number of its copies."""
     maintenance: Maintenance | None = None
     """Windows of maintenance; None: there are none."""
+    reserve: Reserve | None = None
+    """Workers that are called when the first job lacks workers; None: there are none."""
     promises: Promises = field(init=False)
 
     def attach(self, scheduler: Scheduler) -> None:
@@ -144,6 +147,8 @@ class QueueDecider(Decider):
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
         self.state.moved = True
+        if self.reserve is not None:
+            self.reserve.changed(worker, state)
         return True
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
@@ -172,6 +177,8 @@ class QueueDecider(Decider):
         if self.maintenance is not None:
             state.maintenance = self.maintenance if self.maintenance.left(state.now) else None
         decision = self.policy.strategy(state)
+        if self.reserve is not None:
+            self.scheduler.later(LookAgain(), cause, DECISION)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
@@ -198,6 +205,10 @@ class QueueDecider(Decider):
         if state.failed or state.former or state.early or state.moved:
             state.forget_instant()
         state.memory = decision.memory
+
+    def carried_out(self, cause: int) -> None:
+        if self.reserve is not None:
+            self.reserve.call(self.scheduler, self.state, cause)
 
     def _until_standbys(self, decision: Decision, cause: int) -> Decision:
         """Return the decision as far as its first start that takes standbys (P12); what comes after
@@ -252,6 +263,8 @@ class QueueDecider(Decider):
         for waiting in decision.starts:
             index, processors, standbys = waiting.key[1], waiting.processors, waiting.job.standbys
             state.leave(waiting)
+            if self.reserve is not None:
+                processors = self.reserve.members(waiting)
             why = partial(self.promises.why, decision, waiting) if logged else None
             former = state.former.get(index, ())
             copy, numbers = start(index, processors, cause, former, why, standbys)

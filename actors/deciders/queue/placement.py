@@ -95,6 +95,22 @@ class AtRandom:
 
 
 @frozen
+class ByRecord:
+    """Chooses the workers with the best records; of equal ones those with the lowest numbers
+    (rules.md, R9)."""
+
+    badness: Callable[[int], float]
+    """Returns a number for a worker, the lower the better: its faults, say."""
+
+    def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
+        return _taken(numbers, self.in_order(numbers, count))
+
+    def in_order(self, numbers: Numbers, count: int) -> list[int]:
+        """Return the workers in the order in which they are chosen."""
+        return sorted(members(numbers.intervals()), key=self.badness)[:count]
+
+
+@frozen
 class PlacementView:
     """Shows a criterion of volatile13 one job as an iteration (satisfies
     policies.interface.EnrolmentView)."""

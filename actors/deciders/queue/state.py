@@ -49,6 +49,8 @@ class QueueState:
     """Number of runs in `_by_end` and the latest copy, by which a change is recognised: a copy's
     number is not used again."""
     maintenance: Maintenance | None = None
+    resized: set[int] = Factory(set)
+    """Indices of jobs whose number of workers has changed since the last reservations."""
     former: dict[int, Intervals] = Factory(dict)
     """Maps a job's index to the workers of its copies that ended at this instant."""
 
@@ -130,6 +132,14 @@ class QueueState:
         if waiting.processors < self._least:
             self._least = waiting.processors
 
+    def resize(self, waiting: Queued, processors: int) -> None:
+        """Change the number of workers with which a job of the queue starts; a reservation for it
+        is another one from now on."""
+        place = bisect_left(self._keys, waiting.key)
+        waiting.processors = self._widths[place] = processors
+        self._least = 0
+        self.resized.add(waiting.key[1])
+
     def requeue(self, waiting: Queued) -> None:
         """Insert a job whose attempt failed at this instant."""
         self.enqueue(waiting)
@@ -210,12 +220,13 @@ class QueueState:
             if it.start < inf and index not in started
             if index not in now or now[index].start == inf
         ]
+        self.resized.clear()
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
         """Whether the promised start has changed. The overdue start of a job behind one that
         outlives its estimate has not."""
-        if before is None:
+        if before is None or promise.waiting.key[1] in self.resized:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
 

@@ -28,7 +28,9 @@ from actors.events import (
     LinkDescribed,
     MaintenancePlanned,
     PlatformDescribed,
+    ReserveDescribed,
     RunStarted,
+    Struck,
     WorkerPriced,
     WorkerRented,
 )
@@ -46,11 +48,11 @@ from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.builders import queue
 from sims.scenario.builders.jobs import JobMaker, plain, with_mtbf
 from sims.scenario.builders.limits import limit_resolution
-from sims.scenario.builders.repair import check_repair, spawn_repairs
+from sims.scenario.builders.repair import check_repair, recorded, spawn_repairs
 from sims.scenario.builders.storage import check_storage, spawn_storage
 from sims.scenario.deciders import DECIDERS
 from sims.scenario.expectations import expected
-from sims.scenario.fault_laws import Struck, gap_of
+from sims.scenario.fault_laws import gap_of
 from sims.scenario.faults import AnyFault, NamedFaults, NoFaults, ReplayedFaults
 from sims.scenario.jobs import CAP, HAZARD, MASTER, SCHEDULER, SOURCE
 from sims.scenario.workload import Workload, asked_of, workload
@@ -100,6 +102,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     if scenario.decider is not DeciderKind.QUEUE:
         _refuse_standbys(scenario)
         _refuse_maintenance(scenario)
+        _refuse_reserve(scenario)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
@@ -143,6 +146,15 @@ def _refuse_maintenance(scenario: Scenario) -> None:
             "platform.maintenance",
             f"{scenario.policy_name} plans no starts, so that it cannot keep jobs out of windows",
             "a queue's policy, such as FCFS or EASY, or the same times as `availability`",
+        )
+
+
+def _refuse_reserve(scenario: Scenario) -> None:
+    if scenario.full_platform.reserve:
+        raise unfit(
+            "platform.reserve",
+            f"{scenario.policy_name} has no queue whose first job could lack workers",
+            "a queue's policy, such as FCFS or EASY, or no reserve",
         )
 
 
@@ -198,6 +210,9 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
     if platform.node > 1 or spares or any(detections):
         delays = detections if any(detections) else ()
         system.describe(PlatformDescribed, platform.node, spares, delays)
+    if platform.reserve:
+        named = text(((platform.reserve[0], platform.reserve[-1]),))
+        system.describe(ReserveDescribed, named, platform.pool.reserve_delay)
     for section in platform.pool.maintenance:
         start, end = section.span
         workers = text(intervals_of(section.workers(platform.size)))
@@ -227,7 +242,19 @@ def _spawn_platform(
             if master or platform.alive(worker):
                 registry(worker)
     _describe_faults(scenario, system)
-    faulty = _faulty_units(scenario, system)
+    _spawn_hazards(scenario, system, scheduler, registry)
+    if repairs is not None and recorded(scenario):  # it asks for how long runs compute
+        scheduler.clocks = (*scheduler.clocks, repairs)
+    if not isinf(scenario.cap):
+        system.spawn(Cap(CAP, scenario.cap, scheduler))
+    return scheduler
+
+
+def _spawn_hazards(
+    scenario: Scenario, system: System, scheduler: Scheduler, registry: WorkerRegistry
+) -> None:
+    """Spawn the hazard of each law of faults."""
+    faulty, repairs = _faulty_units(scenario, system), scheduler.repairs
     for number, law in enumerate(scenario.faults.laws):
         about = law, number, faulty[number], scheduler, registry
         hazard = system.spawn(_hazard(scenario, system, *about))
@@ -235,11 +262,6 @@ def _spawn_platform(
             scheduler.clocks = (*scheduler.clocks, hazard)
         if repairs is not None and law.cured:
             repairs.hazards[law.of] = (*repairs.hazards.get(law.of, ()), hazard)
-    if repairs is not None:  # it asks for how long runs compute
-        scheduler.clocks = (*scheduler.clocks, repairs)
-    if not isinf(scenario.cap):
-        system.spawn(Cap(CAP, scenario.cap, scheduler))
-    return scheduler
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:
@@ -361,6 +383,7 @@ def _maker(
         section, name = platform[index], platform.name(index)
         called = name if platform.own else f"worker {index}"  # a pool's have numbers only
         worker = Worker(called, index, scheduler, master, reports)
+        worker.reserved = index in platform.reserve
         if platform.alive(index):
             owner, stream = section.availability, f"availability/{name}"
             worker.owner = platform.changes(index, system.stream(stream))

@@ -27,6 +27,7 @@ from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.builders.limits import refuse_tiny_period
+from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
 from sims.scenario.jobs import Overrun
 from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
@@ -91,6 +92,7 @@ class JobMaker:
             protection=protection(rules),
             clocks=self.scheduler.clocks,
             repairs=self.scheduler.repairs,
+            recorded=recorded(scenario),
             storage=self.storage,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,

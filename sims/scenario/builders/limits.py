@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from math import inf, isinf
 from operator import attrgetter, itemgetter
 
+from actors.events import RepairLaw
 from actors.limit import ProgressLimit
 from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
@@ -91,10 +92,7 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     if scenario.master is not None:
         for name in ("program", "data", "image"):
             yield getattr(scenario.master, name), f"master.{name}"
-    for law in scenario.faults.laws:
-        if scenario.repair is None:
-            yield law.downtime, "faults.downtime"
-        yield law.detection, "faults.detection"
+    yield from _fault_lengths(scenario)
     for number, own in enumerate(section.listed):
         yield from _job_lengths(own, f"job.jobs.{number}")
     if jobs is not None:
@@ -104,6 +102,19 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
             # Only two of perhaps a million jobs can matter: a key for each would take a second.
             for job in (min(rigid, key=_length), max(rigid, key=_length)):
                 yield _length(job), _key_of(scenario, job, "time")
+
+
+def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
+    """Yield the times for which faults keep workers DOWN, and remain undetected."""
+    for law in scenario.faults.laws:
+        yield law.detection, "faults.detection"
+        if scenario.repair is None:
+            yield law.downtime, "faults.downtime"
+    for number, stage in enumerate(scenario.repair.stages if scenario.repair else ()):
+        yield from ((time, f"repair.stages.{number}.times") for time in stage.times)
+        if stage.law is RepairLaw.FIXED:
+            yield stage.time, f"repair.stages.{number}.time"
+    yield scenario.full_platform.pool.reserve_delay, "platform.reserve_delay"
 
 
 def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:

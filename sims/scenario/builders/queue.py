@@ -8,7 +8,8 @@ from math import ceil
 from typing import Any
 
 from actors.deciders.queue import QueueDecider
-from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, Programmed
+from actors.deciders.queue.placement import AtRandom, ByCriterion, ByNode, ByRecord, Programmed
+from actors.deciders.queue.reserve import reserve_of
 from actors.pool import Take
 from actors.protection import ProtectionKind
 from actors.runtime import stream
@@ -37,6 +38,8 @@ from sims.scenario.workload import Submission, Workload, iterative
 Rule = Allocation | BatchAllocation
 ANY = (None, "lowest", "compact")
 """Placements that treat all workers alike."""
+RECORDS = ("fewest-faults", "highest-score")
+"""Placements by the records that repairs keep of workers."""
 CRITERIA = ("IP", "IE", "IY", "IAY")
 """Criteria of volatile13 that a placement can use."""
 
@@ -55,13 +58,29 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
     if platform.windows:
         own = [platform.windows.get(worker, ()) for worker in range(platform.able)]
         windows = Maintenance.of(own)
+    _check_reserve(scenario, jobs)
     return QueueDecider(
         *(policy, jobs.copies),
+        reserve=reserve_of(platform.reserve, platform.pool.reserve_delay),
         standbys=standbys,
         estimates=_estimates(scenario),
         resumable=images,
         maintenance=windows,
     )
+
+
+def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
+    """Refuse a reserve that leaves no worker, and one for jobs that want no number of workers."""
+    platform = scenario.full_platform
+    if not platform.pool.reserve:
+        return
+    if platform.pool.reserve >= platform.able:
+        problem = f"{platform.pool.reserve:,} of {platform.able:,} workers that are no spares"
+        raise unfit("platform.reserve", problem, f"a number below {platform.able:,}")
+    for it in jobs.submissions:
+        if not isinstance(it.job.profile, Asking):
+            problem = f"{it.job.name} wants no number of workers, so that none can be lacking"
+            raise unfit("platform.reserve", problem, "rigid jobs, or no reserve")
 
 
 def _standbys(scenario: Scenario, jobs: Workload) -> bool:
@@ -156,6 +175,8 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         return ByNode(platform.node, platform.able)
     if name == "random":
         return AtRandom(scheduler)
+    if name in RECORDS:
+        return _by_record(name, scheduler)
     labels = {it.job.index: it.label for it in jobs.submissions}
     if name == "programmed":
         return Programmed(scheduler, labels)
@@ -163,7 +184,7 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         raise unfit(
             "policy.placement",
             f"{name!r} is none",
-            f"lowest, compact, nodes, random, programmed, {', '.join(CRITERIA)}",
+            ", ".join(("lowest, compact, nodes, random, programmed", *RECORDS, *CRITERIA)),
         )
     from policies.enrolment import named as enrolment_named
 
@@ -174,6 +195,24 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
         return _as_enrolment(scenario, submissions[index], members, belief)
 
     return ByCriterion(scheduler, enrolment_named(name), labels, size)
+
+
+def _by_record(name: str, scheduler: Scheduler) -> Take:
+    """Return a placement by workers' records.
+
+    Raises InputError where nobody keeps these.
+    """
+    repairs = scheduler.repairs
+    if repairs is None:
+        problem = f"{name!r}: records of workers are kept where what fails is repaired"
+        raise unfit("policy.placement", problem, "[repair], or another placement")
+    if name == "fewest-faults":
+        return ByRecord(repairs.records.faults)
+    scoring = repairs.records.scoring
+    if scoring is None or not hasattr(scoring, "score"):
+        problem = f"{name!r}: no worker has a score"
+        raise unfit("policy.placement", problem, "repair.retirement.kind = 'score', or another")
+    return ByRecord(lambda worker: -scoring.score(worker))
 
 
 def _as_enrolment(

@@ -11,6 +11,7 @@ from actors.worker import WorkerRegistry
 from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.jobs import REPAIRS
+from sims.scenario.retirement import NeverRetire
 
 
 def check_repair(scenario: Scenario) -> None:
@@ -25,6 +26,11 @@ def check_repair(scenario: Scenario) -> None:
         if section is not None and "downtime" in law.model_fields_set and law.differs("downtime"):
             problem = f"{law.downtime!r}, and with [repair] what is struck is DOWN until its repair"
             raise unfit("faults.downtime", f"{problem} is over", "no downtime, or no [repair]")
+
+
+def recorded(scenario: Scenario) -> bool:
+    """Return whether a policy asks for how long runs have computed on each worker."""
+    return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
 
 
 def spawn_repairs(

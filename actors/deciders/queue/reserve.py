@@ -1,0 +1,85 @@
+"""Calls workers of the reserve for the first job of a queue (rules.md, P11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from attrs import define, field
+
+from actors.deciders.queue.state import QueueState
+from actors.events import ReserveCalled
+from actors.worker_messages import ComeInTime
+from policies.availability import WorkerState
+from policies.interface.queue import Queued
+
+if TYPE_CHECKING:
+    from actors.scheduler import Scheduler
+
+
+@define(eq=False)
+class Reserve:
+    """Workers that their owner keeps until they are called, one after the other, for a job that
+    waits with too few free workers.
+
+    Once a worker is called for a job, the job does not start with less than its members and all of
+    its standbys: in the queue it is as wide as both.
+    """
+
+    left: list[int]
+    """Workers that have not been called, ascending."""
+    delay: float
+    """Time from a call until the worker is UP, time units."""
+    down: set[int] = field(init=False, factory=set)
+    """Those that are DOWN."""
+    called: int | None = field(init=False, default=None)
+    """Worker that has been called and has not come; None: there is none."""
+    widened: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
+    """Maps the index of each job for which a worker was called to its entry in the queue and the
+    number of its members."""
+
+    def changed(self, worker: int, state: WorkerState) -> None:
+        """Note that a worker has changed state."""
+        (self.down.add if state is WorkerState.DOWN else self.down.discard)(worker)
+        if worker == self.called and state is WorkerState.UP:
+            self.called = None
+
+    def call(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
+        """Call the next worker, after a decision, if the first job of the queue lacks workers."""
+        self._resize(scheduler, state, cause)
+        first = state.queue[0] if state.queue else None
+        if first is None or self.called is not None or first.processors <= state.free:
+            return
+        worker = next((it for it in self.left if it not in self.down), None)
+        if worker is None:
+            return
+        self.left.remove(worker)
+        self.called = worker
+        cause = scheduler.record(cause, ReserveCalled, worker, first.job.name)
+        assert scheduler.workers is not None
+        scheduler.send(scheduler.workers(worker), ComeInTime(self.delay), cause)
+        index = first.key[1]
+        if index not in self.widened and first.job.standbys:
+            self.widened[index] = first, first.processors
+            self._resize(scheduler, state, cause)
+
+    def _resize(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
+        """Let each job for which a worker was called start with its members and standbys, or with
+        all workers that have not retired if these are fewer."""
+        most = state.processors - len(scheduler.retired)
+        for waiting, members in self.widened.values():
+            width = max(min(members + waiting.job.standbys, most), members)
+            if width != waiting.processors:
+                state.resize(waiting, width)
+                scheduler.decide_soon(cause)
+
+    def members(self, waiting: Queued) -> int:
+        """Return the number of members of a job that starts now."""
+        _, members = self.widened.pop(waiting.key[1], (waiting, waiting.processors))
+        waiting.processors = members
+        return members
+
+
+def reserve_of(workers: Sequence[int], delay: float) -> Reserve | None:
+    """Return the reserve of these workers; None: there are none."""
+    return Reserve(list(workers), delay) if workers else None

@@ -1,0 +1,117 @@
+"""Derives the calls of a reserve: workers that their owner keeps until the first job of the queue
+lacks workers (rules.md, P11)."""
+
+from __future__ import annotations
+
+from attrs import Factory, define
+
+from actors.events import ReserveCalled, ReserveDescribed
+from sims.audit.facts import Job
+from sims.audit.law import allowed, comes, possible, same
+from sims.audit.turns import Script
+from sims.audit.workers import DOWN, UP, Worker, numbers, parse_spans
+from sims.audit.world import World
+
+
+@define(eq=False)
+class Reserve:
+    """State of the reserve of a log."""
+
+    w: World
+    workers: frozenset[int]
+    delay: float
+    left: list[int]
+    """Workers that have not been called, ascending."""
+    called: int | None = None
+    """Worker that has been called and has not been UP since."""
+    calls: dict[int, tuple[float, int]] = Factory(dict)
+    """Maps each worker that was called to the time at which its owner has it UP, and to the event
+    of its call."""
+    wide: dict[str, int] = Factory(dict)
+    """Maps waiting jobs for which a worker was called to the number of standbys without which they
+    do not start."""
+
+    def come(self, worker: Worker) -> int:
+        """Return the cause of a worker's change to UP. Raises Broken where its owner keeps it."""
+        time, seq = self.calls.get(worker.number, (-1.0, -1))
+        known = worker.number not in self.workers or (seq >= 0 and self._due(time))
+        possible(known, "its owner keeps it until it is called and has come")
+        if worker.number == self.called:
+            self.called = None
+        now = seq >= 0 and same(time, self.w.now)
+        return seq if now and worker.state not in (UP, DOWN) else 0
+
+    def _due(self, time: float) -> bool:
+        return time <= self.w.now or same(time, self.w.now)
+
+    def call(self, event: ReserveCalled) -> Script:
+        """Check that a worker is called for a waiting job that lacks workers."""
+        w = self.w
+        w.decides()
+        job: Job = allowed(w.jobs.get(event.job), "no such job waits")
+        allowed(not job.copies, f"{event.job} has started")
+        allowed(self.called is None, "another worker has been called and has not come")
+        ready = (n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN)
+        worker = next(ready, None)
+        allowed(worker == event.worker, f"worker {worker} is called before")
+        published = w.decider.published
+        known = published is not None and job.name in published.sizes
+        allowed(not known or self._lacks(job), f"{w.free.count} workers are free")
+        decider = w.decider
+        started = [it for it in decider.started if it >= 0]
+        seq = yield event, {0, *decider.called(), *decider.fulfilled, *started}
+        self.left.remove(event.worker)
+        self.called, self.calls[event.worker] = event.worker, (w.now + self.delay, seq)
+        if job.standbys and job.name not in self.wide:
+            self.wide[job.name] = job.standbys
+            decider.triggers.append(seq)
+
+    def started(self, job: Job, size: int) -> int:
+        """Check that a job that starts gets all that it has waited for; return the number of
+        standbys among that."""
+        width = self.width(job.name, size)
+        allowed(self.w.free.count >= width, "{} waits for its standbys", job.name)
+        return width - size
+
+    def width(self, name: str, size: int) -> int:
+        """Return the number of workers with which a waiting job of this size starts."""
+        repairs = self.w.repairs
+        most = self.w.able - len(repairs.retired if repairs is not None else ())
+        return max(min(size + self.wide.get(name, 0), most), size)
+
+    def _lacks(self, job: Job) -> bool:
+        """Return whether too few workers are free for a waiting job; false where the log has not
+        said how many members it has."""
+        published = self.w.decider.published
+        size = published.sizes.get(job.name) if published is not None else None
+        return size is not None and self.w.free.count < self.width(job.name, size)
+
+    def close(self) -> None:
+        """Check, as an instant with a decision is over, that a worker has been called where it is
+        clear for whom: where all waiting jobs lack workers."""
+        w = self.w
+        waiting = [job for job in w.jobs.values() if not job.copies]
+        if w.capped or w.ended or not w.decider.triggers or not waiting or self.called is not None:
+            return
+        ready = [n for n in self.left if n not in w.workers or w.workers[n].state is not DOWN]
+        lacks = all(map(self._lacks, waiting))
+        comes(not (ready and lacks), f"a worker of the reserve is called for {waiting[0].name}")
+
+
+def describe(w: World, event: ReserveDescribed) -> None:
+    """Store the workers of the reserve."""
+    workers = numbers(parse_spans(event.workers))
+    possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
+    w.reserve = Reserve(w, frozenset(workers), event.delay, list(workers))
+
+
+def call(w: World, event: ReserveCalled) -> Script:
+    """Check the call of a worker of the reserve."""
+    found: Reserve = possible(w.reserve, "there is no reserve")
+    return found.call(event)
+
+
+def close(w: World) -> None:
+    """Check, as an instant is over, that no call of a worker of the reserve is missing."""
+    if w.reserve is not None:
+        w.reserve.close()

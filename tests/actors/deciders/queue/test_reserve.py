@@ -1,0 +1,123 @@
+"""Workers of a reserve are called when the first job of a queue lacks workers (rules.md, P11)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actors.events import JobCompleted, ReserveCalled, RunStarted, StandbysHeld
+from actors.runtime import Event, Record
+from sims.audit.audit import audit
+from sims.errors import InputError
+from sims.session import run
+
+Table = dict[str, Any]
+STREAM = {
+    "count": 2,
+    "arrivals": {"kind": "poisson", "load": 0.5},
+    "sizes": {"kind": "exponential", "mean": 1},
+}
+
+
+def records(
+    strikes: list[list[float]], jobs: list[Table], workers: int = 7, **more: Any
+) -> list[Record]:
+    """The log of rigid jobs on workers whose last two are a reserve that comes 3 s after a call,
+    and of which each fault takes 20 s to repair; the audit finds nothing wrong with it."""
+    platform = {"workers": workers, "reserve": 2, "reserve_delay": 3} | more.pop("platform", {})
+    table = {
+        "name": "reserve",
+        "platform": platform,
+        "faults": {"kind": "list", "strikes": strikes},
+        "repair": {"stages": [{"time": 20, "law": "fixed"}]},
+        "job": {"kind": "rigid", "jobs": jobs, "cap": 500},
+        "policy": {"name": "FCFS"},
+    }
+    found = list(run(table | more).records())
+    assert list(audit(found)) == []
+    return found
+
+
+def seen(found: list[Record], kind: type[Event]) -> list[tuple[float, Any]]:
+    """Time and event of each line of this kind."""
+    return [(it.t, it.event) for it in found if isinstance(it.event, kind)]
+
+
+def test_workers_are_called_one_after_the_other_until_the_job_fits() -> None:
+    """At 5 three of five workers go down: 4 members are wanted and 2 workers are left. Worker 5 is
+    called at 5 and comes at 8, worker 6 is called then and comes at 11: the job starts at 11."""
+    job = {"name": "A", "processors": 4, "time": 12}
+    found = records([[5, 0], [5, 1], [5, 2]], [job])
+    assert [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)] == [
+        (5, 5, "A"),
+        (8, 6, "A"),
+    ]
+    starts = [(t, it.processors) for t, it in seen(found, RunStarted)]
+    assert starts == [(0, "0-3"), (11, "3-6")]
+    assert seen(found, JobCompleted)[0][0] == 23
+
+
+def test_nobody_is_called_while_enough_workers_are_free() -> None:
+    job = {"name": "A", "processors": 4, "time": 12}
+    found = records([[5, 0]], [job])
+    assert seen(found, ReserveCalled) == []
+    assert [t for t, _ in seen(found, RunStarted)] == [0, 5]
+
+
+def test_once_a_worker_is_called_the_job_waits_for_its_standbys_too() -> None:
+    """At 5 two of three members go down, and the one standby is not enough for them. The job is
+    given workers 2 to 4, so that nobody is called. At 6 worker 2 goes down too, and 2 workers are
+    left. Worker 5 comes at 9, which would be enough for 3 members; the job waits for worker 6, its
+    standby, until 12."""
+    job = {"name": "A", "processors": 3, "time": 12, "standbys": 1}
+    found = records([[5, 0], [5, 1], [6, 2]], [job])
+    assert [(t, it.worker) for t, it in seen(found, ReserveCalled)] == [(6, 5), (9, 6)]
+    assert [(t, it.processors) for t, it in seen(found, RunStarted)] == [
+        (0, "0-2"),
+        (5, "2-4"),
+        (12, "3-5"),
+    ]
+    assert [(t, it.processors) for t, it in seen(found, StandbysHeld)][-1] == (12, "6")
+
+
+def test_a_worker_of_the_reserve_that_is_down_is_not_called() -> None:
+    """Worker 5 is struck at 4 and in repair until 24: worker 6 is called in its place."""
+    job = {"name": "A", "processors": 4, "time": 12}
+    found = records([[4, 5], [5, 0], [5, 1]], [job])
+    assert [(t, it.worker) for t, it in seen(found, ReserveCalled)] == [(5, 6)]
+    assert [t for t, _ in seen(found, RunStarted)] == [0, 8]
+
+
+def test_a_called_worker_is_one_like_all_others_afterwards() -> None:
+    """Worker 5, called at 5 for the first job, is free again after it: the second starts on it."""
+    jobs = [
+        {"name": "A", "processors": 5, "time": 4},
+        {"name": "B", "processors": 6, "time": 2, "release": 1},
+    ]
+    found = records([], jobs)
+    assert [(t, it.worker, it.job) for t, it in seen(found, ReserveCalled)] == [(1, 5, "B")]
+    assert [(t, it.processors) for t, it in seen(found, RunStarted)] == [(0, "0-4"), (4, "0-5")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policy": {"name": "SRPT"}, "job": {"kind": "rigid", "stream": STREAM}},
+        {
+            "job": {
+                "kind": "moldable",
+                "jobs": [{"speedup": {"kind": "table", "times": [4, 2]}}],
+            }
+        },
+    ],
+)
+def test_a_reserve_without_jobs_that_could_lack_workers_is_refused(change: Table) -> None:
+    with pytest.raises(InputError) as refused:
+        records([], [], **change)
+    assert refused.value.key == "platform.reserve"
+
+
+def test_a_reserve_of_all_workers_is_refused() -> None:
+    with pytest.raises(InputError, match=r"7 of 7 workers"):
+        records([], [{"processors": 1, "time": 1}], platform={"reserve": 7})
