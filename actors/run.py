@@ -437,21 +437,18 @@ class Run:
         self._free_period, done = 0, part.at(now)
         # None is taken when no work would be left after it.
         most = math.ceil((self.work * (1 - ROUNDING) - self.base) / period) - 1
-        count = min(math.floor(done / period * (1 + ROUNDING)), most)
-        exposed, since = self._exposure(now), part.since
-        if count > 0:
-            self.base += count * period
-            at = since + count * period / part.rate if part.rate else now
+        count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
+        exposed = self._exposure(now)
+        self.base += count * period
+        if count:
+            at = part.since + count * period / part.rate if part.rate else now
             state = State(self.number, self.base, self.work, self._exposure(at))
             cause = self.record(cause, CheckpointTaken, self.base)
             self.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
             self.copy.taken += count
             self.saved(self, state, cause)
-        left = self.work - self.base
-        last = left - period <= ROUNDING * self.work
-        self._reach = self.work if last else self.base + period
-        self.exposed = exposed
-        self.part = Progress(left if last else period, done - count * period, part.rate, now)
+        self.exposed, self._reach = exposed, self.work if count == most else self.base + period
+        self.part = Progress(self._reach - self.base, done - count * period, part.rate, now)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""

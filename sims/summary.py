@@ -12,6 +12,7 @@ from actors.events import (
     Age,
     CopiesSettled,
     End,
+    FaultBlamed,
     FaultsExpected,
     FaultsFitted,
     IterationCompleted,
@@ -21,9 +22,16 @@ from actors.events import (
     JobsLeftOut,
     JobSubmitted,
     Outcome,
+    RepairDescribed,
+    RepairEnded,
+    RepairOutcome,
+    ReserveCalled,
+    ReserveDescribed,
     RunEnded,
     ScenarioEnded,
     ScenarioStarted,
+    UnitFailed,
+    UnitRetired,
     WorkerChanged,
 )
 from actors.runtime import Event, Record
@@ -102,6 +110,75 @@ class Faults:
                     yield "warning", PARTED
 
 
+@define
+class Repairs:
+    """Counts what the repairs and the reserve of a log have done."""
+
+    failed: Counter[int] = field(factory=Counter)
+    """Number of faults of units, by the number of the law."""
+    blamed: Counter[str] = field(factory=Counter)
+    """Number of faults blamed on what they struck, on others, and on nobody."""
+    ended: Counter[tuple[int, RepairOutcome]] = field(factory=Counter)
+    """Number of repairs by stage and outcome."""
+    retired: int = 0
+    """Number of units that retired."""
+    called: int = 0
+    """Number of workers of the reserve that were called."""
+    described: bool = False
+    """Whether anything is repaired, or there is a reserve."""
+
+    def read(self, event: Event) -> None:
+        """Count an event."""
+        match event:
+            case RepairDescribed() | ReserveDescribed():
+                self.described = True
+            case UnitFailed():
+                self.failed[event.law] += 1
+            case FaultBlamed(workers=struck, blamed=blamed):
+                how = "nobody" if blamed is None else "itself" if blamed == struck else "another"
+                self.blamed[how] += 1
+            case RepairEnded():
+                self.ended[event.stage, event.outcome] += 1
+            case UnitRetired():
+                self.retired += 1
+            case ReserveCalled():
+                self.called += 1
+
+    def as_json(self) -> dict[str, object]:
+        """Return the numbers as data; empty where nothing is repaired."""
+        if not self.described:
+            return {}
+        stages = range(1 + max((stage for stage, _ in self.ended), default=-1))
+        by_stage = [{it.value: self.ended[stage, it] for it in RepairOutcome} for stage in stages]
+        laws = range(1 + max(self.failed, default=-1))
+        numbers = {
+            "faults": [self.failed[law] for law in laws],
+            "blamed": dict(self.blamed),
+            "stages": by_stage,
+            "retired": self.retired,
+            "called": self.called,
+        }
+        return {"repairs": numbers}
+
+    def rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the numbers for people, as pairs of a name and a text."""
+        if self.failed:
+            laws = sorted(self.failed.items())
+            by_law = f" ({', '.join(f'{count:,} of law {law}' for law, count in laws)})"
+            total = sum(self.failed.values())
+            yield "faults", f"{total:,} of what was not in repair{by_law if laws[1:] else ''}"
+        if self.blamed:
+            yield "blamed", ", ".join(f"{count:,} on {how}" for how, count in self.blamed.items())
+        for stage in sorted({stage for stage, _ in self.ended}):
+            counts = ((it, self.ended[stage, it]) for it in RepairOutcome)
+            words = (f"{count:,} {it.value.replace('-', ' ')}" for it, count in counts if count)
+            yield f"repairs {stage + 1}", ", ".join(words)
+        if self.retired:
+            yield "retired", f"{counted(self.retired, 'unit')}"
+        if self.called:
+            yield "reserve", f"{counted(self.called, 'worker')} called"
+
+
 def _expected(law: FaultsExpected, time: float) -> float:
     listed = sum(it <= time for it in law.listed)
     if law.mtbf is None:
@@ -111,8 +188,14 @@ def _expected(law: FaultsExpected, time: float) -> float:
     return listed + law.workers * (law.down + time / law.mtbf)
 
 
+OF_REPAIRS: tuple[type[Event], ...] = (
+    *(RepairDescribed, ReserveDescribed, UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
+    ReserveCalled,
+)
+"""Events that repairs and the reserve are counted from."""
 WANTED: frozenset[type[Event]] = frozenset(
     (
+        *OF_REPAIRS,
         *(JobSubmitted, JobCompleted, JobKilled, RunEnded, CopiesSettled, IterationCompleted),
         *(JobsLeftOut, JobsChanged, ScenarioStarted, ScenarioEnded, FaultsExpected, FaultsFitted),
     )
@@ -145,6 +228,7 @@ class Summary:
     outcomes: Counter[Outcome] = field(factory=Counter)
     """Number of runs for each way in which a run can end."""
     faults: Faults = field(factory=Faults)
+    repairs: Repairs = field(factory=Repairs)
     wants: frozenset[type[Event]] = WANTED
     """Events that the summary reads; faults are counted only where WorkerChanged, which may be most
     of a run's events, is one of them."""
@@ -184,8 +268,10 @@ class Summary:
                 self.started = event
             case ScenarioEnded():
                 self.end = event.end
-            case _:
+            case FaultsExpected() | FaultsFitted():
                 self.faults.learn(event)
+            case _:
+                self.repairs.read(event)
 
     @property
     def makespan(self) -> float | None:
@@ -220,6 +306,7 @@ class Summary:
             "runs": {outcome.value: self.outcomes[outcome] for outcome in Outcome},
             "events": self.events,
             "faults": self.faults.as_json(self.time),
+            **self.repairs.as_json(),
         }
 
     @property
@@ -239,6 +326,7 @@ class Summary:
         runs = (f"{self.outcomes[it]:,} {it.value}" for it in Outcome if self.outcomes[it])
         yield "runs", ", ".join(runs) or "none ended"
         yield from self.faults.rows(self.time, self.unit)
+        yield from self.repairs.rows()
         yield "events", f"{self.events:,}"
         yield from (("left out", f"{jobs:,}: {why}") for why, jobs in self.left_out.items())
         yield from (("changed", f"{jobs:,}: {how}") for how, jobs in self.changed.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import inf, isfinite
+from math import hypot, inf, isfinite
 from pathlib import Path
 from statistics import stdev
 from typing import Any
@@ -62,10 +62,15 @@ class Value:
 
     @property
     def covered(self) -> bool:
-        """Whether our true value may be the paper's value, to the digits that the paper prints."""
+        """Whether our true value may be the paper's value, to the digits that the paper prints; of
+        a value that it prints with an interval, `9865.97 ± 12.55`, whether the difference may be
+        0."""
         assert self.paper is not None
-        printed, digits = float(self.paper), len(self.paper.partition(".")[2])
+        value, _, half = self.paper.partition(" ± ")
+        printed, digits = float(value), len(value.partition(".")[2])
         slack = 0.5 * 10.0**-digits
+        if half:
+            slack += hypot(self.ours.half, float(half)) - self.ours.half
         return self.ours.low - slack <= printed <= self.ours.high + slack
 
     def __str__(self) -> str:

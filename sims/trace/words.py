@@ -27,6 +27,7 @@ from actors.events import (
     ProtectionKind,
     RedistributionDecided,
     RedistributionPlanned,
+    ReserveCalled,
     RestartedFromScratch,
     RunHung,
     ScenarioStarted,
@@ -132,6 +133,9 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     ),
     MemberReplaced: lambda it, about: (
         f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"
+    ),
+    ReserveCalled: lambda it, about: (
+        f"{worker_of(about.started, it.worker)} of the reserve is called for it"
     ),
     StandbysHeld: lambda it, _: f"has workers {it.processors} as standbys",
     StandbyJoined: lambda it, about: (

@@ -1,0 +1,130 @@
+"""Compare fleets of servers, of which some are lemons, with AIReSim's published results."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, evolve
+
+from actors.events import RepairOutcome, RunStarted
+from actors.runtime import Event, Record
+from sims.campaign.results import Results
+from sims.papers.inputs import base
+from sims.papers.values import Columns, Seen, Value, observed
+from sims.scenario.loader import put
+from sims.summary import Summary
+
+HOUR, DAY = 3600, 86400
+LEMONS = 1
+"""Number of the law of the lemons' own faults."""
+
+
+def default(seed: int, days: float) -> dict[str, Any]:
+    """Return the scenario of AIReSim's default run with so many days of work."""
+    own = {"seed": seed, "job.jobs.0.time": days * DAY}
+    return base("published/fleet", own)
+
+
+def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, Any]:
+    """Return the scenario of AIReSim's second regime with so many days of work, a placement and a
+    rule of retirement."""
+    own = {
+        "platform.workers": 4800,
+        "faults.laws.0.mtbf": "50 d",
+        "faults.laws.1.mtbf": "2.5 d",
+        "faults.laws.1.share": 0.08,
+        "repair.stages.0.fixes": 0.4,
+        "repair.stages.1.fixes": 0.25,
+        "repair.retirement": rule,
+        "job.startup": "60 min",
+        "policy.placement": placement,
+    }
+    table = default(seed, days)
+    for key, value in own.items():
+        put(table, key, value)
+    return table
+
+
+# --- measures -------------------------------------------------------------------------------------
+
+
+def hours(summary: Summary) -> float | None:
+    """Return the training time, hours."""
+    return None if summary.makespan is None else summary.makespan / HOUR
+
+
+def faults(summary: Summary) -> float:
+    """Return the number of faults."""
+    return float(sum(summary.repairs.failed.values()))
+
+
+def faults_of_lemons(summary: Summary) -> float:
+    """Return the number of faults by the lemons' own law."""
+    return float(summary.repairs.failed[LEMONS])
+
+
+def passed_on(summary: Summary) -> float:
+    """Return the number of repairs that the first stage handed on."""
+    return _ended(summary, RepairOutcome.PASSED_ON)
+
+
+def fixed(summary: Summary) -> float:
+    """Return the number of repairs that removed the cause of a fault."""
+    return _ended(summary, RepairOutcome.FIXED)
+
+
+def not_fixed(summary: Summary) -> float:
+    """Return the number of repairs that ended without that."""
+    return _ended(summary, RepairOutcome.NOT_FIXED)
+
+
+def called(summary: Summary) -> float:
+    """Return the number of workers of the reserve that were called."""
+    return float(summary.repairs.called)
+
+
+def _ended(summary: Summary, outcome: RepairOutcome) -> float:
+    ended = summary.repairs.ended.items()
+    return float(sum(count for (_, how), count in ended if how is outcome))
+
+
+@define
+class Selections:
+    """Counts the runs for which workers were chosen."""
+
+    wants: frozenset[type[Event]] = frozenset((RunStarted,))
+    count: int = 0
+
+    def __call__(self, record: Record) -> None:
+        event = record.event
+        self.count += isinstance(event, RunStarted) and event.keeps is None
+
+
+def selections(found: Selections) -> float:
+    """Return the number of times that workers were chosen, but for the first."""
+    return float(found.count - 1)
+
+
+# --- views ----------------------------------------------------------------------------------------
+
+COLUMNS = (
+    *("training, h", "faults", "lemons' own faults", "handed on", "fixed", "not fixed"),
+    *("selections", "reserve called"),
+)
+"""Names of the measures of `published/airesim`, in their order."""
+
+
+def totals(results: Results) -> list[Value]:
+    """Return the training time, its part that computes, and what failed and was repaired."""
+
+    def row(run: Seen) -> Columns:
+        columns = dict(zip(COLUMNS, run.measured, strict=True))
+        return columns | {"ETR": run.at["days"] * 24 / columns["training, h"]}
+
+    found = observed(results, row, {})
+    return [evolve(it, who=it.what, what="default run") for it in found]
+
+
+def times(results: Results) -> list[Value]:
+    """Return the training time of each placement and rule of retirement."""
+    return observed(results, lambda run: {"training, h": run.measured[0]}, {})
