@@ -40,6 +40,8 @@ class ComputingFaults(Hazard):
     """The whole of that time."""
     _computing: NDArray[np.int_] = field(init=False)
     """Number of runs that compute on the unit."""
+    _passing: NDArray[np.bool_] = field(init=False)
+    """Whether a run computes on the unit, so that its clock passes."""
     _of_copy: dict[int, NDArray[np.int_]] = field(init=False, factory=dict)
     """Maps the number of each copy that computes to 1 for each of its units, 0 for all others."""
     _since: float = field(init=False, default=0)
@@ -50,6 +52,7 @@ class ComputingFaults(Hazard):
         self._left = np.full(self.count, np.inf)
         self._gaps = np.full(self.count, np.inf)
         self._computing = np.zeros(self.count, int)
+        self._passing = np.zeros(self.count, bool)
         for unit in self.units:
             self._left[unit] = self._gaps[unit] = self.gap(unit)
 
@@ -63,12 +66,13 @@ class ComputingFaults(Hazard):
             self._computing += counts
         else:
             self._computing -= self._of_copy.pop(message.copy)
+        self._passing = self._computing > 0
         self._aim()
 
     def _pass(self) -> None:
         passed = self.now - self._since
         if passed:
-            self._left[self._computing > 0] -= passed
+            np.subtract(self._left, passed, out=self._left, where=self._passing)
             self._since = self.now
 
     def _over(self) -> NDArray[np.bool_]:
@@ -82,10 +86,17 @@ class ComputingFaults(Hazard):
         if self._timer is not None:
             self.cancel(self._timer)
             self._timer = None
-        passing = np.where((self._computing > 0) | self._over(), self._left, np.inf)
-        unit = int(np.argmin(passing)) if self.count else 0
-        if passing[unit] < np.inf:
-            time, due = self.now + max(float(passing[unit]), 0.0), FaultDue(unit, self.fault)
+        if not self.count:
+            return
+        unit = int(self._left.argmin())
+        if not self._left[unit] <= ROUNDING * self._gaps[unit] < np.inf:  # else it is over
+            passing = np.where(self._passing, self._left, np.inf)
+            unit = int(passing.argmin())
+            if not self._passing[unit]:
+                return
+        left = float(self._left[unit])
+        if left < np.inf:
+            time, due = self.now + max(left, 0.0), FaultDue(unit, self.fault)
             self._timer = self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 
     @handles(UnitCured)

@@ -117,7 +117,8 @@ class Copy(Generic[R]):
             place = self.members.index(worker)
             self.members = (*self.members[:place], other, *self.members[place + 1 :])
         # The scheduler names all that the copy holds, its standbys too.
-        self.text = text(self._spans()) if self.standbys else message.text
+        if self.text:  # empty where no log names it
+            self.text = text(self._spans()) if self.standbys else message.text
         self.left.discard(other)
         self.down.discard(worker)
         if self.groups is not None:
@@ -141,8 +142,9 @@ class Copy(Generic[R]):
     def promote(self, worker: int, other: int) -> None:
         """Give the place of a member that is DOWN to a standby (rules.md, P12)."""
         speed = self.standbys.pop(other)
-        named = text(added(without(self._spans(), (worker,)), other))
-        self.replace(ReplaceMember(self.number, worker, other, named, (speed,)))
+        self.replace(ReplaceMember(self.number, worker, other, self.text, (speed,)))
+        if self.text:
+            self.text = text(self._spans())
 
     def _spans(self) -> Intervals:
         held = self.members

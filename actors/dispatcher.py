@@ -9,7 +9,7 @@ from itertools import count
 from attrs import define, field
 
 from actors.events import RunStarted
-from actors.intervals import Intervals, intervals_of, meet, members, merged, size_of, text
+from actors.intervals import Intervals, added, intervals_of, meet, members, merged, size_of, text
 from actors.messages import (
     CancelCopy,
     MembersArrived,
@@ -274,7 +274,8 @@ class Dispatcher(Actor):
             for copy in by_job:
                 index, processors, numbers = self.held[copy]
                 if processors - self.ready[copy] < most(index):
-                    numbers = merged(numbers, pool.assign(copy, (worker,)))
+                    pool.assign(copy, (worker,))
+                    numbers = added(numbers, worker)
                     self.held[copy] = index, processors + 1, numbers
                     served[index] = cause
                     joins = StandbyJoins(copy, worker, *self._about((worker,)))
@@ -298,7 +299,7 @@ class Dispatcher(Actor):
         """Return, as logs write them, the workers on which no former copy still computes to its
         end."""
         if not self.promised:
-            return text(numbers)
+            return text(numbers) if self.system.journal.wants(RunStarted) else ""
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
 
     def _hand_on(self, over: int, cause: int) -> None:

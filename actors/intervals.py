@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,20 +101,17 @@ class Members(Sequence[int]):
 def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     """Return the intervals without these numbers.
 
-    The time grows with the number of intervals and of numbers to leave out, not with the size of
-    the set.
+    The time grows with the number of numbers to leave out, and hardly with that of intervals.
     """
-    cuts, spans = sorted(gone), list[tuple[int, int]]()
-    for first, last in intervals:
-        for k in range(bisect_left(cuts, first), len(cuts)):
-            cut = cuts[k]
-            if cut > last:
-                break
-            if first < cut:
-                spans.append((first, cut - 1))
-            first = cut + 1
-        if first <= last:
-            spans.append((first, last))
+    spans = list(intervals)
+    for number in gone:
+        k = bisect_right(spans, (number, math.inf)) - 1
+        if k < 0:
+            continue
+        first, last = spans[k]
+        if number <= last:
+            around = (first, number - 1), (number + 1, last)
+            spans[k : k + 1] = [span for span in around if span[0] <= span[1]]
     return tuple(spans)
 
 
@@ -130,7 +128,14 @@ def merged(ours: Intervals, theirs: Intervals) -> Intervals:
 
 def added(intervals: Intervals, number: int) -> Intervals:
     """Return the intervals with one more number, which is not in them."""
-    return merged(intervals, ((number, number),))
+    k = bisect_right(intervals, (number, math.inf))
+    first = last = number
+    begin, end = k, k
+    if k and intervals[k - 1][1] == number - 1:
+        begin, first = k - 1, intervals[k - 1][0]
+    if k < len(intervals) and intervals[k][0] == number + 1:
+        end, last = k + 1, intervals[k][1]
+    return (*intervals[:begin], (first, last), *intervals[end:])
 
 
 def among(intervals: Intervals, numbers: Iterable[int]) -> list[int]:

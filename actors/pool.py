@@ -170,7 +170,9 @@ class Pool:
             most = self.size - 1
             if taken and taken[-1][1] > most:
                 taken = tuple((first, min(last, most)) for first, last in taken if first <= most)
-            taken = without(taken, self.away)
+            few = count < len(self.away)
+            gone = [n for n in members(taken) if n in self.away] if few else self.away
+            taken = without(taken, gone)
             count = size_of(taken)
         self.free += count
         if self.numbers is not None:
