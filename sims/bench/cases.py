@@ -40,6 +40,7 @@ from sims.campaign.executors import local
 from sims.campaign.plan import Cells
 from sims.campaign.results import Store
 from sims.log_writer import LogWriter
+from sims.papers.published.fleet import default
 from sims.scenario import Scenario
 from sims.scenario.builders import populate
 from sims.scenario.jobs.drawn import SyntheticJobs, UniformJobs
@@ -116,7 +117,8 @@ def queues(size: float) -> Iterator[Case]:
 
 def fleet(size: float) -> Iterator[Case]:
     """A fault of one wide job, which then starts again from its image on the workers that are left:
-    what it costs should not grow with the job's width."""
+    what it costs should not grow with the job's width. Last a part of AIReSim's default run, with
+    lemons, repairs, standbys and a reserve."""
     faults = max(2, int(1000 * size))
     for width in (256, 4096, 16384):
         # An image is saved once, after 1,000 s; a fault each 100 s keeps the work from a second.
@@ -132,6 +134,15 @@ def fleet(size: float) -> Iterator[Case]:
         most = 9.0 if width == 4096 else None
         ready = partial(simulated, read(table, "fleet"), faults)
         yield Case(f"{width:,} members", ready, "faults", most)
+    operated = read(default(1, 64 * size), "fleet")
+    yield Case("AIReSim's default", partial(_operated, operated), "faults")
+
+
+def _operated(scenario: Scenario) -> Body:
+    """Return the body that simulates a fleet, once its faults have been counted."""
+    summary = Summary()
+    run(scenario, [summary])
+    return simulated(scenario, sum(summary.repairs.failed.values()))
 
 
 def queue(count: int, kinds: int) -> list[dict[str, float]]:
