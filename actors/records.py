@@ -9,8 +9,9 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from actors.decisions import answer, refusal
 from actors.intervals import Intervals, Members, intervals_of, without
-from policies.interface.retirement import RetirementPolicy, ScoringPolicy
+from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPolicy
 
 
 @define
@@ -20,6 +21,16 @@ class Record:
     faults: Sequence[float]
     repairs: int
     computed: float
+
+
+def ask(policy: RetirementPolicy, workers: Sequence[int], view: FleetView) -> bool:
+    """Ask a retirement policy about the unit with these workers. Raises BadDecision unless it
+    answers True or False."""
+    answered = answer(policy.retires, workers, view)
+    if not isinstance(answered, bool | np.bool_):
+        problem = "an answer is True (it does not come back) or False"
+        raise refusal(policy, repr(answered), problem, f"workers {list(workers)} at {view.now!r}")
+    return bool(answered)
 
 
 @define(eq=False)
@@ -86,7 +97,7 @@ class Records:
     def retires(self, workers: Sequence[int], now: float) -> bool:
         """Ask whether the unit with these workers retires."""
         self.now = now
-        retires = bool(self.policy.retires(workers, self))
+        retires = ask(self.policy, workers, self)
         if retires:
             self.retired.update(workers)
         return retires

@@ -29,6 +29,8 @@ from sims.scenario.faults import ExponentialFaults, FaultLaw, NamedFaults
 from sims.scenario.loader import files_of, parse, put, read, sections, toml
 from sims.scenario.outlook import outlook
 from sims.scenario.own_code import located
+from sims.scenario.repair import RepairSection
+from sims.scenario.retirement import OwnRetirement, RetireByScore
 from sims.scenario.workers import ConstantLaw, OwnLaw, WorkerFields
 from sims.summary import Summary
 from sims.telling import counted
@@ -229,6 +231,8 @@ def code_of(scenario: Scenario) -> dict[str, str]:
             names[f"{place}.speed.name"] = one.speed.name
     if isinstance(scenario.faults, NamedFaults):
         names["faults.name"] = scenario.faults.name
+    if scenario.repair is not None and isinstance(scenario.repair.retirement, OwnRetirement):
+        names["repair.retirement.name"] = scenario.repair.retirement.name
     return {key: name for key, name in names.items() if name and ":" in name}
 
 
@@ -250,6 +254,7 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
             "platform": pool and _steady(pool),
             "workers": tuple(map(_steady, scenario.workers)),
             "faults": _drawn(scenario.faults),
+            "repair": _scored(scenario.repair),
         }
     )
 
@@ -258,6 +263,13 @@ def _drawn(faults: Any) -> Any:
     """Return an exponential law in place of one that a file names, otherwise the faults
     themselves."""
     return ExponentialFaults(of=faults.of) if isinstance(faults, NamedFaults) else faults
+
+
+def _scored(repair: RepairSection | None) -> RepairSection | None:
+    """Return a repair that retires by scores in place of one by a policy that a file names."""
+    if repair is None or not isinstance(repair.retirement, OwnRetirement):
+        return repair
+    return repair.model_copy(update={"retirement": RetireByScore(period=1)})
 
 
 def _steady(section: Workers) -> Workers:

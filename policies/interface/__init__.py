@@ -43,6 +43,7 @@ from policies.interface.queue import (
     Reservation,
     Strategy,
 )
+from policies.interface.retirement import FleetView, RetirementPolicy, WorkerRecord
 from policies.interface.service import ServiceOrder, Waiting
 
 __all__ = [
@@ -65,6 +66,7 @@ __all__ = [
     "Enrolment",
     "EnrolmentPolicy",
     "EnrolmentView",
+    "FleetView",
     "KindPolicy",
     "Offer",
     "Order",
@@ -75,10 +77,12 @@ __all__ = [
     "RedundancyPolicy",
     "Reservation",
     "Resize",
+    "RetirementPolicy",
     "RunningView",
     "ServiceOrder",
     "Sharing",
     "Strategy",
     "Waiting",
     "Wake",
+    "WorkerRecord",
 ]

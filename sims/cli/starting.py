@@ -64,8 +64,8 @@ def new(
     matrix`, prints a scenario file with each key explained; -o also writes the editors' schema
     beside it. `holdfast new policy POINT` prints a policy for a decision point: of a queue
     strategy, order, allocation, batch_allocation; enrolment; of a pack pack_allocation,
-    redistribution; copies; of a master service; of deadlines deadline. `holdfast new hazard` prints
-    a law of faults.
+    redistribution; copies; of a master service; of deadlines deadline; of repairs retirement.
+    `holdfast new hazard` prints a law of faults.
     """
     begun = what == SCENARIO
     if what == HAZARD:

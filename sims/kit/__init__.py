@@ -37,6 +37,8 @@ class Point(enum.Enum):
     """The order in which a master serves workers."""
     DEADLINE = "deadline"
     """The kind of worker on which a job with a deadline continues."""
+    RETIREMENT = "retirement"
+    """The repaired workers, or nodes, that do not come back."""
 
 
 @frozen(eq=False)

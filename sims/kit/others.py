@@ -14,6 +14,7 @@ from actors.deciders.copies.checks import CheckedCopies
 from actors.deciders.enrolment.checks import answer, check
 from actors.deciders.pack.checks import allocate, redistribute
 from actors.master import choose
+from actors.records import Record, ask
 from policies.interface import Cause, Configuration, DueJob, Enrolment, Offer, Reason
 from policies.interface.copies import ActiveJobs
 from policies.maths.markov import Belief, MarkovChain
@@ -222,3 +223,37 @@ def deadlines(draw: st.DrawFn) -> AskedCase:
         offers=offers,
     )
     return AskedCase((job,), lambda policy, due: KindAmong(policy, KINDS)(due))
+
+
+# --- retirement -----------------------------------------------------------------------------------
+
+
+@define
+class FleetMoment:
+    """A random fleet as a repair ends; satisfies policies.interface.retirement.FleetView."""
+
+    now: float
+    left: int
+    needed: int
+    records: list[Record]
+
+    def record(self, worker: int) -> Record:
+        """Return what is known of a worker."""
+        return self.records[worker]
+
+
+@st.composite
+def retirements(draw: st.DrawFn) -> AskedCase:
+    """Draw a unit of a fleet of up to eight workers, each with its record."""
+    now, workers = float(draw(st.integers(1, 100))), draw(st.integers(1, 8))
+
+    def record() -> Record:
+        times = sorted(draw(st.lists(st.floats(0, now), max_size=4)))
+        return Record(times, draw(st.integers(0, len(times))), draw(st.floats(0, now)))
+
+    records = [record() for _ in range(workers)]
+    first = draw(st.integers(0, workers - 1))
+    unit = range(first, draw(st.integers(first + 1, workers)))
+    left = draw(st.integers(1, workers))
+    view = FleetMoment(now, left, draw(st.integers(1, left)), records)
+    return AskedCase((unit, view), ask)

@@ -44,6 +44,7 @@ POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = Ma
         Point.COPIES: (RedundancyPolicy, others.copies),
         Point.SERVICE: (ServiceOrder, others.services),
         Point.DEADLINE: (KindPolicy, others.deadlines),
+        Point.RETIREMENT: (None, others.retirements),  # by `retires`
     }
 )
 """Maps each decision point to the Protocol of its policies, and to the strategy that draws
@@ -213,7 +214,8 @@ def recognised(policy: Any, named: str | None = None) -> Point:
 def _candidates(policy: Any) -> list[Point]:
     """Return the points that a policy may be for: by the names of its parameters, else by their
     number."""
-    for method, point in (("allot", Point.BATCH_ALLOCATION), ("at", Point.ORDER)):
+    methods = {"allot": Point.BATCH_ALLOCATION, "at": Point.ORDER, "retires": Point.RETIREMENT}
+    for method, point in methods.items():
         if callable(getattr(policy, method, None)):
             return [point]
     if not callable(policy):

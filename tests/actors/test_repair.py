@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from actors.decisions import BadDecision
 from actors.events import (
     FaultBlamed,
     JobCompleted,
@@ -344,3 +346,36 @@ def test_settings_without_a_meaning_are_refused(change: Table, key: str) -> None
     with pytest.raises(InputError) as refused:
         records([[5, 0]], change.pop("repair", fixed(1)), **change)
     assert refused.value.key == key
+
+
+OWN = """
+class Never:
+    def retires(self, workers, view):
+        return {answer}
+"""
+
+
+def test_a_retirement_policy_of_a_users_own_decides(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(OWN.format(answer="view.record(workers[0]).repairs >= 2"))
+    table = {
+        "name": "own",
+        "platform": {"workers": 3},
+        "faults": {"kind": "list", "strikes": [[1, 0], [3, 0]]},
+        "repair": fixed(1, retirement="mine:Never"),
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 12}]},
+    }
+    found = list(run(table, folder=tmp_path).records())
+    assert times(found, UnitRetired) == [4]
+
+
+def test_an_answer_that_is_neither_true_nor_false_names_the_policy(tmp_path: Path) -> None:
+    (tmp_path / "mine_too.py").write_text(OWN.format(answer="None"))
+    table = {
+        "name": "own",
+        "platform": {"workers": 3},
+        "faults": {"kind": "list", "strikes": [[1, 0]]},
+        "repair": fixed(1, retirement="mine_too:Never"),
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 12}]},
+    }
+    with pytest.raises(BadDecision, match=r"policy mine_too:Never answered None: .* True"):
+        run(table, folder=tmp_path)
