@@ -10,12 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import frozen
 
 from sims.cli import main
+from tests.sims.cli.fork_server import can_fork, fork
 
 ROOT = Path(__file__).parents[3]
 
@@ -173,7 +174,11 @@ def python(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def spawn(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """Start a command so."""
+    """Start a command so: in a forked child, where that is the same."""
+    usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    how = usual | how
+    if can_fork(how["env"]):
+        return cast("subprocess.Popen[str]", fork("-m", ["sims.cli", *map(str, words)], **how))
     return python("-m", "sims.cli", *words, **how)
 
 
