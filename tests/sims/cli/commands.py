@@ -169,16 +169,17 @@ def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def python(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """Start Python so."""
+    """Start Python so; scripts and our modules in a forked child, where that is the same."""
+    program, *rest = map(str, words)
+    usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    ours = program.endswith(".py") or (program == "-m" and rest[0].startswith("sims."))
+    if ours and can_fork((usual | how)["env"]):
+        return cast("subprocess.Popen[str]", fork(program, rest, **(usual | how)))
     return begin(sys.executable, *words, **how)
 
 
 def spawn(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """Start a command so: in a forked child, where that is the same."""
-    usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    how = usual | how
-    if can_fork(how["env"]):
-        return cast("subprocess.Popen[str]", fork("-m", ["sims.cli", *map(str, words)], **how))
+    """Start a command so."""
     return python("-m", "sims.cli", *words, **how)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.sims.cli.commands import FEW, Shell, ended, environment, python, spawn
+from tests.sims.cli.commands import FEW, Shell, begin, ended, environment, spawn
 from tests.sims.cli.fork_server import can_fork, fork
 
 ALL = """\
@@ -42,7 +43,7 @@ def test_a_child_has_what_a_new_process_has(tmp_path: Path, unbuffered: str, apa
     own = environment(PYTHONUNBUFFERED=unbuffered, MINE="yes")
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     how = {"env": own, "cwd": tmp_path, "start_new_session": apart, **pipes}
-    new = ended(python(script, "a", "b c", **how))
+    new = ended(begin(sys.executable, script, "a", "b c", **how))
     child = ended(fork(str(script), ["a", "b c"], **how))  # type: ignore[arg-type]
     assert new.code == 7
     assert (child.code, child.err, child.json()) == (new.code, new.err, new.json())
@@ -51,7 +52,7 @@ def test_a_child_has_what_a_new_process_has(tmp_path: Path, unbuffered: str, apa
 
 def test_a_command_answers_the_same_in_a_child_and_in_a_new_process(shell: Shell) -> None:
     words = ("run", shell.write(FEW), "--log", "none", "--json")
-    assert ended(spawn(*words)) == ended(python("-m", "sims.cli", *words))
+    assert ended(spawn(*words)) == ended(begin(sys.executable, "-m", "sims.cli", *words))
 
 
 def test_what_python_reads_as_it_starts_needs_a_new_process() -> None:
