@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import compileall
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -48,6 +50,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse a folder of cases that would leave its tests skipped, or expected values unread."""
     checked_folder(config.getoption("--cases"))
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        # Where Python is told to write no bytecode, each process would compile all modules again.
+        for part in ("actors", "policies", "sims", "tests"):
+            compileall.compile_dir(HERE.parent / part, quiet=2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Modules of tests are rewritten once, and not by each process that collects them; what tests
+    write and import afterwards is not kept."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "dont_write_bytecode", False)
+        return (yield)
 
 
 def pytest_collection_finish() -> None:

@@ -27,6 +27,8 @@ from sims.docs.hooks import (
 )
 from sims.examples import CAMPAIGNS, examples
 from sims.examples import FOLDER as SCENARIOS
+from tests.sims.cli.commands import ended
+from tests.sims.cli.commands import python as start_python
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -139,11 +141,8 @@ def python(code: str, folder: Path) -> None:
 
 def python_script(words: list[str]) -> None:
     places = os.pathsep.join((str(Path.cwd()), str(ROOT), str(ROOT / "sims" / "python")))
-    environment = os.environ | {"PYTHONPATH": places}
-    done = subprocess.run(
-        [sys.executable, *words], env=environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    done = ended(start_python(*words, env=os.environ | {"PYTHONPATH": places}))
+    assert done.code == 0, done.err
 
 
 def test_the_table_that_readme_shows_is_what_its_command_prints(

@@ -15,6 +15,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from importlib import import_module
 from io import TextIOWrapper
 from math import inf
@@ -48,6 +49,7 @@ class Commands(TyperGroup):
         return name, loaded, rest
 
 
+@cache
 def load(name: str) -> Any:
     """Import and return the command of this name."""
     module = import_module(f"sims.cli.{COMMANDS[name]['module']}")
@@ -80,6 +82,7 @@ def _holdfast(
     """A laboratory for scheduling parallel work on processors that fail."""
 
 
+@cache
 def _command_line() -> Any:
     names = {"help_option_names": ["-h", "--help"]}
     line = typer.Typer(cls=Commands, rich_markup_mode=None, context_settings=names)

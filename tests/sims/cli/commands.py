@@ -10,12 +10,13 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from attrs import frozen
 
 from sims.cli import main
+from tests.sims.cli.fork_server import can_fork, fork
 
 ROOT = Path(__file__).parents[3]
 
@@ -168,7 +169,12 @@ def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def python(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """Start Python so."""
+    """Start Python so; scripts and our modules in a forked child, where that is the same."""
+    program, *rest = map(str, words)
+    usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    ours = program.endswith(".py") or (program == "-m" and rest[0].startswith("sims."))
+    if ours and can_fork((usual | how)["env"]):
+        return cast("subprocess.Popen[str]", fork(program, rest, **(usual | how)))
     return begin(sys.executable, *words, **how)
 
 

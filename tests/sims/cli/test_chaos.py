@@ -92,6 +92,7 @@ def problems(cell: str, most: int = MOST) -> list[str]:
     return [f"{cell}: {p}" for trial in asked for p in attempt(trial).problems]
 
 
+@pytest.mark.usefixtures("unchecked")  # the attempts derive their logs themselves
 @pytest.mark.parametrize("kind", AXES["kind"]["parts"])
 @pytest.mark.parametrize("guard", AXES["guard"]["parts"])
 @pytest.mark.parametrize("link", AXES["link"]["parts"])

@@ -94,7 +94,9 @@ def test_an_answer_without_an_end_is_refused_before_it_takes_all_memory(shell: S
     )
     assert said.code == 2
     assert "more than 1,000,000 items" in said.err
-    tried = shell("check-policy", "mine:Endless", "--point", "strategy", "--within", "1")
+    tried = shell(
+        *("check-policy", "mine:Endless", "--point", "strategy", "--within", "1", "--views", "20")
+    )
     assert tried.code == 1
     assert "more than 1,000,000 items" in tried.out
 
