@@ -258,7 +258,8 @@ class Repairs(Actor):
             self._in_repair[worker] -= 1
             if not self._in_repair[worker]:
                 del self._in_repair[worker]
-            self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
+            if unit not in self._unheard:  # else it is DOWN until that fault is known
+                self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
 
     def _fail(self, struck: UnitStruck) -> None:
         unit = self._unit(self.of[struck.law], struck.unit)

@@ -142,7 +142,8 @@ class Repairs:
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
-        ordered(self.changed != w.now, "it is after a change of state")
+        # At the start workers get their first states before anything strikes.
+        ordered(self.changed != w.now or not w.now, "it is after a change of state")
         possible(event.law < len(described.of), "there is no such law")
         possible(described.of[event.law] is event.of, "the law strikes other units")
         workers = self._workers(event.of, event.workers)

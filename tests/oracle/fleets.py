@@ -1,5 +1,5 @@
-"""What fleets add to a random scenario: hangs, start-ups and windows of maintenance (rules.md, F6,
-R5 and M2)."""
+"""What fleets add to a random scenario: hangs, start-ups, windows, repairs, a reserve (rules.md, F6,
+R5 to R8, P11 and M2)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,18 @@ from typing import Any
 def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     """Change the scenario; return which of them it has."""
     added = {name for name in ("hangs", "startup", "windows") if rng.random() < 0.5}
+    if scenario["faults"] and rng.random() < 0.6:
+        added = added - {"hangs"} | {"repair"}
+        _repair(rng, scenario)
     if any(job["kind"] == "iterative" for job in scenario["jobs"]):
         added.discard("windows")  # what such a job is believed to take depends on its workers
+    rigid = all(job["kind"] == "rigid" for job in scenario["jobs"])
+    if rigid and "windows" not in added and rng.random() < 0.4:
+        most = scenario["workers"] - scenario.get("spares", 0) - 1
+        if most:
+            added.add("reserve")
+            scenario["reserve"] = rng.randint(1, min(most, 2))
+            scenario["reserve_delay"] = rng.choice([1, 2, 5])
     if "hangs" in added:
         _hang(rng, scenario)
     if "startup" in added:
@@ -20,6 +30,28 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     if "windows" in added:
         _close(rng, scenario)
     return added
+
+
+def _repair(rng: Random, scenario: dict[str, Any]) -> None:
+    """Stages with outcomes and crews, errors of diagnosis, and a rule of retirement."""
+    scenario["downtime"] = 0
+    stages = [
+        {
+            "time": rng.choice([1, 2, 3, 6]),
+            "crews": rng.choice([None, 1, 1, 2]),
+            "passes_on": [int(rng.random() < 0.5) for _ in range(rng.randint(0, 6))],
+        }
+        for _ in range(rng.randint(1, 3))
+    ]
+    del stages[-1]["passes_on"]
+    repair: dict[str, Any] = {"stages": stages}
+    if rng.random() < 0.6:
+        repair["blamed"] = [int(rng.random() < 0.7) for _ in range(8)]
+        repair["mistaken"] = [int(rng.random() < 0.5) for _ in range(8)]
+        repair["others"] = [rng.randint(0, 3) for _ in range(8)]
+    if rng.random() < 0.3:
+        repair["retire"] = [rng.randint(1, 3), rng.choice([3, 8, 20])]
+    scenario["repair"] = repair
 
 
 def _hang(rng: Random, scenario: dict[str, Any]) -> None:

@@ -37,7 +37,7 @@ from tests.oracle.drawn_platform import (
 )
 from tests.oracle.fleets import add_fleet
 from tests.oracle.tenths import in_tenths
-from tests.oracle.world import Stuck
+from tests.oracle.world import Stuck, simulate
 
 COPIES = ["copies-1", "copies-p"]
 MOST = {"rigid": 6, "moldable": 6, "iterative": 4}
@@ -58,7 +58,7 @@ def generate(
         try:
             cell, scenario = attempt(rng, finest, practice)
             added = add_fleet(rng, scenario) if fleet else set()
-            result = Recorder(scenario).run()
+            result = simulate(scenario) if added else Recorder(scenario).run()
         except (TooLong, Stuck):
             continue
         short = finest == TENTH or all(is_short(x) for x in numbers(result))

@@ -19,12 +19,19 @@ COMPUTING = frozenset((Part.COMPUTING, Part.VERIFICATION, Part.FINAL))
 """What advances at the members' speed."""
 
 
+MOST_INSTANTS = 3000
+
+
 class Stuck(Exception):
     """Nothing can ever happen any more, and jobs are left."""
 
 
 def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
     """What a case expects; raises Stuck where it never ends."""
+    if "repair" in scenario:
+        from tests.oracle.repair import RepairWorld
+
+        return RepairWorld(scenario).run()
     return World(scenario).run()
 
 
@@ -64,16 +71,25 @@ class World(Parts):
         ]
         times = times.union(t for t, _ in self.hangs)
         times = times.union(*(worker.timeline.times for worker in self.workers))
+        last = len(self.startable)
+        self.uncalled = list(range(last - scenario.get("reserve", 0), last))
+        """Workers of the reserve that have not been called, ascending (P11)."""
+        self.delay = exact(scenario.get("reserve_delay", 0))
+        self.away = set(self.uncalled)
+        """Those that have not come."""
+        self.coming: tuple[int, Fraction] | None = None
+        """Who is called and has not been UP since, and when it comes."""
         self.times = sorted(t for t in times if t >= 0)
         """When something happens whatever runs do."""
 
     def run(self) -> dict[str, Any]:
         """Up to the last job's end."""
-        while True:
+        for _ in range(MOST_INSTANTS):
             self.instant()
             if all(job.completion is not None for job in self.jobs):
                 return told(self, self.ledger)
             self._advance(self._next_time())
+        raise Stuck("it does not end")
 
     # --- what is under way ---
 
@@ -103,6 +119,7 @@ class World(Parts):
         self._end_final_verifications()
         self._change_workers()
         self._decide()
+        self._call()
         if self.channels is not None:
             self._deal(self.channels)
 
@@ -132,11 +149,10 @@ class World(Parts):
                     self.complete(run)
 
     def _change_workers(self) -> None:
-        self.state = [worker.timeline.state_at(self.now) for worker in self.workers]
+        self._come()
+        self.state = self._states()
         self.speed = [worker.timeline.speed_at(self.now) for worker in self.workers]
-        for worker in self.workers:
-            if self.now in worker.timeline.strikes:
-                self._strike(worker)
+        self._strike_all()
         self._hang()
         for worker in self.workers:
             self._hear(worker)
@@ -150,11 +166,39 @@ class World(Parts):
                 self.save_at_notice(run)
         self._start_kept()
 
-    def _strike(self, worker: Worker) -> None:
+    def _states(self) -> list[str]:
+        states = [worker.timeline.state_at(self.now) for worker in self.workers]
+        for q in self.away:
+            states[q] = DOWN if states[q] == DOWN else RECLAIMED
+        return states
+
+    def _come(self) -> None:
+        if self.coming is not None and self.coming[1] <= self.now:
+            self.away.discard(self.coming[0])
+
+    def _call(self) -> None:
+        """The next of the reserve, for the first job that waits with too few workers (P11)."""
+        if self.coming is not None and self.state[self.coming[0]] == UP:
+            self.coming = None
+        waiting = [it for it in self.priority if it.release <= self.now]
+        waiting = [it for it in waiting if it.completion is None and not it.copies_held]
+        if not waiting or self.coming is not None:
+            return
+        ready = [q for q in self.uncalled if self.state[q] != DOWN]
+        if ready and len(self._free(self.startable)) < waiting[0].processors:
+            self.uncalled.remove(ready[0])
+            self.coming = ready[0], self.now + self.delay
+
+    def _strike_all(self) -> None:
+        for worker in self.workers:
+            if self.now in worker.timeline.strikes:
+                self._go_down(worker, worker.timeline.strikes[self.now])
+
+    def _go_down(self, worker: Worker, heard: Fraction) -> None:
         """DOWN empties its memory; its run waits, until somebody hears of it."""
         worker.programs.clear()
         if worker.down_since is None:
-            worker.down_since, worker.heard = self.now, worker.timeline.strikes[self.now]
+            worker.down_since, worker.heard = self.now, heard
         group = worker.group
         if group is None:
             return
@@ -283,6 +327,8 @@ class World(Parts):
     def _fixed(self) -> list[Fraction]:
         replaced = [self._replaced_at(worker) for worker in self.workers]
         found = [run.found for run in self._active() if run.found is not None]
+        if self.coming is not None:
+            found.append(self.coming[1])
         return [Fraction(t) for t in [*self.times, *replaced, *found] if self.now < t < inf]
 
     def _ends(self) -> Iterator[Fraction]:

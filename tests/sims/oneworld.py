@@ -60,10 +60,13 @@ def play(case: Table) -> list[Record]:
     return records_of(as_file(case))
 
 
+PLATFORM = ("node", "spares", "reserve", "reserve_delay")
+
+
 def as_file(case: Table) -> Table:
     """The neutral scenario as a user would write it; what it leaves out is nothing, or never."""
     said: Table = {key: case[key] for key in ("unit",) if key in case} | {"name": "case"}
-    said["platform"] = {key: case[key] for key in ("node", "spares") if key in case}
+    said["platform"] = {key: case[key] for key in PLATFORM if key in case}
     if case.get("owner") or case.get("speeds"):
         said["workers"] = [_worker(case, k) for k in range(case["workers"])]
     else:
@@ -76,6 +79,9 @@ def as_file(case: Table) -> Table:
             "detection": case.get("detection", 0),
             "of": case.get("faults_of", "workers"),
         }
+    if "repair" in case:
+        said["faults"].pop("downtime")
+        said["repair"] = _repair(case["repair"])
     if case.get("hangs"):
         hangs = {"kind": "list", "effect": "hang", "strikes": [list(it) for it in case["hangs"]]}
         hangs["detection"] = case.get("hang_detection", 0)
@@ -92,6 +98,18 @@ def as_file(case: Table) -> Table:
     said["policy"] = {"name": "R-LIST-0", "order": case.get("order", "FCFS")}
     said["policy"]["placement"] = placement
     return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
+
+
+def _repair(repair: Table) -> Table:
+    stages = [
+        {key: value for key, value in it.items() if value is not None} | {"law": "fixed"}
+        for it in repair["stages"]
+    ]
+    said = {key: value for key, value in repair.items() if key not in ("stages", "retire")}
+    if "retire" in repair:
+        faults, window = repair["retire"]
+        said["retirement"] = {"kind": "faults-within", "faults": faults, "window": window}
+    return said | {"stages": stages}
 
 
 def _worker(case: Table, k: int) -> Table:

@@ -1,0 +1,242 @@
+"""Repair in place of downtimes: who is blamed, crews and stages, and who does not come back
+(rules.md, R6 to R8)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf
+from typing import Any
+
+from attrs import define, field
+
+from tests.oracle.jobs import Run
+from tests.oracle.parts import Worker
+from tests.oracle.tenths import exact
+from tests.oracle.timeline import DOWN, UP
+from tests.oracle.words import Outcome
+from tests.oracle.world import Stuck, World
+
+
+@define(eq=False)
+class Repairing:
+    """A unit in repair."""
+
+    unit: int
+    since: Fraction
+    """When it came to its present stage."""
+    stage: int = 0
+    end: Fraction | None = None
+    """When that stage will be over; None: it waits for a crew."""
+
+
+@define(eq=False)
+class Stage:
+    """One of the stages that repair a unit."""
+
+    time: Fraction
+    crews: float
+    passes_on: list[int]
+    repairs: list[Repairing] = field(factory=list)
+
+
+class RepairWorld(World):
+    """A world in which what a fault strikes is DOWN until it is repaired."""
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        super().__init__(scenario | {"faults": [], "downtime": 0})
+        said = scenario["repair"]
+        self.each = int(scenario.get("node", 1)) if scenario.get("faults_of") == "nodes" else 1
+        self.detection = exact(scenario.get("detection", 0))
+        self.faults = sorted((exact(t), unit) for t, unit in scenario["faults"])
+        self.times = sorted({*self.times, *(t for t, _ in self.faults)})
+        self.stages = [
+            Stage(exact(it["time"]), it.get("crews") or inf, list(it.get("passes_on", ())))
+            for it in said["stages"]
+        ]
+        self.blamed, self.mistaken = list(said.get("blamed", ())), list(said.get("mistaken", ()))
+        self.others = list(said.get("others", ()))
+        self.errs = bool(self.blamed or self.mistaken)
+        """Whether anything else than what was struck is ever blamed."""
+        self.rule = said.get("retire")
+        self.record: dict[int, list[Fraction]] = {}
+        """When faults were blamed on each unit."""
+        self.unheard: dict[int, dict[int, Fraction]] = {}
+        """Of the units whose fault is not known: until when it is not, by worker."""
+        self.retired: set[int] = set()
+        self.lost: dict[int, Run] = {}
+        """The run that a fault has ended at this instant, by member."""
+
+    # --- units ---
+
+    def _workers(self, unit: int) -> range:
+        first = unit * self.each
+        return range(first, min(first + self.each, len(self.workers)))
+
+    def _in_repair(self) -> set[int]:
+        return {it.unit for stage in self.stages for it in stage.repairs} | self.retired
+
+    def _broken(self) -> set[int]:
+        units = self._in_repair().union(self.unheard)
+        return {q for unit in units for q in self._workers(unit)}
+
+    # --- an instant ---
+
+    def _change_workers(self) -> None:
+        self.lost.clear()
+        self.before = list(self.state) or [UP] * len(self.workers)
+        self._end_repairs()
+        super()._change_workers()
+
+    def _states(self) -> list[str]:
+        states, broken = super()._states(), self._broken()
+        return [DOWN if q in broken else state for q, state in enumerate(states)]
+
+    def _end_repairs(self) -> None:
+        """Those that are over go on, or come back, by worker."""
+        over = [
+            (it.unit, it) for stage in self.stages for it in stage.repairs if it.end == self.now
+        ]
+        for unit, it in sorted(over, key=lambda pair: pair[0]):
+            stage = self.stages[it.stage]
+            stage.repairs.remove(it)
+            if it.stage + 1 < len(self.stages) and stage.passes_on and stage.passes_on.pop(0):
+                self.stages[it.stage + 1].repairs.append(Repairing(unit, self.now, it.stage + 1))
+            elif self._retires(unit):
+                self.retired.add(unit)
+
+    def _retires(self, unit: int) -> bool:
+        if self.rule is None:
+            return False
+        count, window = self.rule
+        times = self.record.get(unit, ())
+        return sum(self.now - window < t <= self.now for t in times) >= count
+
+    def _strike_all(self) -> None:
+        """Owners first, then the faults, by unit."""
+        owners = World._states(self)
+        for worker in self.workers:
+            if self.now in worker.timeline.strikes:
+                self._fall(worker, self.now)
+                for unheard in self.unheard.values():
+                    if worker.index in unheard:
+                        unheard[worker.index] = self.now
+        for _, unit in [it for it in self.faults if it[0] == self.now]:
+            if unit in self.unheard or unit in self._in_repair():
+                continue
+            # Of a worker that would be UP again now nobody has to hear that it is DOWN.
+            down = {q for q in self._workers(unit) if DOWN in (self.state[q], self.before[q])}
+            latest = self.now + self.detection
+            self.unheard[unit] = {q: latest for q in self._workers(unit) if q not in down}
+            for q in self._workers(unit):
+                if owners[q] != DOWN and q not in down:
+                    self._fall(self.workers[q], self.now + self.detection)
+                self.state[q] = DOWN
+        self._know()
+
+    def _fall(self, worker: Worker, heard: Fraction) -> None:
+        if worker.down_since is not None:
+            worker.heard = min(worker.heard, heard)
+        self._go_down(worker, heard if worker.group else self.now)
+
+    def _know(self) -> None:
+        """Blame what is known, and lose runs, until nothing more becomes known; then crews begin."""
+        while True:
+            known = []
+            for unit, unheard in self.unheard.items():
+                for q, latest in list(unheard.items()):
+                    if self.workers[q].group is None or latest <= self.now:
+                        del unheard[q]
+                if not unheard:
+                    known.append(unit)
+            for unit in sorted(known):
+                del self.unheard[unit]
+                self._note_run(unit)
+            for unit in sorted(known):
+                self._blame(unit)
+            self.state = self._states()
+            for worker in self.workers:
+                self._lose_run(worker)
+            if not known:
+                break
+        for stage in self.stages:
+            waiting = sorted(
+                (it for it in stage.repairs if it.end is None), key=lambda it: (it.since, it.unit)
+            )
+            for it in waiting[: int(min(stage.crews - self._busy(stage), len(waiting)))]:
+                it.end = self.now + stage.time
+        self._refuse_too_few()
+
+    def _busy(self, stage: Stage) -> int:
+        return sum(it.end is not None for it in stage.repairs)
+
+    def _note_run(self, unit: int) -> None:
+        for q in self._workers(unit):
+            group = self.workers[q].group
+            if group and group.run:
+                for member in group.members:
+                    self.lost.setdefault(member, group.run)
+
+    def _lose_run(self, worker: Worker) -> None:
+        group = worker.group
+        if worker.down_since is not None and worker.heard <= self.now and group and group.run:
+            for member in group.members:
+                self.lost.setdefault(member, group.run)
+            self.finish(group.run, Outcome.LOST)
+        if worker.group is None:
+            worker.heard = min(worker.heard, self.now)
+
+    # --- blame ---
+
+    def _blame(self, unit: int) -> None:
+        culprit = self._culprit(unit)
+        if culprit is None:
+            return
+        self.record.setdefault(culprit, []).append(self.now)
+        if culprit in self._in_repair():
+            return
+        self.stages[0].repairs.append(Repairing(culprit, self.now))
+        if culprit != unit:
+            for q in self._workers(culprit):
+                if self.state[q] != DOWN:
+                    self._fall(self.workers[q], self.now)
+                self.state[q] = DOWN
+
+    def _culprit(self, unit: int) -> int | None:
+        runs = [self.lost[q] for q in self._workers(unit) if q in self.lost]
+        run = next((it for it in runs), None)
+        if run is None or not self.errs:
+            return unit
+        up = [q for q in self.members_of(run) if self.workers[q].down_since in (None, self.now)]
+        others = sorted({q // self.each for q in up} - {unit})
+        if not others:
+            return unit
+        if self.blamed and not self.blamed.pop(0):
+            return None
+        if not (self.mistaken and self.mistaken.pop(0)):
+            return unit
+        return others[min(self.others.pop(0), len(others) - 1)]
+
+    def members_of(self, run: Run) -> list[int]:
+        """Its members, also where it has just ended."""
+        return list(run.group.members)
+
+    # --- retirement ---
+
+    def _refuse_too_few(self) -> None:
+        gone = {q for unit in self.retired for q in self._workers(unit)}
+        left = sum(worker.index not in gone for worker in self.startable)
+        for job in self.jobs:
+            if job.release <= self.now and job.completion is None and job.processors > left:
+                raise Stuck(f"job {job.index}: {left} are left at {self.now}")
+        for group in self._kept():
+            if group.job.replace_after is None and gone.intersection(group.members):
+                raise Stuck(f"job {group.job.index} keeps who has retired")
+
+    def _replaced_at(self, worker: Worker) -> float | Fraction:
+        found = super()._replaced_at(worker)
+        return self.now if found < inf and worker.index // self.each in self.retired else found
+
+    def _fixed(self) -> list[Fraction]:
+        ends = [it.end for stage in self.stages for it in stage.repairs if it.end is not None]
+        heard = [t for unheard in self.unheard.values() for t in unheard.values()]
+        return [*super()._fixed(), *(t for t in (*ends, *heard) if t > self.now)]
