@@ -15,13 +15,8 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         _repair(rng, scenario)
     if any(job["kind"] == "iterative" for job in scenario["jobs"]):
         added.discard("windows")  # what such a job is believed to take depends on its workers
-    rigid = all(job["kind"] == "rigid" for job in scenario["jobs"])
-    if rigid and "windows" not in added and rng.random() < 0.4:
-        most = scenario["workers"] - scenario.get("spares", 0) - 1
-        if most:
-            added.add("reserve")
-            scenario["reserve"] = rng.randint(1, min(most, 2))
-            scenario["reserve_delay"] = rng.choice([1, 2, 5])
+    if "windows" not in added and _reserve(rng, scenario):
+        added.add("reserve")
     if "hangs" in added:
         _hang(rng, scenario)
     if "startup" in added:
@@ -30,6 +25,17 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     if "windows" in added:
         _close(rng, scenario)
     return added
+
+
+def _reserve(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Keep some workers for calls, now and then; whether that is so."""
+    rigid = all(job["kind"] == "rigid" for job in scenario["jobs"])
+    most = scenario["workers"] - scenario.get("spares", 0) - 1
+    if not (rigid and most) or rng.random() >= 0.4:
+        return False
+    scenario["reserve"] = rng.randint(1, min(most, 2))
+    scenario["reserve_delay"] = rng.choice([1, 2, 5])
+    return True
 
 
 def _repair(rng: Random, scenario: dict[str, Any]) -> None:

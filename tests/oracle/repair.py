@@ -113,25 +113,26 @@ class RepairWorld(World):
 
     def _strike_all(self) -> None:
         """Owners first, then the faults, by unit."""
-        owners = World._states(self)
         for worker in self.workers:
             if self.now in worker.timeline.strikes:
                 self._fall(worker, self.now)
                 for unheard in self.unheard.values():
                     if worker.index in unheard:
                         unheard[worker.index] = self.now
-        for _, unit in [it for it in self.faults if it[0] == self.now]:
-            if unit in self.unheard or unit in self._in_repair():
-                continue
-            # Of a worker that would be UP again now nobody has to hear that it is DOWN.
-            down = {q for q in self._workers(unit) if DOWN in (self.state[q], self.before[q])}
-            latest = self.now + self.detection
-            self.unheard[unit] = {q: latest for q in self._workers(unit) if q not in down}
-            for q in self._workers(unit):
-                if owners[q] != DOWN and q not in down:
-                    self._fall(self.workers[q], self.now + self.detection)
-                self.state[q] = DOWN
+        for time, unit in self.faults:
+            if time == self.now and unit not in self.unheard and unit not in self._in_repair():
+                self._strike(unit)
         self._know()
+
+    def _strike(self, unit: int) -> None:
+        """Of a worker that would be UP again now nobody has to hear that it is DOWN."""
+        workers, latest = self._workers(unit), self.now + self.detection
+        up = [q for q in workers if DOWN not in (self.state[q], self.before[q])]
+        self.unheard[unit] = dict.fromkeys(up, latest)
+        for q in up:
+            self._fall(self.workers[q], latest)
+        for q in workers:
+            self.state[q] = DOWN
 
     def _fall(self, worker: Worker, heard: Fraction) -> None:
         if worker.down_since is not None:
@@ -139,19 +140,13 @@ class RepairWorld(World):
         self._go_down(worker, heard if worker.group else self.now)
 
     def _know(self) -> None:
-        """Blame what is known, and lose runs, until nothing more becomes known; then crews begin."""
+        """Blame what is known, and lose runs, until no more is known; then crews begin."""
         while True:
-            known = []
-            for unit, unheard in self.unheard.items():
-                for q, latest in list(unheard.items()):
-                    if self.workers[q].group is None or latest <= self.now:
-                        del unheard[q]
-                if not unheard:
-                    known.append(unit)
-            for unit in sorted(known):
+            known = self._known()
+            for unit in known:
                 del self.unheard[unit]
                 self._note_run(unit)
-            for unit in sorted(known):
+            for unit in known:
                 self._blame(unit)
             self.state = self._states()
             for worker in self.workers:
@@ -159,12 +154,23 @@ class RepairWorld(World):
             if not known:
                 break
         for stage in self.stages:
-            waiting = sorted(
-                (it for it in stage.repairs if it.end is None), key=lambda it: (it.since, it.unit)
-            )
-            for it in waiting[: int(min(stage.crews - self._busy(stage), len(waiting)))]:
-                it.end = self.now + stage.time
+            self._begin(stage)
         self._refuse_too_few()
+
+    def _known(self) -> list[int]:
+        """Units whose fault is known now, and was not."""
+        for unheard in self.unheard.values():
+            for q, latest in list(unheard.items()):
+                if self.workers[q].group is None or latest <= self.now:
+                    del unheard[q]
+        return sorted(unit for unit, unheard in self.unheard.items() if not unheard)
+
+    def _begin(self, stage: Stage) -> None:
+        """Deal out free crews: first come, first served, the lowest unit first."""
+        waiting = [it for it in stage.repairs if it.end is None]
+        waiting.sort(key=lambda it: (it.since, it.unit))
+        for it in waiting[: int(min(stage.crews - self._busy(stage), len(waiting)))]:
+            it.end = self.now + stage.time
 
     def _busy(self, stage: Stage) -> int:
         return sum(it.end is not None for it in stage.repairs)
