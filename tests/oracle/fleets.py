@@ -1,5 +1,5 @@
-"""What fleets add to a random scenario: hangs, start-ups, windows, repairs, a reserve (rules.md, F6,
-R5 to R8, P11 and M2)."""
+"""What fleets add to a random scenario: hangs, start-ups, windows, repairs and a reserve (rules.md,
+F6, R5 to R8, P11 and M2)."""
 
 from __future__ import annotations
 
