@@ -22,14 +22,14 @@ from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
 from sims.campaign.executors import JOINING, address_of, safe_path, silence_dask
-from sims.campaign.kit import kit_of
+from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
-from sims.live.holder import Advance, Own, hashed
+from sims.live.holder import Advance, hashed
 from sims.live.processes import Processes
 from sims.live.scratch import scratch
-from sims.scenario import Scenario
+from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
@@ -124,14 +124,12 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
     name = scenario.live.function
     if name is None:
         return hashed
-    from sims.scenario.own_code import imported
-
-    function: Advance = imported(name, folder, "live.function")
+    function: Advance = own_code.imported(name, folder, "live.function")
     if not callable(function):
         raise unfit(
             "live.function", f"{name!r} is no function", "one of (state, number of the step)"
         )
-    return Own(name, kit_of([name], folder), function)
+    return function
 
 
 def live(
@@ -160,7 +158,9 @@ def live(
     finally:
         carrier.close()
         processes.post(processes.clear()).result()
-    answers = {name: work.is_right(processes.advance) for name, work in driver.works.items()}
+    with importable(processes.packed.kit):
+        works = driver.works.items()
+        answers = {name: work.is_right(processes.advance) for name, work in works}
     return LiveResult(ending, answers, carrier.late, it.missed)
 
 
@@ -190,7 +190,11 @@ QUIET: dict[str, object] = {
 
 @contextmanager
 def opened(
-    count: int, advance: Advance, scheduler: str | None = None, open_to_all: bool = False
+    count: int,
+    advance: Advance,
+    scheduler: str | None = None,
+    open_to_all: bool = False,
+    folder: Path = Path(),
 ) -> Iterator[Processes]:
     """Yield one process for each of `count` workers.
 
@@ -203,13 +207,14 @@ def opened(
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
     silence_dask()
+    packed = pack(advance, folder)
     with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
             raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None
-        processes = Processes(client, scheduler is None, advance)
+        processes = Processes(client, scheduler is None, advance, packed)
         with client:
             try:
                 _occupied(processes, count)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import signal
 import time
 from collections.abc import Callable, Coroutine
@@ -18,6 +17,7 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
+from sims.campaign.kit import Packed
 from sims.errors import InputError
 from sims.live.holder import Advance, Holder
 
@@ -76,6 +76,8 @@ class Processes:
     """Whether this command started the processes, on this machine."""
     advance: Advance
     """Step function of the computations."""
+    packed: Packed
+    """The same with the user's modules that it needs."""
     seats: dict[int, Seat] = field(factory=dict)
     lost: Callable[[int], None] | None = None
     """Function that is called with the number of each worker whose process died without a command
@@ -145,7 +147,7 @@ class Processes:
         if not self.own:
             await asyncio.sleep(SETTLING)
         seat.holder = await self.client.submit(
-            *(Holder, pickle.dumps(self.advance), self.own), actor=True, **where
+            *(Holder, self.packed, self.own), actor=True, **where
         )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,3 +21,10 @@ def cluster() -> Iterator[Processes]:
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     with opened(SIZE, hashed) as processes:
         yield processes
+
+
+@pytest.fixture
+def short_folder() -> Iterator[Path]:
+    """A folder whose path leaves room for sockets in it: their paths have at most 107 letters."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
