@@ -106,12 +106,12 @@ def live(
             about = scenario.name, scenario, scenario.seed, processes, folder
             if monkey is None:
                 outcome = measure(*about, where)
-                right = outcome.right and outcome.sound
+                right, paced = outcome.right and outcome.sound, [outcome.late] * bool(outcome.late)
                 show(
                     f"  makespan    {outcome.makespan:g}",
                     f"  answers     {'right' if outcome.right else 'WRONG'}",
                     f"  audit       {'passed' if outcome.sound else 'FAILED'}",
-                    f"  latest      {max(outcome.late, default=0):.3f} s after its time",
+                    *(f"  latest      {max(it):.3f} s after its time" for it in paced),
                     f"  log         {where or 'none'}",
                 )
                 return 0 if right else FAILED

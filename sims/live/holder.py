@@ -16,6 +16,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
 from attrs import define, field
 
@@ -56,6 +57,13 @@ class Holder:
 
             _die_with_parent()
             get_worker().http_server.stop()
+
+    async def do(self, method: str, *arguments: Any) -> tuple[Any, float]:
+        """Return the result of one of the methods below, and the seconds for which this process was
+        busy with it."""
+        begun = time.monotonic()
+        result = await getattr(self, method)(*arguments)
+        return result, time.monotonic() - begun
 
     async def pid(self) -> int:
         """Return the id of the actor's process."""

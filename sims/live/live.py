@@ -17,7 +17,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from actors.events import DeciderKind
+from actors.events import DeciderKind, ProcessesDescribed
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
@@ -60,8 +60,8 @@ class Live:
     processes: Processes
     carrier: Carrier
     loop: VirtualTimeLoop
-    lateness: float
-    """Largest delay, in time units, that the log allows to real work."""
+    lateness: float | None
+    """Largest delay, in time units, that the log allows to real work; None: it is measured."""
     downtime: float
     """Time units for which a worker is DOWN whose process died without a command of this run."""
     size: int
@@ -72,7 +72,10 @@ class Live:
 
     def attach(self, system: System) -> None:
         """Remember the actor system, whose actors do not exist yet."""
-        self.system = system
+        self.system = self.carrier.system = system
+        self.carrier.now()  # the clock starts, before anything begins
+        if self.carrier.free:
+            system.describe(ProcessesDescribed, self.carrier.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
         """Begin to pass deaths of processes on to their workers, now that all actors exist."""
@@ -141,15 +144,20 @@ def live(
     than the simulated world decided.
     """
     about = scenario.live
-    driver = Driver(processes, f"{next(NAMES)}/", about.scale, about.pace, about.bandwidth * 1e6)
+    free = about.pace == "free"
+    pace = about.scale if about.pace == "free" else about.pace  # free: a time unit is a step
+    driver = Driver(processes, f"{next(NAMES)}/", about.scale, pace, about.bandwidth * 1e6)
     patience, tolerance = about.patience, about.tolerance / about.scale
-    carrier = Carrier(processes, about.scale, tolerance, patience, driver.activity)
+    carrier = Carrier(
+        *(processes, about.scale, tolerance, patience, driver.activity, driver.subject, free)
+    )
     driver.carrier = carrier
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
     # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
-    it = Live(processes, carrier, loop, carrier.lateness, downtime, size)
+    lateness = None if free else carrier.lateness
+    it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
     except ActorFailed as failed:

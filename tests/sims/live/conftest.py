@@ -11,6 +11,7 @@ import pytest
 from sims.live.holder import hashed
 from sims.live.live import opened
 from sims.live.processes import Processes
+from tests.sims.live.worlds import multiply
 
 SIZE = 5
 
@@ -20,6 +21,14 @@ def cluster() -> Iterator[Processes]:
     """Skips where Dask is missing."""
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     with opened(SIZE, hashed) as processes:
+        yield processes
+
+
+@pytest.fixture(scope="session")
+def at_work() -> Iterator[Processes]:
+    """Such a cluster, each of whose steps takes some tens of milliseconds of real work."""
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    with opened(SIZE, multiply) as processes:
         yield processes
 
 

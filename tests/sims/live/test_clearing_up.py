@@ -26,6 +26,7 @@ jobs = [{ processors = 2, time = 1000 }]
 
 [live]
 scale = 0.5
+pace = 0.05
 """
 PATIENCE = 60
 
