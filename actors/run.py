@@ -210,11 +210,7 @@ class Run:
 
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
-        if self.stage is not COMPUTES:
-            return self.base
-        done = self.base + self.part.at(now)
-        # A real process may take longer than the nominal time: its part is not over for that.
-        return done if done <= self._reach * (1 + ROUNDING) else self._reach
+        return self.part.added(self.base, self._reach, now) if self.stage is COMPUTES else self.base
 
     def state(self, now: float) -> State:
         """Return the state at `now`, which a checkpoint saves and another copy can clone."""

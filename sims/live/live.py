@@ -103,6 +103,8 @@ def playable(scenario: Scenario) -> Scenario:
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
         or any(it.startup or it.select for it in scenario.job.jobs),
         "storage": scenario.storage is not None,
+        "repair": scenario.repair is not None,
+        "platform.reserve": bool(scenario.full_platform.reserve),
         "job.jobs.standbys": any(getattr(it, "standbys", 0) for it in scenario.job.jobs),
         "faults.effect": any(law.hangs for law in scenario.faults.laws),
         "errors": scenario.errors != type(scenario.errors)(),
