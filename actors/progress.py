@@ -35,6 +35,12 @@ class Progress:
         """Return the work done until `now`."""
         return self.done + self.rate * (now - self.since) if self.rate else self.done
 
+    def added(self, before: float, most: float, now: float) -> float:
+        """Return `before` and the work done until `now`, at most `most`: a real process may take
+        longer than its nominal time, and is not done for that."""
+        done = before + self.at(now)
+        return done if done <= most * (1 + ROUNDING) else most
+
     def left(self, now: float) -> float:
         """Return the work still to do at `now`, never negative."""
         return remaining(self.work, self.at(now))

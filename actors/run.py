@@ -210,7 +210,7 @@ class Run:
 
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
-        return self.base + self.part.at(now) if self.stage is COMPUTES else self.base
+        return self.part.added(self.base, self._reach, now) if self.stage is COMPUTES else self.base
 
     def state(self, now: float) -> State:
         """Return the state at `now`, which a checkpoint saves and another copy can clone."""

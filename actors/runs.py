@@ -369,7 +369,7 @@ class JobOfRuns(JobOfCopies):
         """Pass all runs' parts that end at this instant, by run number."""
         first = self.copies[message.copy].run
         assert first is not None
-        if len(self.copies) == 1:
+        if len(self.copies) == 1 or not self.system.loop.together:
             self._pass_part(first)
             return
         due_by, phase = self.due_by, first.phase

@@ -39,6 +39,11 @@ class InputError(Exception):
     accepted: str = ""
     """What would be accepted instead."""
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str]]:
+        # An exception is restored attribute by attribute, which a frozen one refuses: a worker's
+        # error would reach the command as some other.
+        return InputError, (self.source, self.key, self.problem, self.accepted)
+
     def __str__(self) -> str:
         where = f"{self.source}: {self.key}" if self.key else self.source
         line = f"{where}: {self.problem}"

@@ -34,8 +34,9 @@ class Live(Protocol):
     """The real processes that carry out a run under the wall clock."""
 
     loop: VirtualTimeLoop
-    lateness: float
-    """Largest delay that the log allows to a part which a real process carries out, time units."""
+    lateness: float | None
+    """Largest delay that the log allows to a part which a real process carries out, time units;
+    None where parts are measured."""
 
     def attach(self, system: System) -> None:
         """Connect the processes to `system`, once the log has begun and before there are actors."""

@@ -120,6 +120,21 @@ class RateChanged(Event):
 
 
 @frozen
+class PartMeasured(Event):
+    """A real process has completed a part of a run, or a message; what follows from that comes
+    next. Only runs without a pace have such lines (`ProcessesDescribed`)."""
+
+    job: JobName
+    run: RunNumber
+    worker: WorkerNumber | None
+    """Worker whose message has passed; None where a part of the run is complete."""
+    length: Time
+    """Time that it took, since it began or its rate changed."""
+    busy: Time
+    """Longest time that one of the processes was busy with it, by that process's own clock."""
+
+
+@frozen
 class RunHung(Event):
     """A member of a run hangs: it stays UP, and the run advances no more, though members' messages
     go on."""

@@ -92,6 +92,15 @@ class ScenarioStarted(Event):
 
 
 @frozen
+class ProcessesDescribed(Event):
+    """Real processes carry the run out, and each part and message takes what it takes: it ends with
+    its `PartMeasured`. Its nominal time says only how much work it is."""
+
+    scale: Annotated[float, Quantity("s")]
+    """Seconds of the wall clock in a time unit."""
+
+
+@frozen
 class MeasuresDescribed(Event):
     """Records how the run is to be measured, where its scenario says so."""
 

@@ -66,6 +66,9 @@ class VirtualTimeLoop(NoOutsideWorld):
     its own process and thread. Time starts at `start` (the scenario's unit).
     """
 
+    together = True
+    """Whether parts of a job's runs that are due at one instant end together."""
+
     def __init__(self, start: float = 0.0) -> None:
         super().__init__()
         self.now = start

@@ -7,6 +7,9 @@ more than the clock's tolerance, otherwise the time of completion. Real work is 
 never early. All other timers come at their nominal times. So a log's times are nominal except where
 work was late.
 
+Where the outside is *free* of a pace, a carried entry comes when its work is complete, however
+early or late that is, and nothing is known of it before.
+
 This loop is not that of the processes' client: that one stays open over many runs and orders its
 callbacks as they come, this one lives for one run and orders them by instant, phase and number.
 What comes from outside comes by `Outside.wait`, the only place where the loop blocks.
@@ -37,6 +40,8 @@ class Outside(Protocol):
     """Classes of the messages whose entries wait for real work."""
     tolerance: float
     """Largest delay with which work still counts as on time."""
+    free: bool
+    """Whether work takes what it takes, instead of its nominal time."""
 
     def begin(self, entry: Timer) -> None:
         """Begin the real work that ends at the entry's due time."""
@@ -51,6 +56,10 @@ class Outside(Protocol):
     def now(self) -> float:
         """Return the time of the wall clock."""
 
+    def measured(self, entry: Timer) -> tuple[Receiver, object]:
+        """Return who hears that the entry's free work is complete, before its target does, and the
+        message that says so."""
+
 
 class WallClockLoop(VirtualTimeLoop):
     """A virtual-time loop that keeps pace with the wall clock."""
@@ -58,6 +67,7 @@ class WallClockLoop(VirtualTimeLoop):
     def __init__(self, outside: Outside) -> None:
         super().__init__(0.0)
         self._outside = outside
+        self.together = not outside.free
         self._coming: list[Timer] = []
         """Entries due at a later instant, in order; the heap holds those of the present instant
         only."""
@@ -67,12 +77,17 @@ class WallClockLoop(VirtualTimeLoop):
     def schedule(
         self, when: float, phase: Phase, target: Receiver, message: object, cause: int
     ) -> Timer:
-        if not self.due_by < when < math.inf:
+        carried, momentary = message.__class__ in self._outside.carried, when <= self.due_by
+        # A free part may have taken longer than its nominal time when a worker returns to it; only
+        # a last verification may take no time.
+        free = carried and self._outside.free and not (momentary and phase is Phase.RUNS_END)
+        if when == math.inf or (momentary and not free):
             return super().schedule(when, phase, target, message, cause)
         order = next(self._orders[phase])
         entry = [when, order, target, message, cause]
-        insort(self._coming, entry)
-        if message.__class__ in self._outside.carried:
+        if not free:
+            insort(self._coming, entry)
+        if carried:
             self._open[order] = entry
             self._outside.begin(entry)
         return entry
@@ -118,5 +133,7 @@ class WallClockLoop(VirtualTimeLoop):
                 if time <= it[0] + self._outside.tolerance:
                     return
                 self._coming.remove(it)
+            if self._outside.free:
+                it[2:4] = self._outside.measured(it)
             it[0] = next_instant
             insort(self._coming, it)

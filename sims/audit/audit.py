@@ -18,7 +18,7 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, repair, reserve, runs, storage, windows
+from sims.audit import copies, link, machine, parts, repair, reserve, runs, storage, windows
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -164,6 +164,9 @@ def describe(w: World, event: Event) -> Script:
 def _know(w: World, event: Event) -> None:
     """Check one line of the head, and store the facts that later checks need."""
     match event:
+        case e.ProcessesDescribed(scale=scale):
+            possible(scale > 0)
+            w.measured = True
         case e.ChainsBelieved(chains=chains):
             rows = [row for it in by_worker(w.head.processors, chains).values() for row in it]
             possible(all(min(row) >= 0 and same(sum(row), 1) for row in rows), "no probabilities")
@@ -327,10 +330,17 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
 """What stores the facts of a line of the head that is about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
-    *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed),
+    *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed, e.ProcessesDescribed),
 )
 DESCRIBED = (
-    *(e.MeasuresDescribed, e.JobsLeftOut, e.JobsChanged, e.LogReplayed, e.DeadlineDescribed),
+    *(
+        e.ProcessesDescribed,
+        e.MeasuresDescribed,
+        e.JobsLeftOut,
+        e.JobsChanged,
+        e.LogReplayed,
+        e.DeadlineDescribed,
+    ),
     *(
         e.PlatformDescribed,
         e.ReserveDescribed,
@@ -362,6 +372,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.RepairStarted: repair.start,
     e.RepairEnded: repair.end,
     e.UnitRetired: repair.retire,
+    e.PartMeasured: parts.measured,
     e.FaultDetected: machine.detect,
     e.RunHung: machine.hang,
     e.MemberReplaced: machine.replace,

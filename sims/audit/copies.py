@@ -281,7 +281,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
 def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted) -> Script:
     """Follow an attempt of a plain job, which is a single timer (rigid21, section 3.2)."""
     job, run = copy.job, (yield from runs.begin(w, copy, plan, causes, line))
-    run.stage, run.rate, run.length = Stage.COMPUTING, 1, run.work
+    run.stage, run.rate, run.length, run.reach = Stage.COMPUTING, 1, run.work, run.work
     held, limit = run.work + job.described.verification, job.described.limit
     # An attempt that ends at its limit, but for rounding, completes.
     if limit is not None and held - limit > NEGLIGIBLE * held:

@@ -269,7 +269,11 @@ class Run(Waitable):
 
     def done(self, now: float) -> float:
         """Return the work done at `now`."""
-        return self.base + self.at(now) if self.stage is Stage.COMPUTING else self.base
+        if self.stage is not Stage.COMPUTING:
+            return self.base
+        done = self.base + self.at(now)
+        # The nominal time of a part that a real process carries out may pass before its end.
+        return done if done <= self.reach * (1 + NEGLIGIBLE) else self.reach
 
     def end(self) -> float:
         """Return when the present part ends at the present rate."""

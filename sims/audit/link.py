@@ -263,7 +263,8 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
     worker.since = w.now
     about = worker, worker.number, lambda: _passed(w, worker)
     worker.passing = w.at(w.now + worker.left, Phase.MESSAGES, *about, carried=True)
-    event = e.TransferStarted(worker.number, run.copy.job.name, run.number, kind, worker.left)
+    worker.began = run.copy.job.name, run.number
+    event = e.TransferStarted(worker.number, *worker.began, kind, worker.left)
     worker.sent = yield event, (wanted if since == w.now or freed < 0 else freed)
 
 

@@ -10,7 +10,7 @@ from actors import events as e
 from actors.events import BY_MESSAGES, Outcome, Stage
 from sims.audit import link, rules, storage
 from sims.audit.facts import AT_SPEED, Copy, Job, Run
-from sims.audit.law import Causes, Phase
+from sims.audit.law import Broken, Causes, Law, Phase, allowed, same
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, joined
 from sims.audit.world import World
@@ -98,10 +98,28 @@ def aim(w: World, run: Run) -> None:
 
 def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
     """Return the script of the run if its part is over now."""
-    if run.over or run.aimed != aimed or run.end() > w.end:
+    if run.over or run.aimed != aimed or (run.end() > w.end and not w.measured):
         return None
     run.tied = not run.copy.job.checkpointing.blocking and _waits(w, run)
     return None if run.tied else run.take()
+
+
+def measured(w: World, event: e.PartMeasured) -> Script:
+    """Check how long a part or a message took, and end it; its length is an input."""
+    timer, since, run = None, -1, w.run_of(event)
+    if event.worker is not None:
+        worker = w.worker(event.worker)
+        if worker.began == (event.job, event.run):
+            timer, since = worker.passing, worker.sent
+    elif run is not None:
+        timer, since = run.timer, run.cause
+    if not w.measured or timer is None or not timer.live:
+        raise Broken(Law.FOLLOWS, "nothing of it is under way")
+    length = w.now - timer.begun
+    allowed(same(event.length, length), "it took {}", length)
+    allowed(0 <= event.busy <= event.length, "no process was busy for longer")
+    yield event, since
+    w.fire(timer)
 
 
 def _waits(w: World, run: Run) -> bool:

@@ -74,6 +74,7 @@ class Timer:
     emitter: Emitter
     number: int
     make: Make
+    begun: float
     live: bool = True
 
 
@@ -129,6 +130,9 @@ class Turns:
     """Checks that run when an instant is over, in order; the last one clears the instant's data."""
     ended: bool = False
     """Whether the log has ended and nothing more is due."""
+    measured: bool = False
+    """Whether parts that real processes carry out end with the line that says how long they took,
+    and not at their nominal times."""
     lateness: float = 0
     """Largest delay, in time units, with which a part carried out by a real process may end."""
 
@@ -215,10 +219,12 @@ class Turns:
         """Schedule a script of `emitter` at `due`.
 
         `carried` says that a real process may carry the part out: its end may come up to `lateness`
-        later.
+        later, or when the log says.
         """
-        timer = Timer(due, phase, emitter, number, make)
-        if due < inf:
+        timer = Timer(due, phase, emitter, number, make, self.now)
+        # A last verification may take no time; any other part is work.
+        told = carried and self.measured and (due > self.end or phase != Phase.RUNS)
+        if due < inf and not told:
             self.order += 1
             # The line of a real process may come until then; `_hasten` fires the timer when it
             # does.
@@ -237,7 +243,7 @@ class Turns:
         for latest, _, _, timer in self.dues:
             own = timer.emitter is emitter and timer.due <= self.end < latest
             if own and getattr(event, "run", timer.number) == timer.number:
-                self._fire(timer)
+                self.fire(timer)
         self.advance(Phase.RESUME)
 
     def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
@@ -268,7 +274,7 @@ class Turns:
         """
         while True:
             while self.dues and self.dues[0][0] <= self.end:
-                self._fire(self.dues.pop(0)[3])
+                self.fire(self.dues.pop(0)[3])
             if not self.waiting:
                 return
             phase = min([it.turns[0][0] for it in self.waiting])
@@ -281,7 +287,7 @@ class Turns:
             for emitter in ready:
                 self._prime(emitter)
 
-    def _fire(self, timer: Timer) -> None:
+    def fire(self, timer: Timer) -> None:
         """Schedule the script of a timer that is due, unless the timer was cancelled."""
         if timer.live:
             timer.live = False

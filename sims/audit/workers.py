@@ -213,6 +213,8 @@ class Worker(Emitter):
     """Timer of the message's end, while it passes."""
     sent: int = -1
     """Sequence number of the message's TransferStarted."""
+    began: tuple[str, int] = "", -1
+    """Job and run for which the message was started; its worker may have been enrolled again."""
     run: Any = None
     """Run for which the worker fetches."""
     fetches: bool = False

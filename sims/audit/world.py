@@ -12,6 +12,7 @@ from actors.events import (
     DeciderKind,
     EndExpected,
     MemberReplaced,
+    PartMeasured,
     PlatformDescribed,
     RunHung,
     ScenarioStarted,
@@ -145,8 +146,8 @@ class World(Turns):
             return self.reporters.get(event.job)
         if kind is CopiesSettled:
             return getattr(self.decider, "emitter", None)
-        if kind in (StandbyJoined, RunHung):
-            return None  # the scheduler decides on it, or chance, and not the job
+        if kind in (StandbyJoined, RunHung, PartMeasured):
+            return None  # the scheduler decides on it, chance or a process, and not the job
         if kind is MemberReplaced:
             copy = self.copy_of(event)
             if copy is None or event.replacement not in copy.standbys:

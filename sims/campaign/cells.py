@@ -22,7 +22,7 @@ from attrs import field, frozen
 from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.blocks import by_block, informed
-from sims.campaign.kit import OWN, Kit, unpack
+from sims.campaign.kit import OWN, Kit, unpacked
 from sims.errors import InputError, unfit
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.metrics.jobs import By
@@ -196,8 +196,8 @@ def simulate_batch(batch: Batch) -> list[CellResult]:
 
     Raises InputError where this process lacks something that all cells need.
     """
-    unpack(batch.kit)
-    return [_simulate(batch, *cell) for cell in batch.cells]
+    with unpacked(batch.kit):
+        return [_simulate(batch, *cell) for cell in batch.cells]
 
 
 def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResult:

@@ -46,6 +46,7 @@ from typing import Any, TypeVar
 
 from attrs import define
 
+from sims.campaign.kit import call, pack
 from sims.errors import COMMAND_LINE, InputError, imported
 from sims.writing import ENDING, HeldBack
 
@@ -113,10 +114,14 @@ class Workers:
     """
     attendance: Attendance | None = None
     """Watch over the workers of a cluster, or None where workers do not leave."""
+    packs: bool = False
+    """Whether the user's modules travel with each task, as other machines lack them."""
 
     def submit(self, function: Callable[[T], R], task: T) -> Future[R]:
         """Hand a task over, to a new executor where the old one is broken, and return its
         future."""
+        if self.packs:
+            return self.executor.submit(call, pack((function, task)))
         with _at_once(), _block_signals(), safe_path():
             try:
                 return self.executor.submit(function, task)
@@ -283,7 +288,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
             slots = sum(client.nthreads().values())
             deaths = (BrokenExecutor, dask.KilledWorker)
             try:
-                yield Workers(executor, slots, deaths=deaths, attendance=attendance)
+                yield Workers(executor, slots, deaths=deaths, attendance=attendance, packs=True)
             except BaseException:
                 executor.shutdown(wait=False)  # nobody may be there to end what was begun
                 raise

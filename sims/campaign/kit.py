@@ -10,6 +10,7 @@ missing.
 from __future__ import annotations
 
 import importlib
+import pickle
 import re
 import socket
 import sys
@@ -20,7 +21,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.util import resolve_name
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from pickletools import genops
 from typing import Any
 
 from attrs import frozen
@@ -31,7 +32,7 @@ import sims
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.loader import words
-from sims.scenario.own_code import places
+from sims.scenario.own_code import Module, Sources, installed, places
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 """Pattern of `package.module:Name`, by which files refer to an object of the user's."""
@@ -45,17 +46,6 @@ OF_SIMS = ("scenario", "readers", "history", "metrics", "ledger", "papers")
 """Subpackages of sims whose code decides the results of a simulation."""
 DECISIVE = ("policies", "actors", *(f"sims/{it}" for it in OF_SIMS))
 """Folders whose code decides the results of a simulation, beside the files sims/*.py."""
-
-
-@frozen
-class Module:
-    """A module of the user's, as it was when the campaign began."""
-
-    name: str
-    place: str
-    """Path relative to the folder from which the module is imported."""
-    text: bytes
-    """Source code of the module, as bytes."""
 
 
 @frozen
@@ -167,9 +157,27 @@ def _imports(module: Module) -> list[str]:
 # --- in a worker ------------------------------------------------------------------------------
 
 
-@cache
-def unpack(kit: Kit) -> None:
-    """Make this process ready for a kit: check its files and import its modules, once for each kit.
+@contextmanager
+def importable(kit: Kit) -> Iterator[None]:
+    """Let the modules of a kit be imported in this process, before all others of their names."""
+    sys.meta_path.insert(0, found := Sources(kit.modules))
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(found)
+
+
+@contextmanager
+def unpacked(kit: Kit) -> Iterator[None]:
+    """Make this process ready for a kit: check its files and import its modules. Raises InputError
+    as `check` does."""
+    with importable(kit):
+        check(kit)
+        yield
+
+
+def check(kit: Kit) -> None:
+    """Check the files of a kit, and import its modules.
 
     Raises InputError, naming this machine, for a file, module or version that is missing or
     differs.
@@ -185,37 +193,91 @@ def unpack(kit: Kit) -> None:
             problem = "is another file there" if path.exists() else "is not there"
             accepted = "the same file at the same place on every machine, in a shared folder say"
             raise InputError(here, name, problem, accepted)
-    with TemporaryDirectory(prefix="holdfast-") as folder, _first(folder):
-        for module in kit.modules:
-            place = Path(folder, module.place)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(module.text)
-            sys.modules.pop(module.name, None)  # what was imported before may be older
-        importlib.invalidate_caches()
-        for module in kit.modules:
-            try:
-                importlib.import_module(module.name)
-            except Exception as error:  # whatever a user's module raises while it is imported
-                message, accepted = (
-                    f"{type(error).__name__}: {error}",
-                    "a module that can be imported",
-                )
-                raise InputError(here, module.name, message, accepted) from None
+    _import_all(kit.modules, here)
 
 
-@contextmanager
-def _first(folder: str) -> Iterator[None]:
-    """Make `folder` the first place where modules are sought.
+def _import_all(modules: Sequence[Module], here: str) -> None:
+    """Import all modules from their sources, but for those that were imported from the same."""
+    for it in modules:
+        loaded = getattr(getattr(sys.modules.get(it.name), "__spec__", None), "loader", None)
+        if not isinstance(loaded, Sources) or loaded.modules.get(it.name) != it:
+            sys.modules.pop(it.name, None)  # what was imported before may be older
+    for it in modules:
+        try:
+            importlib.import_module(it.name)
+        except BaseException as error:  # whatever a user's module raises while it is imported
+            message = f"{type(error).__name__}: {error}"
+            raise InputError(here, it.name, message, "a module that can be imported") from None
 
-    A folder of the user's may have the name of a package of Holdfast; such a folder is therefore
-    appended to the path of that package.
+
+# --- objects that travel ----------------------------------------------------------------------
+
+
+@frozen
+class Packed:
+    """An object on its way to another process, with the user's modules that it needs there.
+
+    A pickle names the modules of its classes and functions, which no other process has; nor has a
+    cluster's scheduler, which would unpickle it. So the pickle travels as bytes, beside their
+    sources.
     """
-    sys.path.insert(0, folder)
-    for package in PACKAGES:
-        package.__path__.append(str(Path(folder, package.__name__)))
+
+    kit: Kit
+    data: bytes
+
+    def open(self) -> Any:
+        """Return the object; its modules can be imported in this process from now on. Raises
+        InputError, naming this machine, where something that it needs is missing."""
+        before = [it for it in sys.meta_path if not isinstance(it, Sources)]
+        sys.meta_path[:] = [Sources(self.kit.modules), *before]
+        check(self.kit)
+        try:
+            return pickle.loads(self.data)
+        except (ImportError, AttributeError) as error:
+            here, problem = f"worker on {socket.gethostname()}", f"{type(error).__name__}: {error}"
+            raise InputError(here, "", problem, "the same packages on every machine") from None
+
+
+def pack(value: object, folder: Path = Path()) -> Packed:
+    """Return the object with all modules of the user's that its pickle names, and those that they
+    import; `folder`: where further ones are looked for."""
     try:
-        yield
-    finally:
-        sys.path.remove(folder)
-        for package in PACKAGES:
-            package.__path__.pop()
+        from cloudpickle import dumps  # which takes functions of a script along by value
+    except ImportError:  # it comes with Dask
+        from pickle import dumps
+    data = dumps(value)
+    words = {
+        word
+        for _, argument, _ in genops(data)
+        if isinstance(argument, str)
+        for word in argument.split()
+    }
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    known = {name: file for name in words if (file := _own_file(name))}
+    roots = [
+        file.parents[name.count(".") + (file.name == "__init__.py")] for name, file in known.items()
+    ]
+    if script is not None and "__main__" in words and Path(script).is_file():
+        main = Module("__main__", script, Path(script).read_bytes())
+        known |= {name: Path() for name in words.intersection(_imports(main))}
+        roots.append(Path(script).parent)
+    modules = {it.name: it for it in _modules(known, [*roots, *places(folder)])}
+    return Packed(Kit(code(), (), tuple(modules.values())), data)
+
+
+def _own_file(name: str) -> Path | None:
+    """Return the source of an imported module of the user's, None for any other name."""
+    module = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    if module is None or file is None or name == "__main__" or installed(module):
+        return None
+    # Another environment's packages may be on the path: they are installed all the same.
+    path = Path(file).resolve()
+    return None if {"site-packages", "dist-packages"}.intersection(path.parts) else path
+
+
+def call(packed: Packed) -> Any:
+    """Call the function with the argument that were packed together, and return its result."""
+    with unpacked(packed.kit):
+        function, argument = pickle.loads(packed.data)
+        return function(argument)

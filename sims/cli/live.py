@@ -102,16 +102,16 @@ def live(
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
         size = scenario.full_platform.size
-        with opened(size, advance, scheduler, open_to_all) as processes:
+        with opened(size, advance, scheduler, open_to_all, folder) as processes:
             about = scenario.name, scenario, scenario.seed, processes, folder
             if monkey is None:
                 outcome = measure(*about, where)
-                right = outcome.right and outcome.sound
+                right, paced = outcome.right and outcome.sound, [outcome.late] * bool(outcome.late)
                 show(
                     f"  makespan    {outcome.makespan:g}",
                     f"  answers     {'right' if outcome.right else 'WRONG'}",
                     f"  audit       {'passed' if outcome.sound else 'FAILED'}",
-                    f"  latest      {max(outcome.late, default=0):.3f} s after its time",
+                    *(f"  latest      {max(it):.3f} s after its time" for it in paced),
                     f"  log         {where or 'none'}",
                 )
                 return 0 if right else FAILED
@@ -164,7 +164,7 @@ def reality(
         if not again:
             seeds = range(scenario.seed, scenario.seed + runs)
             size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
-            with opened(size, advance, scheduler, open_to_all) as processes:
+            with opened(size, advance, scheduler, open_to_all, file.parent) as processes:
                 show("calibration", *calibrate(processes).lines())
                 write(predict(variants, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")

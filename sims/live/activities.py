@@ -176,9 +176,12 @@ class Activities:
         lineage = context.lineage
         lineage.names, lineage.taking = lineage.names + 1, {}
         lineage.taken = f"{context.name}#{lineage.names}"
-        for place, worker in enumerate(lineage.places):
+
+        async def one(place: int, worker: int) -> None:
             states = await self._call(worker, "states", context.name)
             await self._keep(lineage, lineage.taken, place, states, lineage.taking)
+
+        await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
 
     async def _keep(
         self,
@@ -201,10 +204,13 @@ class Activities:
                 await self._load(context, worker, await self._missing_states(context, worker))
             return
         kept: Keepers = {}
-        for place, worker in enumerate(lineage.places):
+
+        async def one(place: int, worker: int) -> None:
             states = await self._fetch(lineage, place)
             await self._load(context, worker, states)
             await self._keep(lineage, lineage.name, place, states, kept)
+
+        await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
         lineage.kept, context.restores = kept, False
 
     async def _fetch(self, lineage: Lineage, place: int) -> States:
@@ -218,7 +224,8 @@ class Activities:
 
     async def save(self, context: RunContext) -> None:
         """Save the states of all members at the master at once, for platforms without a link."""
-        sent = [await self._call(worker, "states", context.name) for worker in context.shares]
+        calls = (self._call(worker, "states", context.name) for worker in context.shares)
+        sent = await asyncio.gather(*calls)
         context.sent = {chain: state for states in sent for chain, state in states.items()}
 
     async def verify(self, context: RunContext) -> None:

@@ -9,26 +9,41 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from threading import Condition
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
+from actors.events import PartMeasured
 from actors.job import AttemptOver
 from actors.protection.saving import CheckpointDue
 from actors.run import PartDue
-from actors.runtime import Phase, Timer
-from actors.runtime.entries import Receiver
+from actors.runtime import Phase, System, Timer
+from actors.runtime.entries import Handler, Receiver
 from actors.runtime.wall import Arrival
 from actors.worker_messages import Fail, TransferDue
-from sims.live.processes import Gone, Processes
+from sims.live.processes import BUSY, Gone, Processes
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
 """Classes of the messages that end an activity which takes real time."""
 GLANCE = 1.0
 """Largest number of seconds for which the loop blocks: Ctrl-C is noticed between two waits."""
+
+
+@frozen
+class Measured:
+    """The work of an entry is complete, of which its target has not heard."""
+
+    target: Receiver
+    message: object
+    subject: tuple[str, int, int | None]
+    """Job, run, and the worker whose message has passed, or None."""
+    begun: float
+    """When the work began, in the world's time."""
+    busy: float
+    """Longest time that one process was busy with it, by its own clock, time units."""
 
 
 class LiveError(Exception):
@@ -49,6 +64,10 @@ class Carrier:
     """Largest delay of a piece of work, in seconds; later work has failed and ends the run."""
     work: Callable[[Timer], Coroutine[Any, Any, None]]
     """Returns the coroutine that does the real work of an entry."""
+    subject: Callable[[Timer], tuple[str, int, int | None]]
+    """Returns the job and the run of an entry, and the worker where it is the end of a message."""
+    free: bool
+    """Whether work takes what it takes, and is measured."""
     carried: frozenset[type] = CARRIED
     """Classes of the messages whose entries wait for real work."""
     late: list[tuple[str, float]] = field(init=False, factory=list)
@@ -59,6 +78,13 @@ class Carrier:
     """First error that occurred outside the simulation; `wait` raises it."""
     _news: Condition = field(init=False, factory=Condition)
     _under_way: dict[int, Future[None]] = field(init=False, factory=dict)
+    system: System = field(init=False)
+    _subjects: dict[int, tuple[tuple[str, int, int | None], float]] = field(
+        init=False, factory=dict
+    )
+    """Maps each entry under way, by order, to its subject and when it began."""
+    _busy: dict[int, float] = field(init=False, factory=dict)
+    """Maps each entry whose work is complete to the seconds for which a process was busy."""
 
     # --- the clock ----------------------------------------------------------------------------
 
@@ -70,8 +96,9 @@ class Carrier:
         return (clock - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
-        """Return the seconds from now until that time of the run, at least 0."""
-        return max(0.0, (until - self.now()) * self.scale)
+        """Return the seconds from now until that time of the run, at least 0: none where work is
+        free."""
+        return 0.0 if self.free else max(0.0, (until - self.now()) * self.scale)
 
     def wait(self, until: float) -> Sequence[Arrival]:
         """Return the arrivals since the last call; block until there is one, or until the time
@@ -88,8 +115,10 @@ class Carrier:
 
     def begin(self, entry: Timer) -> None:
         """Start the real work that should be complete at the entry's due time."""
+        order = entry[1]
+        self._subjects[order] = self.subject(entry), self.system.loop.now
         work = self._carry(entry, self.work(entry), type(entry[3]).__name__)
-        order, future = entry[1], self.processes.post(work)
+        future = self.processes.post(work)
         self._under_way[order] = future
         future.add_done_callback(lambda _: self._under_way.pop(order, None))
 
@@ -99,9 +128,11 @@ class Carrier:
             future.cancel()
 
     async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], name: str) -> None:
-        due = entry[0]
+        due, spent = entry[0], dict[int, float]()
+        BUSY.set(spent)
         try:
-            async with asyncio.timeout(self.seconds(due) + self.patience):
+            patience = None if self.free else self.seconds(due) + self.patience
+            async with asyncio.timeout(patience):
                 await work
         except Gone:
             return  # the worker's failure reaches the world as a message of its own
@@ -112,8 +143,26 @@ class Carrier:
             self._report(error=error)
         else:
             now = self.now()
-            self.late.append((name, (now - due) * self.scale))
+            if self.free:
+                self._busy[entry[1]] = max(spent.values(), default=0.0)
+            else:
+                self.late.append((name, (now - due) * self.scale))
             self._report((now, entry))
+
+    def measured(self, entry: Timer) -> tuple[Receiver, object]:
+        """Return this carrier, which logs how long an entry's work took and hands the entry on."""
+        _, order, target, message, _ = entry
+        subject, begun = self._subjects[order]
+        return self, Measured(target, message, subject, begun, self._busy[order] / self.scale)
+
+    def _hand_on(self, it: Measured, cause: int) -> None:
+        length = self.system.loop.now - it.begun
+        record = self.system.journal.record
+        record(cause, PartMeasured, *it.subject, length, it.busy)
+        it.target.handlers[it.message.__class__](it.target, it.message, cause)
+
+    handlers: Mapping[type, Handler] = field(init=False, default={Measured: _hand_on})
+    name: str = field(init=False, default="processes")
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         """Run a coroutine on the client's loop that no entry waits for; its errors end the run."""

@@ -191,6 +191,18 @@ class Driver(Activities):
         number, _ = self.messages.setdefault(target.index, (next(self.numbers), 0))
         return self.transfer(transfer, context, number, due)
 
+    def subject(self, entry: Timer) -> tuple[str, int, int | None]:
+        """Return the job and the run that the entry is about, and the worker where it is the end of
+        a message."""
+        target, message = entry[2], entry[3]
+        if isinstance(message, PartDue):
+            return target.name, message.run, None
+        if isinstance(message, AttemptOver):
+            return target.name, target.attempt, None
+        transfer = self.history.workers[target.index].transfer
+        assert transfer is not None
+        return transfer.job, transfer.run, target.index
+
     def _part(self, run: Run, context: RunContext, due: float) -> Activity:
         stage, kind = run.stage, run.job.protection and run.job.protection.kind
         if stage is Stage.COMPUTING:

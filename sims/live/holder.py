@@ -11,18 +11,20 @@ from a wrong state gives another answer.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
-import pickle
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
-from sims.campaign.kit import Kit, unpack
+from sims.campaign.kit import Packed
+from sims.scenario import own_code
 
+CALLED = "live.function", "it", "a function that computes every step"
+"""Key, name and requirement in the error of a step function that raises one."""
 DIES_WITH_PARENT = 1
 """Value of PR_SET_PDEATHSIG, an option of prctl(2) on Linux."""
 
@@ -34,13 +36,13 @@ class Holder:
     lets a later halt through.
     """
 
-    def __init__(self, advance: bytes, mortal: bool) -> None:
-        """Unpickle the step function and start empty.
+    def __init__(self, advance: Packed, mortal: bool) -> None:
+        """Take the step function and start empty.
 
-        `advance`: the function, pickled, so that only the process which computes loads a user's
-        code. `mortal`: whether the process dies with the command that started it.
+        `mortal`: whether the process dies with the command that started it. Raises InputError where
+        the function needs something that this process lacks.
         """
-        self._advance: Advance = pickle.loads(advance)
+        self._advance: Advance = advance.open()
         self._programs: set[str] = set()
         self._passed: dict[int, int] = {}
         """Maps each incomplete message to the number of bytes that have arrived."""
@@ -55,6 +57,13 @@ class Holder:
 
             _die_with_parent()
             get_worker().http_server.stop()
+
+    async def do(self, method: str, *arguments: Any) -> tuple[Any, float]:
+        """Return the result of one of the methods below, and the seconds for which this process was
+        busy with it."""
+        begun = time.monotonic()
+        result = await getattr(self, method)(*arguments)
+        return result, time.monotonic() - begun
 
     async def pid(self) -> int:
         """Return the id of the actor's process."""
@@ -155,7 +164,8 @@ class Holder:
             for chain in chains:
                 done, state = states[chain]
                 if done < target - left:
-                    states[chain] = done + 1, self._advance(state, done)
+                    with own_code.running(*CALLED):
+                        states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:
         """Stop computing, and return the states that the run has reached here."""
@@ -192,31 +202,6 @@ States = Mapping[int, State]
 """Maps each chain to its state."""
 Advance = Callable[[bytes, int], bytes]
 """Function from (hash, number of the step) to the next hash."""
-
-
-@frozen
-class Own:
-    """A step function of the user's own.
-
-    The function is pickled as its name and the source of the modules that it needs, so that no
-    other process has to find them.
-    """
-
-    name: str
-    kit: Kit
-    function: Advance
-
-    def __call__(self, state: bytes, unit: int) -> bytes:
-        return self.function(state, unit)
-
-    def __reduce__(self) -> tuple[Callable[[str, Kit], Advance], tuple[str, Kit]]:
-        return _loaded, (self.name, self.kit)
-
-
-def _loaded(name: str, kit: Kit) -> Advance:
-    unpack(kit)
-    module, _, function = name.partition(":")
-    return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
 
 
 def hashed(state: bytes, unit: int) -> bytes:

@@ -17,19 +17,19 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from actors.events import DeciderKind
+from actors.events import DeciderKind, ProcessesDescribed
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
 from sims.campaign.executors import JOINING, address_of, safe_path, silence_dask
-from sims.campaign.kit import kit_of
+from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
-from sims.live.holder import Advance, Own, hashed
+from sims.live.holder import Advance, hashed
 from sims.live.processes import Processes
 from sims.live.scratch import scratch
-from sims.scenario import Scenario
+from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
@@ -60,8 +60,8 @@ class Live:
     processes: Processes
     carrier: Carrier
     loop: VirtualTimeLoop
-    lateness: float
-    """Largest delay, in time units, that the log allows to real work."""
+    lateness: float | None
+    """Largest delay, in time units, that the log allows to real work; None: it is measured."""
     downtime: float
     """Time units for which a worker is DOWN whose process died without a command of this run."""
     size: int
@@ -72,7 +72,10 @@ class Live:
 
     def attach(self, system: System) -> None:
         """Remember the actor system, whose actors do not exist yet."""
-        self.system = system
+        self.system = self.carrier.system = system
+        self.carrier.now()  # the clock starts, before anything begins
+        if self.carrier.free:
+            system.describe(ProcessesDescribed, self.carrier.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
         """Begin to pass deaths of processes on to their workers, now that all actors exist."""
@@ -100,6 +103,8 @@ def playable(scenario: Scenario) -> Scenario:
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
         or any(it.startup or it.select for it in scenario.job.jobs),
         "storage": scenario.storage is not None,
+        "repair": scenario.repair is not None,
+        "platform.reserve": bool(scenario.full_platform.reserve),
         "job.jobs.standbys": any(getattr(it, "standbys", 0) for it in scenario.job.jobs),
         "faults.effect": any(law.hangs for law in scenario.faults.laws),
         "errors": scenario.errors != type(scenario.errors)(),
@@ -124,14 +129,12 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
     name = scenario.live.function
     if name is None:
         return hashed
-    from sims.scenario.own_code import imported
-
-    function: Advance = imported(name, folder, "live.function")
+    function: Advance = own_code.imported(name, folder, "live.function")
     if not callable(function):
         raise unfit(
             "live.function", f"{name!r} is no function", "one of (state, number of the step)"
         )
-    return Own(name, kit_of([name], folder), function)
+    return function
 
 
 def live(
@@ -143,15 +146,20 @@ def live(
     than the simulated world decided.
     """
     about = scenario.live
-    driver = Driver(processes, f"{next(NAMES)}/", about.scale, about.pace, about.bandwidth * 1e6)
+    free = about.pace == "free"
+    pace = about.scale if about.pace == "free" else about.pace  # free: a time unit is a step
+    driver = Driver(processes, f"{next(NAMES)}/", about.scale, pace, about.bandwidth * 1e6)
     patience, tolerance = about.patience, about.tolerance / about.scale
-    carrier = Carrier(processes, about.scale, tolerance, patience, driver.activity)
+    carrier = Carrier(
+        *(processes, about.scale, tolerance, patience, driver.activity, driver.subject, free)
+    )
     driver.carrier = carrier
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
     # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
-    it = Live(processes, carrier, loop, carrier.lateness, downtime, size)
+    lateness = None if free else carrier.lateness
+    it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
     except ActorFailed as failed:
@@ -160,7 +168,9 @@ def live(
     finally:
         carrier.close()
         processes.post(processes.clear()).result()
-    answers = {name: work.is_right(processes.advance) for name, work in driver.works.items()}
+    with importable(processes.packed.kit):
+        works = driver.works.items()
+        answers = {name: work.is_right(processes.advance) for name, work in works}
     return LiveResult(ending, answers, carrier.late, it.missed)
 
 
@@ -190,7 +200,11 @@ QUIET: dict[str, object] = {
 
 @contextmanager
 def opened(
-    count: int, advance: Advance, scheduler: str | None = None, open_to_all: bool = False
+    count: int,
+    advance: Advance,
+    scheduler: str | None = None,
+    open_to_all: bool = False,
+    folder: Path = Path(),
 ) -> Iterator[Processes]:
     """Yield one process for each of `count` workers.
 
@@ -203,13 +217,14 @@ def opened(
     dask = imported("dask", "cluster", command)
     connect = imported("distributed", "cluster", command).Client
     silence_dask()
+    packed = pack(advance, folder)
     with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
             client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
             raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None
-        processes = Processes(client, scheduler is None, advance)
+        processes = Processes(client, scheduler is None, advance, packed)
         with client:
             try:
                 _occupied(processes, count)

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-import pickle
 import signal
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from attrs import define, field
 
+from sims.campaign.kit import Packed
 from sims.errors import InputError
 from sims.live.holder import Advance, Holder
 
@@ -33,6 +34,11 @@ LOOK = 0.02
 """Seconds between two checks for a starting process."""
 WATCH = 0.25
 """Seconds between two checks for processes that died while no call waited for them."""
+
+
+BUSY: ContextVar[dict[int, float] | None] = ContextVar("busy", default=None)
+"""Maps each worker to the seconds, by its own clock, for which it was busy with the calls of the
+present piece of work."""
 
 
 class Gone(Exception):
@@ -76,6 +82,8 @@ class Processes:
     """Whether this command started the processes, on this machine."""
     advance: Advance
     """Step function of the computations."""
+    packed: Packed
+    """The same with the user's modules that it needs."""
     seats: dict[int, Seat] = field(factory=dict)
     lost: Callable[[int], None] | None = None
     """Function that is called with the number of each worker whose process died without a command
@@ -144,9 +152,11 @@ class Processes:
         where = {"workers": [address], "pure": False}
         if not self.own:
             await asyncio.sleep(SETTLING)
-        seat.holder = await self.client.submit(
-            *(Holder, pickle.dumps(self.advance), self.own), actor=True, **where
-        )
+        # Otherwise the actor would be called through the client that was opened last, whichever.
+        with self.client.as_current():
+            seat.holder = await self.client.submit(
+                *(Holder, self.packed, self.own), actor=True, **where
+            )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False
         if seat.stopped:
@@ -194,12 +204,16 @@ class Processes:
         await seat.ready.wait()
         generation = seat.generation
         try:
-            return await getattr(seat.holder, method)(*arguments)
+            answer, seconds = await seat.holder.do(method, *arguments)
         except (OSError, RuntimeError) as error:
             # Several calls can fail with one process: only the first of them reports its death.
             if seat.generation == generation:
                 self._miss(seat)
             raise Gone(number) from error
+        busy = BUSY.get()
+        if busy is not None:
+            busy[number] = busy.get(number, 0.0) + seconds
+        return answer
 
     # --- failures and reclaims --------------------------------------------------------------------
 

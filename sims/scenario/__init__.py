@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr
 
@@ -185,14 +185,15 @@ class LiveSection(Section):
 
     scale: Positive = 1.0
     """Seconds of the wall clock per time unit."""
-    pace: Positive = 0.05
-    """Seconds between two steps of a computation at speed 1."""
+    pace: Positive | Literal["free"] = "free"
+    """Seconds between two steps of a computation at speed 1, asleep between them; `free`: a job's
+    time is its number of steps, and these, checkpoints and messages take what they take."""
     bandwidth: Positive = 1.0
     """Megabytes per second through one channel of the master."""
     tolerance: Positive = 0.05
-    """Largest delay of completed work that still counts as on time, seconds."""
+    """Largest delay of completed work that still counts as on time, seconds; only with a pace."""
     patience: Positive = 20.0
-    """Largest delay of work, seconds; a run whose work is later has failed."""
+    """Largest delay of work, seconds; a run whose work is later has failed; only with a pace."""
     function: str | None = None
     """`package.module:name` of the function (state, number of the step) -> state that computes one
     step, with both states as bytes; default: a hash."""

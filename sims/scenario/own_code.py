@@ -8,16 +8,20 @@ import os
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib.abc import ExecutionLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import entry_points
+from importlib.util import decode_source, spec_from_loader
 from inspect import getattr_static, isfunction, signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import attrs
+from attrs import frozen
 from typing_extensions import get_protocol_members
 
 from sims.errors import InputError, unfit
@@ -40,6 +44,54 @@ FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 POLICIES = "HOLDFAST_POLICIES"
 """Environment variable with a further folder of users' modules; `--policies` sets it, and the
 processes of a campaign inherit it."""
+
+
+@frozen
+class Module:
+    """A module of the user's, as it was when it was sent to other processes."""
+
+    name: str
+    place: str
+    """Path relative to the folder from which the module is imported."""
+    text: bytes
+    """Source code of the module, as bytes."""
+
+
+class Sources(MetaPathFinder, ExecutionLoader):
+    """Finds the modules of a kit by name, in memory: they can be imported whenever a function asks
+    for them, and before all others of their names."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        self.modules = {it.name: it for it in modules}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return the spec of a module of the kit, or of a folder around one that is no package
+        elsewhere."""
+        if (module := self.modules.get(fullname)) is not None:
+            return spec_from_loader(module.name, self)
+        around = any(it.startswith(f"{fullname}.") for it in self.modules)
+        if around and PathFinder.find_spec(fullname, path) is None:
+            return ModuleSpec(fullname, None, is_package=True)
+        return None
+
+    def get_filename(self, fullname: str) -> str:
+        """Return the path that tracebacks show, at which there is no file."""
+        return f"<sent>/{self.modules[fullname].place}"
+
+    def get_source(self, fullname: str) -> str:
+        """Return the source of a module."""
+        return decode_source(self.modules[fullname].text)
+
+    def is_package(self, fullname: str) -> bool:
+        """Return whether a module is a package."""
+        return self.modules[fullname].place.endswith("__init__.py")
+
+
+def _is_sent(module: str) -> bool:
+    """Return whether a module has been sent to this process, which may have no file of it."""
+    return any(isinstance(it, Sources) and module in it.modules for it in sys.meta_path)
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
@@ -116,14 +168,15 @@ def located(name: str, folder: Path, key: str) -> Path | None:
     `--policies`.
 
     The result is None for a module of an installed package with an entry point `holdfast.policies`,
-    and for one of Holdfast's own. No other module is ever imported, because a stranger's file may
-    name anything. Raises InputError at `key` for a module that is nowhere there.
+    for one of Holdfast's own, and for one that was sent to this process. No other module is ever
+    imported, because a stranger's file may name anything. Raises InputError at `key` for a module
+    that is nowhere there.
     """
     module, _, _ = name.partition(":")
     if not FORM.fullmatch(name):
         raise unfit(key, f"{name!r} names no code", OWN)
     file = next(filter(None, (_file_in(place, module) for place in places(folder))), None)
-    if file is None and not _declared(module):
+    if file is None and not _declared(module) and not _is_sent(module):
         accepted = f"{OWN}, in the scenario's folder, in that of --policies, or of an installed "
         accepted += f"package with an entry point {GROUP!r}"
         raise unfit(key, f"{name!r}: no such module there", accepted)
@@ -144,6 +197,9 @@ def imported(name: str, folder: Path, key: str) -> Any:
     """
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
+    if _is_sent(module):
+        with running(key, repr(name), f"{OWN} that can be imported"):
+            return getattr(importlib.import_module(module), attribute)
     paths = [str(place.resolve()) for place in places(folder)]
     _extend_our_package(module, name, paths, key)
     _unload_other(module, file)
@@ -154,7 +210,7 @@ def imported(name: str, folder: Path, key: str) -> Any:
             value = getattr(found, attribute)
     finally:
         del sys.path[: len(paths)]
-    if file is not None and _installed(found):
+    if file is not None and installed(found):
         where = getattr(found, "__file__", "built in")
         raise unfit(
             key, f"{name!r}: {module} is an installed module, {where}", "another name for yours"
@@ -181,7 +237,7 @@ def _file_in(folder: Path, module: str) -> Path | None:
     return next((source for source in sources if source.is_file()), None)
 
 
-def _installed(module: ModuleType) -> bool:
+def installed(module: ModuleType) -> bool:
     """Return whether a module came with Python or an installed package, not from a user's folder.
 
     A user's file with the name of an installed module must not open the way to that module.
@@ -197,7 +253,7 @@ def _unload_other(module: str, file: Path | None) -> None:
     """Remove a module of this name from another folder, which a notebook may have imported
     before."""
     known = sys.modules.get(module)
-    if file and known and not _installed(known) and Path(str(known.__file__)).resolve() != file:
+    if file and known and not installed(known) and Path(str(known.__file__)).resolve() != file:
         del sys.modules[module]
 
 

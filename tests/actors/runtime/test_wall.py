@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from attrs import define, evolve, field
 
+from actors.events import PartMeasured, ProcessesDescribed
 from actors.runtime import Record, System, Timer
 from actors.runtime.wall import Arrival, WallClockLoop
+from actors.worker_messages import TransferDue
 from sims.audit.audit import audit
+from sims.history import History
 from sims.live.carrier import CARRIED
 from sims.scenario.loader import load
 from sims.world import run
@@ -23,9 +27,12 @@ NAMES = ("batch-faults", "batch-images", "coupled", "iterative-buddies", "volati
 class Clock:
     """A wall clock that jumps, and work that is late every so often."""
 
+    system: System = field(init=False)
+
     late: float = 0
     carried: frozenset[type] = CARRIED
     tolerance: float = 0.5
+    free: bool = False
     time: float = 0
     begun: int = 0
     under_way: list[tuple[float, int, Timer]] = field(factory=list)
@@ -50,22 +57,60 @@ class Clock:
 
 
 @define(eq=False)
+class Free(Clock):
+    """Such a clock whose work takes 0.3, 1 or 2.7 times its nominal time, and is measured."""
+
+    free: bool = True
+    history: History = field(init=False, factory=History)
+    system: System = field(init=False)
+    since: dict[int, float] = field(init=False, factory=dict)
+    name: str = "measure"
+
+    def begin(self, entry: Timer) -> None:
+        self.begun += 1
+        now = self.since[entry[1]] = self.system.loop.now
+        takes = max(entry[0] - now, 0.1) * (0.3, 1, 2.7)[self.begun % 3]
+        self.under_way = sorted([*self.under_way, (now + takes, self.begun, entry)])
+
+    def measured(self, entry: Timer) -> tuple[Free, Timer]:
+        return self, list(entry)
+
+    def hand_on(self, entry: Timer, cause: int) -> None:
+        _, order, target, message, _ = entry
+        if isinstance(message, TransferDue):
+            transfer = self.history.workers[target.index].transfer
+            subject = transfer.job, transfer.run, target.index
+        else:
+            subject = target.name, getattr(message, "run", getattr(target, "attempt", 0)), None
+        length = self.system.loop.now - self.since[order]
+        self.system.journal.record(cause, PartMeasured, *subject, length, length / 2)
+        target.handlers[type(message)](target, message, cause)
+
+    handlers: ClassVar = {list: hand_on}
+
+
+@define(eq=False)
 class Carried:
     """A run that such a clock drives."""
 
     clock: Clock
-    lateness: float | None
+    lateness: float | None = None
     loop: WallClockLoop = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.loop = WallClockLoop(self.clock)
 
-    def attach(self, system: System) -> None: ...
+    def attach(self, system: System) -> None:
+        self.clock.system = system
+        if self.clock.free:
+            system.describe(ProcessesDescribed, 1.0)
 
 
 def log(name: str, live: Carried | None = None) -> list[Record]:
     records: list[Record] = []
-    run(load(SCENARIOS / f"{name}.toml"), [records.append], SCENARIOS, live=live)
+    history = getattr(live and live.clock, "history", History())
+    sinks = [history.apply, records.append]
+    run(load(SCENARIOS / f"{name}.toml"), sinks, SCENARIOS, live=live)
     return records
 
 
@@ -86,3 +131,32 @@ def test_the_audit_refuses_work_that_is_later_than_the_log_says() -> None:
     stricter = evolve(head, event=evolve(head.event, late=1.5))
     (violation,) = audit(iter([stricter, *rest]))
     assert "must come at" in violation.why
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_audit_derives_a_run_from_the_times_that_its_parts_took(name: str) -> None:
+    records = log(name, Carried(Free()))
+    measured = [it.event for it in records if isinstance(it.event, PartMeasured)]
+    assert measured
+    assert list(audit(iter(records))) == []
+
+
+def test_the_audit_refuses_a_part_of_another_length_and_processes_busy_for_longer() -> None:
+    records = log("coupled", Carried(Free()))
+    at = next(k for k, it in enumerate(records) if isinstance(it.event, PartMeasured))
+    event = records[at].event
+    for wrong in (evolve(event, length=event.length * 1.01), evolve(event, busy=event.length * 2)):
+        spoilt = [*records[:at], evolve(records[at], event=wrong), *records[at + 1 :]]
+        (violation,) = audit(iter(spoilt))
+        assert violation.events == (at,)
+
+
+def test_the_audit_misses_an_end_that_no_measured_part_leads_to() -> None:
+    """Every line stands one place further forward, as if nothing had been measured there."""
+    records = log("coupled", Carried(Free()))
+    at = next(k for k, it in enumerate(records) if isinstance(it.event, PartMeasured))
+    later = [
+        evolve(it, seq=it.seq - 1, cause=it.cause - (it.cause > at)) for it in records[at + 1 :]
+    ]
+    (violation,) = audit(iter([*records[:at], *later]))
+    assert violation.events == (at,)

@@ -26,6 +26,7 @@ jobs = [{ processors = 2, time = 1000 }]
 
 [live]
 scale = 0.5
+pace = 0.05
 """
 PATIENCE = 60
 
@@ -68,13 +69,15 @@ def until(happens: object, what: str) -> None:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs /proc")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_behind_also_of_stopped_processes(
-    tmp_path: Path, how: signal.Signals
+    tmp_path: Path, short_folder: Path, how: signal.Signals
 ) -> None:
     file, log = tmp_path / "long.toml", tmp_path / "long.jsonl"
     file.write_text(SCENARIO)
     command = [sys.executable, "-m", "sims.cli", "live", str(file), "--log", str(log)]
+    # A killed command cannot remove its folder: the next one does, after a day.
+    env = environment(TMPDIR=str(short_folder))
     process = subprocess.Popen(
-        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     until(lambda: log.exists() and "WorkerChanged" in log.read_text(), "the run begins")
     left = descendants(process.pid)

@@ -6,11 +6,13 @@ import inspect
 import pkgutil
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 import sims.live
+from actors.events import PartMeasured
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
@@ -19,12 +21,13 @@ from sims.live.holder import Work, hashed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, Outcome, calibrate, measure, predict
-from tests.sims.live.worlds import MECHANISMS, scenario
+from tests.sims.live.worlds import FREE, MECHANISMS, scenario
 
 
-def lived(cluster: Processes, mechanism: str) -> tuple[LiveResult, list[Record]]:
+def lived(cluster: Processes, mechanism: str, **sections: Any) -> tuple[LiveResult, list[Record]]:
     records: list[Record] = []
-    return live(playable(scenario(mechanism)), cluster, sinks=[records.append]), records
+    it = playable(scenario(mechanism, **sections))
+    return live(it, cluster, sinks=[records.append]), records
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -33,6 +36,26 @@ def test_answers_are_right_under_all_hazards_and_the_log_is_sound(
 ) -> None:
     found, records = lived(cluster, mechanism)
     assert found.answers
+    assert all(found.answers.values())
+    assert list(audit(iter(records))) == []
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_real_work_takes_what_it_takes_and_the_log_follows_from_its_lengths(
+    at_work: Processes, mechanism: str
+) -> None:
+    found, records = lived(at_work, mechanism, live=FREE)
+    assert found.answers
+    assert all(found.answers.values())
+    assert list(audit(iter(records))) == []
+    lengths = [it.event.length for it in records if isinstance(it.event, PartMeasured)]
+    assert not any(it == round(it) for it in lengths)
+
+
+def test_work_without_a_pace_that_loses_its_process_is_done_again(at_work: Processes) -> None:
+    at_work.post(at_work.murder_later(0, 0.3))
+    found, records = lived(at_work, "images at the master", live=FREE, faults={"kind": "none"})
+    assert found.missed == 1
     assert all(found.answers.values())
     assert list(audit(iter(records))) == []
 

@@ -7,13 +7,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
-from tests.sims.campaign.campaigns import dask_worker, part_of_cluster
+from tests.sims.campaign.campaigns import dask, dask_worker, part_of_cluster
 from tests.sims.cli.commands import Shell, begin, ended, python, spawn, until
 from tests.sims.live.test_clearing_up import SCENARIO, descendants
 
@@ -74,13 +72,6 @@ def test_processes_run_what_is_named_and_no_other_module_of_the_folder(
     assert "answers     right" in said.out
     assert not Path("RAN").exists()
     assert len(ports) == 1 + 2 + 2
-
-
-@pytest.fixture
-def short_folder() -> Iterator[Path]:
-    """A folder whose path leaves room for sockets in it: their paths have at most 107 letters."""
-    with TemporaryDirectory() as folder:
-        yield Path(folder)
 
 
 @pytest.mark.usefixtures("hears_ctrl_c")
@@ -156,3 +147,50 @@ def test_too_few_open_files_for_a_cluster_are_reported_in_one_line(
     assert said.code == 2
     [line] = said.err.splitlines()
     assert "a process may open 40 files, and 2 workers take about" in line
+
+
+LAZY = """\
+def double(state):
+    return state + state
+"""
+FIRST = """\
+from beside import step
+
+
+def own(state, unit):
+    from lazily import double
+
+    return step(double(state))
+"""
+
+
+def test_a_cluster_elsewhere_gets_the_function_and_all_that_it_imports(
+    shell: Shell, tmp_path: Path
+) -> None:
+    """The workers know neither the scenario's folder nor that of `--policies`: one module is
+    imported at once, the other one when the function is called. What they lack is told in one
+    line, at once."""
+    for name in ("its", "more"):
+        (tmp_path / name).mkdir()
+    shell.write(SHORT, "its/short.toml")
+    shell.write(FIRST, "its/mine.py")
+    shell.write(BESIDE, "its/beside.py")
+    lazily = shell.write(LAZY, "more/lazily.py")
+    words = ("--set", "live.function=mine:own", "--policies", "more", "--log", "none")
+    with dask(tmp_path) as scheduler:
+        command = ("live", "its/short.toml", *words, "--scheduler", scheduler)
+        said = ended(spawn(*command))
+        assert (said.code, said.err) == (0, "")
+        assert "answers     right" in said.out
+        lazily.write_text("import os\nif 'away' in os.getcwd():\n    import no_such_package\n")
+        began = time.monotonic()
+        said = ended(spawn(*command))
+        assert said.code == 2
+        [line] = said.err.splitlines()
+        assert "lazily: ModuleNotFoundError: No module named 'no_such_package'" in line
+        lazily.unlink()
+        said = ended(spawn(*command))
+        assert said.code == 2
+        [line] = said.err.splitlines()
+        assert "live.function: it: ModuleNotFoundError: No module named 'lazily'" in line
+        assert time.monotonic() - began < 30

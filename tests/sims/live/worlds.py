@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sims.scenario import Scenario
 from sims.scenario.loader import read
 
 RIGID = {"kind": "rigid", "jobs": [{"processors": 3, "time": 10}, {"processors": 1, "time": 8}]}
 STRIKES = {"kind": "list", "downtime": 4, "strikes": [[6.1, 0], [7.3, 1]]}
+FREE = {"scale": 0.15, "pace": "free"}
 LIVE = {"scale": 0.15, "pace": 0.05, "patience": 60, "tolerance": 0.05}
 
 MECHANISMS: dict[str, dict[str, Any]] = {
@@ -56,3 +59,12 @@ def scenario(mechanism: str, seed: int = 1, **sections: Any) -> Scenario:
     """One of them."""
     table = {"name": "live", "seed": seed, "live": LIVE, **MECHANISMS[mechanism], **sections}
     return read(table, "scenario", Path())
+
+
+def multiply(state: bytes, step: int) -> bytes:
+    """Some tens of milliseconds of matrix products, as one step of a job."""
+    field = np.frombuffer(state, dtype=np.uint8).astype(float)
+    square = np.outer(field, field + step)
+    for _ in range(400):
+        square = square @ square.T % 251
+    return square[0].astype(np.uint8).tobytes()
