@@ -149,9 +149,10 @@ class RepairWorld(World):
             for unit in known:
                 self._blame(unit)
             self.state = self._states()
+            under_way = len(self._active())
             for worker in self.workers:
                 self._lose_run(worker)
-            if not known:
+            if not known and under_way == len(self._active()):
                 break
         for stage in self.stages:
             self._begin(stage)
