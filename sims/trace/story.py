@@ -13,6 +13,7 @@ from actors.events import (
     BandwidthShared,
     Compound,
     DeciderKind,
+    FaultBlamed,
     IterationStarted,
     MessagesDescribed,
     NoticeGiven,
@@ -27,7 +28,7 @@ from actors.events import (
     TransferStarted,
     TransferSuspended,
 )
-from actors.intervals import count_in
+from actors.intervals import count_in, meet, spans_in
 from actors.runtime import Event, Record
 from sims.history import History, Job, Listener, Run
 from sims.telling import Clock, amount_of, counted, in_units, worker_of
@@ -59,6 +60,8 @@ class JobStory(Listener):
     _runs: dict[int, RunStory] = field(factory=dict)
     _top: Span = field(init=False)
     """Span below which runs are added: the root, or the present iteration."""
+    _lost: list[tuple[float, RunStory]] = field(factory=list)
+    """Runs that were lost lately, and when."""
     _completed: Head | None = None
     _waiting: Span | None = None
 
@@ -71,6 +74,8 @@ class JobStory(Listener):
             return True
         if not self.history.jobs:
             return b'"event":"LogReplayed"' in line or b'"event":"StorageDescribed"' in line
+        if b'"event":"FaultBlamed"' in line:
+            return True
         found = WORKER.search(line)
         worker = int(found[1]) if found else -1
         # Events of workers name no job: they matter if the worker is a member now or was away when
@@ -256,6 +261,8 @@ class JobStory(Listener):
             self.cancelled[record.seq] = description.ended
             if self.started.decider is DeciderKind.DEADLINE:
                 description.ended.title += ": the policy gives its workers back"
+        if run.outcome is Outcome.LOST:
+            self._lost.append((record.t, description))
         if run.outcome is Outcome.COMPLETED:
             self._completed = run.number, inf
         if run.kept:
@@ -281,6 +288,23 @@ class JobStory(Listener):
         title = f"notice: {name} will go DOWN at {self.clock(event.time)}"
         for run in self.history.holders(event.worker):
             self._runs[run.number].place.happened(title, record)
+
+    @hear.register
+    def _blame(self, event: FaultBlamed, record: Record) -> None:
+        """Describe what a fault is blamed on in each run that it has ended."""
+        struck = spans_in(event.workers)
+        self._lost = [it for it in self._lost if it[0] == record.t]
+        for _, run in self._lost:
+            if meet(struck, spans_in(run.run.processors)):
+                blamed = "nobody" if event.blamed is None else self._units(event.blamed)
+                title = f"the fault of {self._units(event.workers)} is blamed on {blamed}"
+                run.span.happened(title, record)
+
+    def _units(self, workers: str) -> str:
+        """Return workers as a text."""
+        if count_in(workers) == 1:
+            return worker_of(self.started, int(workers))
+        return f"workers {workers}"
 
     @hear.register
     def _size(self, event: MessagesDescribed, record: Record) -> None:

@@ -379,3 +379,20 @@ def test_an_answer_that_is_neither_true_nor_false_names_the_policy(tmp_path: Pat
     }
     with pytest.raises(BadDecision, match=r"policy mine_too:Never answered None: .* True"):
         run(table, folder=tmp_path)
+
+
+def test_a_trace_says_on_what_the_fault_of_a_lost_run_is_blamed(tmp_path: Path) -> None:
+    table = {
+        "name": "blamed",
+        "platform": {"workers": 4},
+        "faults": {"kind": "list", "strikes": [[5.5, 0], [9, 2]]},
+        "repair": fixed(4, mistaken=[1], blamed=[1, 0]),
+        "job": {"kind": "rigid", "jobs": [{"name": "A", "processors": 2, "time": 12}]},
+    }
+    result = run(table, log=tmp_path / "blamed.jsonl")
+    lines = str(result.trace("A")).splitlines()
+    said = [line.partition("  (#")[0].partition(" s ")[2].strip() for line in lines]
+    assert [it for it in said if "blamed" in it] == [
+        "the fault of worker 0 is blamed on worker 1",
+        "the fault of worker 2 is blamed on nobody",
+    ]
