@@ -274,7 +274,8 @@ class Run:
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome; `kept`: its members are held for the job's next run."""
         self._stop()
-        self._count_saves(cause)
+        if self._free_period:
+            self._count_saves(cause)
         self.saving.drop(self)
         self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
@@ -326,7 +327,8 @@ class Run:
 
     def _computed(self, cause: int) -> Answer:
         """A period of work, or all of it, is done."""
-        self._count_saves(cause)
+        if self._free_period:
+            self._count_saves(cause)
         self._settle_exposure()
         self.base, self.part = self._reach, IDLE
         if self.base >= self.work:
@@ -432,8 +434,6 @@ class Run:
         """Count the checkpoints that the present computing has passed since it began, keep the
         state of the last, and go on as if that had just been taken."""
         period, part, now = self._free_period, self.part, self.actor.now
-        if not period:
-            return
         self._free_period, done = 0, part.at(now)
         # None is taken when no work would be left after it.
         most = math.ceil((self.work * (1 - ROUNDING) - self.base) / period) - 1
@@ -545,7 +545,8 @@ class Run:
         if rate == self.part.rate:
             return cause
         now = self.actor.now
-        self._count_saves(cause)
+        if self._free_period:
+            self._count_saves(cause)
         if self.stage is COMPUTES:
             self._settle_exposure()
         self._stop()

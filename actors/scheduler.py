@@ -200,7 +200,8 @@ class Scheduler(Dispatcher):
         if self.promised:
             self._hand_on(message.copy, cause)
         self.runs += 1
-        self._hear_of_released(message.copy, numbers)
+        if self.repairs is not None:
+            self._hear_of_released(message.copy, numbers)
         self.decider.over(message, cause)
         if message.gone:
             self._count_out(message.index, message.outcome, cause)
@@ -292,9 +293,8 @@ class Scheduler(Dispatcher):
     def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
         """Hear of the faults of workers that a copy held: that of a free worker is known at
         once."""
-        if self.repairs is not None:
-            for worker in among(numbers, self.unheard):
-                self._hear(worker, DOWN, self.unheard.pop(worker), copy)
+        for worker in among(numbers, self.unheard):
+            self._hear(worker, DOWN, self.unheard.pop(worker), copy)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
@@ -318,7 +318,8 @@ class Scheduler(Dispatcher):
         numbers = without(numbers, (worker,))
         self.held[message.copy] = index, processors - 1, numbers
         self.pool.release(1, ((worker, worker),))
-        self._hear_of_released(message.copy, ((worker, worker),))
+        if self.repairs is not None:
+            self._hear_of_released(message.copy, ((worker, worker),))
         self.decider.replaced(message.copy, numbers)
         if not self.deciding:
             self.decide_soon(cause)
