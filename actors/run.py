@@ -434,19 +434,17 @@ class Run:
         """Count the checkpoints that the present computing has passed since it began, keep the
         state of the last, and go on as if that had just been taken."""
         period, part, now = self._free_period, self.part, self.actor.now
-        self._free_period, done = 0, part.at(now)
-        # None is taken when no work would be left after it.
+        self._free_period, done = 0, part.at(now)  # none is taken when no work would be left
         most = math.ceil((self.work * (1 - ROUNDING) - self.base) / period) - 1
         count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
         exposed = self._exposure(now)
         self.base += count * period
         if count:
             at = part.since + count * period / part.rate if part.rate else now
-            state = State(self.number, self.base, self.work, self._exposure(at))
             cause = self.record(cause, CheckpointTaken, self.base)
             self.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
             self.copy.taken += count
-            self.saved(self, state, cause)
+            self.saved(self, State(self.number, self.base, self.work, self._exposure(at)), cause)
         self.exposed, self._reach = exposed, self.work if count == most else self.base + period
         self.part = Progress(self._reach - self.base, done - count * period, part.rate, now)
 

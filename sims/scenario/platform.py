@@ -130,7 +130,7 @@ class Platform:
         """Number of workers that are no spares."""
         return self.size - self.pool.spares
 
-    @property
+    @cached_property
     def reserve(self) -> range:
         """The workers that their owner keeps until they are called."""
         return range(max(self.able - self.pool.reserve, 0), self.able)

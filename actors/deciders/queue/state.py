@@ -220,7 +220,8 @@ class QueueState:
             if it.start < inf and index not in started
             if index not in now or now[index].start == inf
         ]
-        self.resized.clear()
+        if self.resized:
+            self.resized.clear()
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:

@@ -92,7 +92,7 @@ class JobMaker:
             protection=protection(rules),
             clocks=self.scheduler.clocks,
             repairs=self.scheduler.repairs,
-            recorded=recorded(scenario),
+            recorded=self.scheduler.repairs is not None and recorded(scenario),
             storage=self.storage,
             errors=self._errors(submission) if listed is None else SilentErrors(iter(listed)),
             needs=submission.needs,
