@@ -145,6 +145,15 @@ def _together(methods: list[Hook]) -> Hook:
     if len(methods) == 1:
         return methods[0]
 
+    if len(methods) == 2:
+        first, second = methods
+
+        def both(*arguments: object) -> None:
+            first(*arguments)
+            second(*arguments)
+
+        return both
+
     def notify(*arguments: object) -> None:
         for method in methods:
             method(*arguments)

@@ -6,7 +6,6 @@ colours of its boxes by area.
 
 from __future__ import annotations
 
-from array import array
 from bisect import insort
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -60,20 +59,20 @@ class Table:
 
     types: Mapping[str, type]
     """Maps the name of each column to its type."""
-    _last: array[float] = field(init=False, factory=lambda: array("d"))
+    _last: list[float] = field(init=False, factory=list)
     """Rows that are in no column yet, one after the other."""
     _pieces: list[Columns] = field(init=False, factory=list)
 
     def add(self, *rows: float) -> None:
         """Enter one row, or several rows one after the other."""
-        self._last.extend(rows)
+        self._last += rows
         if len(self._last) >= PIECE:
             self._settle()
 
     def _settle(self) -> None:
-        columns = np.array(self._last).reshape(-1, len(self.types)).T
+        columns = np.array(self._last, float).reshape(-1, len(self.types)).T
         self._pieces.append(np.rec.fromarrays(list(columns), dtype=list(self.types.items())))
-        self._last = array("d")
+        self._last.clear()
 
     def columns(self) -> Columns:
         """Return all rows entered so far, as the table's own array and not as a copy."""

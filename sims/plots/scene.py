@@ -324,7 +324,8 @@ class Scene(Listener):
             self._downs = [it for it in self._downs if it not in guilty]
 
     def time_passed(self, until: float) -> None:
-        self.log_ended(self.history.now)
+        if self._downs:
+            self.log_ended(self.history.now)
 
     def log_ended(self, now: float) -> None:
         for down, worker, back in self._downs:

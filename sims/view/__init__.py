@@ -68,15 +68,14 @@ class Page:
 
     def _passed_on(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
         """Yield the records, each after the summary and the story have taken it in."""
-        last = None
+        record, wants = None, self.summary.wants
         for record in records:
-            last = record
-            if type(record.event) in self.summary.wants:
+            if type(record.event) in wants:
                 self.summary(record)
             story.hear(record)
             yield record
-        if last is not None:
-            self.summary.time, self.summary.events = last.t, last.seq + 1
+        if record is not None:
+            self.summary.time, self.summary.events = record.t, record.seq + 1
 
     def _rendered(self, scene: Scene, story: Story) -> Iterator[str]:
         """Yield the page in pieces: the part before its data, the data, and the part after."""

@@ -30,8 +30,9 @@ DIGITS = 6
 differs."""
 PIECE = 4096
 """Number of events, or jobs, that are packed or written together."""
-QUICK = 1
-"""Level of zlib compression in memory, chosen for speed; the page itself has the default level."""
+QUICK, SMALL = 1, 5
+"""Levels of zlib compression in memory, chosen for speed, and of the page itself, which the default
+level would make 2 % smaller in half as much time again."""
 NOTHING = -1
 """Value that stands for an event without a cause."""
 
@@ -166,7 +167,7 @@ def _listed(pieces: Iterable[object]) -> Iterator[bytes]:
 def in_letters(pieces: Iterable[bytes]) -> Iterator[str]:
     """Yield the pieces as one gzip file in base64, whose characters cannot close an HTML
     element."""
-    packer, left = zlib.compressobj(wbits=16 + zlib.MAX_WBITS), b""
+    packer, left = zlib.compressobj(SMALL, wbits=16 + zlib.MAX_WBITS), b""
     for piece in pieces:
         left += packer.compress(piece)
         # Three bytes are four letters: only whole groups can be encoded piece by piece.
