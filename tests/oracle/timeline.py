@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from tests.oracle.tenths import exact
@@ -54,11 +56,11 @@ class Timeline:
         said = {max(Fraction(0), k - ahead) for k in taken}
         return {time for time in said if self.state_at(time) != DOWN}
 
-    @property
+    @cached_property
     def _turns(self) -> set[Fraction]:
         """When its state changes."""
-        letters = [Fraction(k) for k in range(1, len(self._owner) + 1)]
-        turns = {t for t in letters if self._owner_at(t) != self._owner_at(t - 1)}
+        states = pairwise(self._owner + UP)
+        turns = {Fraction(k) for k, (before, then) in enumerate(states, 1) if before != then}
         return turns | {t for down in self._downs for t in down}
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from fractions import Fraction
 from math import inf
@@ -329,7 +330,9 @@ class World(Parts):
         found = [run.found for run in self._active() if run.found is not None]
         if self.coming is not None:
             found.append(self.coming[1])
-        return [Fraction(t) for t in [*self.times, *replaced, *found] if self.now < t < inf]
+        others = [Fraction(t) for t in [*replaced, *found] if self.now < t < inf]
+        place = bisect_right(self.times, self.now)
+        return [*self.times[place : place + 1], *others]
 
     def _ends(self) -> Iterator[Fraction]:
         """Of messages and parts, if nothing happens before."""
