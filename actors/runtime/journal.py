@@ -75,12 +75,18 @@ class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
 
     def __init__(self, sinks: Sequence[Sink], debug: bool) -> None:
         super().__init__()
-        self._sinks, self._debug = sinks, debug
+        # Asked for each class of events, this would take a fortieth of a short run.
+        self._sinks = [(sink, isinstance(sink, Choosy)) for sink in sinks]
+        self._debug = debug
 
     def __missing__(self, kind: object) -> tuple[Sink, ...] | None:
         wanted: tuple[Sink, ...] | None = None
         if self._debug or not getattr(kind, "debug", False):
-            wanted = tuple(s for s in self._sinks if not isinstance(s, Choosy) or kind in s.wants)
+            wanted = tuple(
+                sink
+                for sink, chooses in self._sinks
+                if not chooses or kind in sink.wants  # type: ignore[attr-defined]
+            )
         self[kind] = wanted
         return wanted
 
