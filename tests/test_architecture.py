@@ -40,10 +40,15 @@ def tree(path: Path) -> ast.Module:
 
 
 @cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree(path)))
+
+
+@cache
 def imports(path: Path) -> tuple[str, ...]:
     """Full names of the modules that a file imports, wherever in it."""
     found: list[str] = []
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -103,7 +108,7 @@ def modules() -> dict[str, Path]:
 def imported(path: Path, known: dict[str, Path]) -> set[str]:
     """Modules of ours that a file imports, wherever in it, also for the type checker only."""
     found: set[str] = set()
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             parts = (f"{node.module}.{alias.name}" for alias in node.names)
             found.update(part if part in known else node.module for part in parts)
@@ -184,7 +189,7 @@ SOUND = frozenset(("default_rng", "Generator", "SeedSequence", "PCG64"))
 
 def global_draws(path: Path) -> Iterator[str]:
     """`np.random.normal` and the like, which share one hidden state."""
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         match node:
             case ast.Attribute(value, attr) if ast.unparse(value) in HIDDEN and attr not in SOUND:
                 yield ast.unparse(node)
@@ -198,7 +203,7 @@ def test_policies_and_actors_make_no_generator_of_their_own() -> None:
     makers = {
         place(path)
         for path in SHIPPED
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and "default_rng" in ast.unparse(node.func)
     }
     assert not within("policies", makers) | within("actors", makers)
@@ -210,12 +215,12 @@ def test_policies_and_actors_make_no_generator_of_their_own() -> None:
 def named_events(path: Path) -> Iterator[str]:
     """String constants that are an event's name, but for docstrings and what a module exports,
     whose names ruff checks."""
-    nodes = list(ast.walk(tree(path)))
-    texts = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    for node in nodes:
+    found = nodes(path)
+    texts = {id(node.value) for node in found if isinstance(node, ast.Expr)}
+    for node in found:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             texts.update(map(id, ast.walk(node)))
-    for node in nodes:
+    for node in found:
         if isinstance(node, ast.Constant) and node.value in VOCABULARY and id(node) not in texts:
             yield str(node.value)
 
@@ -232,7 +237,7 @@ def lines_of_code(path: Path) -> int:
     """Count the lines that hold code: neither docstrings, comments nor blank lines."""
     texts = {
         line
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)
         and isinstance(node.value.value, str)
@@ -252,7 +257,7 @@ def test_functions_are_short() -> None:
     lengths = [
         (node.end_lineno or 0) - node.lineno + 1
         for path in SHIPPED
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert median(lengths) < 8
@@ -262,7 +267,7 @@ def unfinished(path: Path) -> Iterator[str]:
     """What was left for later."""
     text = path.read_text()
     yield from (word for word in ("TODO", "FIXME", "XXX") if word in text)
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Raise) and "NotImplementedError" in ast.unparse(node):
             yield ast.unparse(node)
 

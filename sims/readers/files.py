@@ -158,8 +158,9 @@ def content(path: Path) -> bytes:
             raise _unreadable(path, error) from error
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    r"""Yield the lines of a file with their numbers from 1, without line ends.
+def numbered_lines(path: Path, empty: bool = True) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of a file with their numbers from 1, without line ends; without the empty
+    ones if `empty` is False.
 
     Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: in a comment
     they do no harm, and in a number they are refused like any other letter. Raises InputError where
@@ -173,7 +174,8 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
             while piece := text.read(LONGEST):
                 *lines, rest = (rest + piece).split("\n")
                 for number, line in enumerate(lines, number + 1):  # noqa: B020 - goes on counting
-                    yield number, _bounded(line, path, number)
+                    if line or empty:
+                        yield number, _bounded(line, path, number)
                 _bounded(rest, path, number + 1)
             if rest:
                 yield number + 1, rest
@@ -198,7 +200,7 @@ def taken(
     InputError, which names the line by its number, where `take` raises ValueError; `accepted` says
     what the line should be.
     """
-    for number, line in numbered_lines(path):
+    for number, line in numbered_lines(path, empty=False):
         text = line.strip()
         if text and text[0] not in comments:
             try:

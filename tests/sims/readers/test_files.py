@@ -32,7 +32,9 @@ def test_a_file_reads_the_same_under_every_compression(tmp_path: Path, name: str
     path = tmp_path / name
     path.write_bytes(COMPRESSORS[name](LINES))
     assert content(path) == LINES
-    assert list(numbered_lines(path)) == [(1, "one"), (2, "two"), (3, ""), (4, "four")]
+    lines = [(1, "one"), (2, "two"), (3, ""), (4, "four")]
+    assert list(numbered_lines(path)) == lines
+    assert list(numbered_lines(path, empty=False)) == [it for it in lines if it[1]]
 
 
 @pytest.mark.parametrize("name", ["a.gz", "a.xz", "a.bz2"])

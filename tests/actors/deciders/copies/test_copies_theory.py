@@ -57,12 +57,13 @@ def shortest_remaining() -> float:
         (Fcfs(), MIXED, 1, pollaczek_khinchine()),
         (Fcfs(), Exponential(1.0), 2, erlang_of_two()),
         (ProcessorSharing(), MIXED, 1, sharing(MIXED)),
-        (SrptR(), MIXED, 1, shortest_remaining()),
+        (SrptR(), MIXED, 1, None),  # which takes long: found only where it is asked for
     ],
 )
 def test_mean_flowtimes_agree_with_theory(
-    policy: RedundancyPolicy, law: SizeLaw, servers: int, expected: float
+    policy: RedundancyPolicy, law: SizeLaw, servers: int, expected: float | None
 ) -> None:
+    expected = shortest_remaining() if expected is None else expected
     runs = (
         run(columns(policy), jobs_of(law, servers, seed, JOBS), workers=servers)
         for seed in range(REPLICATIONS)
