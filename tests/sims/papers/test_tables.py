@@ -60,7 +60,7 @@ def test_a_table_that_is_run_has_its_stored_values_and_draws_its_figure(
 
 def test_every_published_value_says_what_it_rests_on() -> None:
     published = [it for it in ITEMS if it.name.startswith("published/")]
-    assert len(published) == 6
+    assert len(published) == 8
     for one in published:
         assert set(one.basis.values()) <= set(BASES), one.name
         rows = one.printed.keys() - {"columns", "only_with_input"}
