@@ -190,6 +190,13 @@ def test_a_log_that_was_accused_wrongly_breaks_no_law(kind: str, seed: int) -> N
     assert sound.wrong(TABLES[kind](seed)) == []
 
 
+def test_a_state_whose_fault_nobody_has_heard_of_counts_in_the_order_of_jobs() -> None:
+    """The worker of a job's furthest copy is DOWN, which its policy hears 3 later: by what it knows
+    the job has least work left, and is first."""
+    images = {"kind": "images", "cost": 0, "recovery": 0, "period": 3}
+    assert sound.wrong(TABLES["runs"](194) | {"protection": images}) == []
+
+
 def test_a_run_that_is_cut_for_a_checkpoint_as_its_part_ends_goes_on_once() -> None:
     _, scenario = generate(530115, practised=True)
     assert sound.wrong(as_file(scenario)) == []
