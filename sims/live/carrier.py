@@ -7,7 +7,6 @@ reports to it. `_news` guards everything that both of them touch.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -198,4 +197,4 @@ class Carrier:
     def lateness(self) -> float:
         """Largest delay of work in time units, as the log's header states it; infinite if
         unbounded."""
-        return self.patience / self.scale if math.isfinite(self.patience) else math.inf
+        return self.patience / self.scale

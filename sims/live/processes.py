@@ -20,7 +20,7 @@ from attrs import define, field
 
 from sims.campaign.kit import Packed
 from sims.errors import InputError
-from sims.live.holder import Advance, Holder
+from sims.live.holder import Advance, Holder, State
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
@@ -35,6 +35,8 @@ SETTLING = 0.5
 """Seconds until a Nanny of an existing cluster knows that its process has started."""
 LOOK = 0.02
 """Seconds between two checks for a starting process."""
+LONG_ENOUGH = 0.2
+"""Seconds of steps that are enough to measure the time of one."""
 WATCH = 0.25
 """Seconds between two checks for processes that died while no call waited for them."""
 
@@ -315,3 +317,36 @@ def _addresses(dask_scheduler: Any) -> dict[str, str]:
     """Map the address of each Nanny, or of a worker without one, to the worker's. Runs in the
     scheduler; Dask prescribes the parameter's name."""
     return {it.nanny or it.address: it.address for it in dask_scheduler.workers.values()}
+
+
+# --- a trial --------------------------------------------------------------------------------------
+
+
+async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, float, float]:
+    """Compute the first steps; return the state that they lead to, and the seconds of a step and of
+    saving the state."""
+    while True:
+        for worker in processes.seats:
+            task = asyncio.ensure_future(_tried(processes, worker, state, steps))
+            # A call to a process that has died need not end by itself.
+            processes.lost = lambda _, it=task: it.cancel()
+            with suppress(Gone, asyncio.CancelledError):
+                return await task
+
+
+async def _tried(
+    processes: Processes, worker: int, state: bytes, steps: int
+) -> tuple[State, float, float]:
+    call, name, clock = processes.call, "trial", time.monotonic
+    await call(worker, "load", name, {0: (0, state)})
+    done, order, step = 0, 0, 0.0
+    while done < steps and step * done < LONG_ENOUGH:
+        more = min(max(1, done), steps - done)
+        order, begun = order + 1, clock()
+        await call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        done, step = done + more, (clock() - begun) / more
+    begun = clock()
+    states = await call(worker, "states", name)
+    cost = clock() - begun
+    await call(worker, "forget", name, ())
+    return states[0], step, cost

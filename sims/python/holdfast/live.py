@@ -17,7 +17,7 @@ from policies.maths.checkpoint import daly_work, young_work
 from sims.campaign.kit import dumps
 from sims.errors import InputError
 from sims.live.live import live, opened, playable
-from sims.live.trial import trial
+from sims.live.processes import trial
 from sims.log_writer import LogWriter
 from sims.scenario.loader import read
 
