@@ -238,13 +238,19 @@ class Packed:
             raise InputError(here, "", problem, "the same packages on every machine") from None
 
 
+def dumps(value: object) -> bytes:
+    """Return the object's pickle, with functions and classes of a script by value."""
+    try:
+        import cloudpickle
+    except ImportError:  # it comes with Dask
+        return pickle.dumps(value)
+    data: bytes = cloudpickle.dumps(value)
+    return data
+
+
 def pack(value: object, folder: Path = Path()) -> Packed:
     """Return the object with all modules of the user's that its pickle names, and those that they
     import; `folder`: where further ones are looked for."""
-    try:
-        from cloudpickle import dumps  # which takes functions of a script along by value
-    except ImportError:  # it comes with Dask
-        from pickle import dumps
     data = dumps(value)
     words = {
         word

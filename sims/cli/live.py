@@ -106,12 +106,11 @@ def live(
             about = scenario.name, scenario, scenario.seed, processes, folder
             if monkey is None:
                 outcome = measure(*about, where)
-                right, paced = outcome.right and outcome.sound, [outcome.late] * bool(outcome.late)
+                right = outcome.right and outcome.sound
                 show(
                     f"  makespan    {outcome.makespan:g}",
                     f"  answers     {'right' if outcome.right else 'WRONG'}",
                     f"  audit       {'passed' if outcome.sound else 'FAILED'}",
-                    *(f"  latest      {max(it):.3f} s after its time" for it in paced),
                     f"  log         {where or 'none'}",
                 )
                 return 0 if right else FAILED

@@ -112,12 +112,13 @@ class Activities:
             await self.recover(context)
         self._orders += 2
         order, target = self._orders, context.work.at(part)
+        whole = target == context.work.at(1)
 
         async def one(worker: int, chains: Sequence[int]) -> None:
             given = await self._missing_states(context, worker)
             about = context.name, order, chains, target, self.carrier.seconds(due)
             states = await self._call(
-                worker, "compute", *about, given, context.label, context.program
+                worker, "compute", *about, given, context.label, context.program, whole
             )
             context.latest.update(states)
 
@@ -153,9 +154,7 @@ class Activities:
 
     async def _process(self, worker: int) -> tuple[int, int]:
         """Wait until the worker has a process, and return it as (worker, generation)."""
-        seat = self.processes.seats[worker]
-        await seat.ready.wait()
-        return worker, seat.generation
+        return worker, (await self.processes.present(worker)).generation
 
     async def snapshot(self, context: RunContext) -> States:
         """Return the present states of all chains of a run.

@@ -7,7 +7,6 @@ reports to it. `_news` guards everything that both of them touch.
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
@@ -70,8 +69,6 @@ class Carrier:
     """Whether work takes what it takes, and is measured."""
     carried: frozenset[type] = CARRIED
     """Classes of the messages whose entries wait for real work."""
-    late: list[tuple[str, float]] = field(init=False, factory=list)
-    """Pairs (message class, seconds after its due time) of all completed work."""
     _zero: float | None = field(init=False, default=None)
     _arrived: list[Arrival] = field(init=False, factory=list)
     error: BaseException | None = field(init=False, default=None)
@@ -142,12 +139,8 @@ class Carrier:
         except Exception as error:
             self._report(error=error)
         else:
-            now = self.now()
-            if self.free:
-                self._busy[entry[1]] = max(spent.values(), default=0.0)
-            else:
-                self.late.append((name, (now - due) * self.scale))
-            self._report((now, entry))
+            self._busy[entry[1]] = max(spent.values(), default=0.0)
+            self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
         """Return this carrier, which logs how long an entry's work took and hands the entry on."""
@@ -204,4 +197,4 @@ class Carrier:
     def lateness(self) -> float:
         """Largest delay of work in time units, as the log's header states it; infinite if
         unbounded."""
-        return self.patience / self.scale if math.isfinite(self.patience) else math.inf
+        return self.patience / self.scale

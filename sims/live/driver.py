@@ -34,7 +34,7 @@ from policies.availability import WorkerState
 from sims.history import History, Run
 from sims.live.activities import Activities, Lineage, RunContext
 from sims.live.carrier import LiveError
-from sims.live.holder import States, Work
+from sims.live.holder import State, States, Work
 
 Activity = Coroutine[Any, Any, None]
 """Real work that one timer entry waits for."""
@@ -48,6 +48,8 @@ class Driver(Activities):
     that `activity` returns run on the client's loop.
     """
 
+    given: Mapping[str, State] = field(factory=dict)
+    """Maps jobs to the state that they begin from, where that is the user's."""
     history: History = field(init=False, factory=History)
     works: dict[str, Work] = field(init=False, factory=dict)
     contexts: dict[tuple[str, int], RunContext] = field(init=False, factory=dict)
@@ -94,7 +96,8 @@ class Driver(Activities):
         if work is None:
             steps = max(1, round(event.work * self.scale / self.pace))
             chains = self.tasks.get(event.job) or count_in(event.processors)
-            work = self.works[event.job] = Work(event.job, chains, steps)
+            given = self.given.get(event.job)
+            work = self.works[event.job] = Work(event.job, chains, steps, given)
         kept = None if before is None else self.contexts[event.job, before].lineage
         lineage = kept or Lineage(members)
         shares = {

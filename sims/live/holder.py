@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,7 +21,7 @@ from typing import Any
 
 from attrs import define, field
 
-from sims.campaign.kit import Packed
+from sims.campaign.kit import Packed, dumps
 from sims.scenario import own_code
 
 CALLED = "live.function", "it", "a function that computes every step"
@@ -100,11 +101,11 @@ class Holder:
 
     async def load(self, label: str, states: States) -> None:
         """Add these states to those of the run or data `label`."""
-        self._states.setdefault(label, {}).update(states)
+        self._states.setdefault(label, {}).update(opened(states))
 
     async def states(self, run: str) -> States:
         """Return the states that the run has computed in this process so far."""
-        return self._states.get(run, {})
+        return sealed(self._states.get(run, {}))
 
     async def keep(self, name: str, states: States) -> None:
         """Keep a part of a checkpoint under this name."""
@@ -132,8 +133,10 @@ class Holder:
         given: States,
         label: str,
         program: str,
+        whole: bool,
     ) -> States:
-        """Advance the chains to `target` steps within `seconds`, and return their states.
+        """Advance the chains to `target` steps within `seconds`, and return their states, or their
+        numbers of steps only unless `whole`.
 
         `given`: first states of the chains that this process does not know yet; chains that are not
         in it begin from the data `label`. A later instruction for the run ends this one early.
@@ -141,14 +144,15 @@ class Holder:
         """
         if program and program not in self._programs:
             raise AssertionError(f"{run} computes without its program")
-        states = self._states.setdefault(run, {})
+        states, known = self._states.setdefault(run, {}), opened(given)
         for chain in chains:
             if chain not in states:
-                states[chain] = given[chain] if chain in given else self._states[label][chain]
+                states[chain] = known[chain] if chain in known else self._states[label][chain]
         if order > self._orders.get(run, 0):
             self._orders[run] = order
             await self._advance_all(run, order, chains, target, seconds)
-        return {chain: states[chain] for chain in chains}
+        own = {chain: states[chain] for chain in chains}
+        return sealed(own) if whole else {it: (done, b"") for it, (done, _) in own.items()}
 
     async def _advance_all(
         self, run: str, order: int, chains: Sequence[int], target: int, seconds: float
@@ -170,7 +174,7 @@ class Holder:
     async def halt(self, run: str, order: int) -> States:
         """Stop computing, and return the states that the run has reached here."""
         self._orders[run] = max(order, self._orders.get(run, 0))
-        return self._states.get(run, {})
+        return await self.states(run)
 
 
 def _die_with_parent() -> None:
@@ -196,12 +200,23 @@ def _die_with_parent() -> None:
 
 # --- chains of hashes ----------------------------------------------------------------------------
 
-State = tuple[int, bytes]
-"""State of a chain: the number of steps done, and the hash that they led to."""
+State = tuple[int, Any]
+"""State of a chain: the number of steps done, and what they led to: a hash, or whatever a function
+of the user's returns. On its way, and where it is kept, it is a pickle."""
 States = Mapping[int, State]
 """Maps each chain to its state."""
-Advance = Callable[[bytes, int], bytes]
-"""Function from (hash, number of the step) to the next hash."""
+Advance = Callable[[Any, int], Any]
+"""Function from (state, number of the step) to the next state."""
+
+
+def sealed(states: States) -> States:
+    """Return the states as pickles, which no process opens but those that compute with them."""
+    return {chain: (done, dumps(state)) for chain, (done, state) in states.items()}
+
+
+def opened(states: States) -> dict[int, State]:
+    """Return the states of such pickles."""
+    return {chain: (done, pickle.loads(state)) for chain, (done, state) in states.items()}
 
 
 def hashed(state: bytes, unit: int) -> bytes:
@@ -211,8 +226,8 @@ def hashed(state: bytes, unit: int) -> bytes:
 
 def _following(results: States) -> States:
     """Return the first states of the next iteration, derived from one hash of all chains' ends."""
-    answer = sha256(b"".join(state for _, (_, state) in sorted(results.items()))).digest()
-    return {chain: (0, sha256(answer + str(chain).encode()).digest()) for chain in results}
+    answer = sha256(b"".join(state for _, (_, state) in sorted(opened(results).items()))).digest()
+    return sealed({it: (0, sha256(answer + str(it).encode()).digest()) for it in results})
 
 
 @define(eq=False)
@@ -223,6 +238,8 @@ class Work:
     chains: int
     steps: int
     """Number of steps of each chain in each iteration."""
+    given: State | None = None
+    """State that every chain begins from: steps done before, and a pickle; default: a hash."""
     begins: States = field(init=False)
     """States of the chains at the beginning of the present iteration."""
     iteration: int = field(init=False, default=0)
@@ -237,12 +254,15 @@ class Work:
     def _beginning(self) -> States:
         """Return the states of the chains before any work."""
         chains = range(self.chains)
-        return {it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains}
+        if self.given is not None:
+            return dict.fromkeys(chains, self.given)
+        return sealed({it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains})
 
     def at(self, part: float) -> int:
         """Return the number of steps that this part of the work, in [0, 1], comprises."""
         # 1e-9 absorbs the rounding of sums of parts, which could cost the last step.
-        return self.steps if part >= 1 - 1e-9 else int(part * self.steps + 1e-9)
+        done = self.steps if part >= 1 - 1e-9 else int(part * self.steps + 1e-9)
+        return done + (self.given[0] if self.given is not None else 0)
 
     def iterate(self) -> None:
         """End the iteration: the chains of the next one begin from its results."""
@@ -254,11 +274,12 @@ class Work:
         states = self._beginning()
         for it in range(self.iteration or 1):
             states = _following(states) if it else states
-            states = {chain: (self.steps, state) for chain, state in self._ends(states, advance)}
-        return states == self.results
+            ends = self._ends(states, advance)
+            states = sealed({chain: (self.steps, state) for chain, state in ends})
+        return opened(states) == opened(self.results)
 
-    def _ends(self, states: States, advance: Advance) -> Iterable[tuple[int, bytes]]:
-        for chain, (_, state) in states.items():
+    def _ends(self, states: States, advance: Advance) -> Iterable[tuple[int, Any]]:
+        for chain, (_, state) in opened(states).items():
             for unit in range(self.steps):
                 state = advance(state, unit)
             yield chain, state

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import os
 import resource
 import signal
 import warnings
@@ -26,7 +27,7 @@ from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
-from sims.live.holder import Advance, hashed
+from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import Processes
 from sims.live.scratch import scratch
 from sims.scenario import Scenario, own_code
@@ -41,14 +42,15 @@ NAMES = count()
 
 @frozen
 class LiveResult:
-    """The result of a live run: its end, whether its answers are right, and how late its work
-    was."""
+    """The result of a live run: its end, whether its answers are right, and the states of its
+    jobs."""
 
     ending: Ending
     answers: Mapping[str, bool]
-    """Maps each job to whether its results equal those of one uninterrupted process."""
-    late: Sequence[tuple[str, float]]
-    """Pairs (message class, seconds after its due time) of all work that took real time."""
+    """Maps each job to whether its results equal those of one uninterrupted process; empty where
+    the jobs began from states that were given."""
+    states: Mapping[str, States]
+    """Maps each job to the states at its end."""
     missed: int
     """Number of processes that died without a command of this run."""
 
@@ -138,9 +140,14 @@ def advance_of(scenario: Scenario, folder: Path) -> Advance:
 
 
 def live(
-    scenario: Scenario, processes: Processes, folder: Path = Path(), sinks: Sequence[Sink] = ()
+    scenario: Scenario,
+    processes: Processes,
+    folder: Path = Path(),
+    sinks: Sequence[Sink] = (),
+    given: Mapping[str, State] | None = None,
 ) -> LiveResult:
-    """Carry out a scenario, as `playable` returns it, to its end.
+    """Carry out a scenario, as `playable` returns it, to its end; `given`: states that its jobs
+    begin from.
 
     Raises the errors of `sims.world.run`, and LiveError where real processes did something else
     than the simulated world decided.
@@ -148,7 +155,8 @@ def live(
     about = scenario.live
     free = about.pace == "free"
     pace = about.scale if about.pace == "free" else about.pace  # free: a time unit is a step
-    driver = Driver(processes, f"{next(NAMES)}/", about.scale, pace, about.bandwidth * 1e6)
+    name, bandwidth = f"{next(NAMES)}/", about.bandwidth * 1e6
+    driver = Driver(processes, name, about.scale, pace, bandwidth, given or {})
     patience, tolerance = about.patience, about.tolerance / about.scale
     carrier = Carrier(
         *(processes, about.scale, tolerance, patience, driver.activity, driver.subject, free)
@@ -168,10 +176,10 @@ def live(
     finally:
         carrier.close()
         processes.post(processes.clear()).result()
+    works = driver.works.items()
     with importable(processes.packed.kit):
-        works = driver.works.items()
-        answers = {name: work.is_right(processes.advance) for name, work in works}
-    return LiveResult(ending, answers, carrier.late, it.missed)
+        right = {it: work.is_right(processes.advance) for it, work in works if not work.given}
+    return LiveResult(ending, right, {name: work.results for name, work in works}, it.missed)
 
 
 # --- the cluster ---------------------------------------------------------------------------------
@@ -200,13 +208,13 @@ QUIET: dict[str, object] = {
 
 @contextmanager
 def opened(
-    count: int,
+    count: int | None,
     advance: Advance,
-    scheduler: str | None = None,
+    scheduler: Any = None,
     open_to_all: bool = False,
     folder: Path = Path(),
 ) -> Iterator[Processes]:
-    """Yield one process for each of `count` workers.
+    """Yield one process for each of `count` workers, or for each worker that the cluster has.
 
     They belong to a new cluster on loopback that ends with this block, or to the one whose
     `scheduler` has this address or file. Raises InputError where Dask is missing, where the cluster
@@ -233,7 +241,7 @@ def opened(
                 processes.post(processes.leave()).result(JOINING)
 
 
-def _occupied(processes: Processes, count: int) -> None:
+def _occupied(processes: Processes, count: int | None) -> None:
     """Raise InputError unless all workers answer within JOINING seconds."""
     try:
         processes.post(processes.occupy(count)).result(JOINING)
@@ -245,10 +253,11 @@ def _occupied(processes: Processes, count: int) -> None:
 
 
 @contextmanager
-def _cluster(count: int, scheduler: str | None, open_to_all: bool) -> Iterator[Any]:
+def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[Any]:
     if scheduler is not None:
-        yield address_of(scheduler)
+        yield address_of(scheduler) if isinstance(scheduler, str) else scheduler
         return
+    count = count or os.cpu_count() or 1
     from dask import config as dask_config
     from distributed import LocalCluster, Security
 

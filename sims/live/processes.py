@@ -20,7 +20,7 @@ from attrs import define, field
 
 from sims.campaign.kit import Packed
 from sims.errors import InputError
-from sims.live.holder import Advance, Holder
+from sims.live.holder import Advance, Holder, State
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
@@ -28,10 +28,15 @@ ANSWER = 10.0
 """Largest number of seconds for an answer of a fresh process, before it is called again."""
 COMING = 15.0
 """Largest number of seconds to wait for the workers of an existing cluster."""
+ABSENT = 5.0
+"""Seconds after which a worker of an existing cluster whose process does not come back is lost
+again: without a Nanny nobody starts another one."""
 SETTLING = 0.5
 """Seconds until a Nanny of an existing cluster knows that its process has started."""
 LOOK = 0.02
 """Seconds between two checks for a starting process."""
+LONG_ENOUGH = 0.2
+"""Seconds of steps that are enough to measure the time of one."""
 WATCH = 0.25
 """Seconds between two checks for processes that died while no call waited for them."""
 
@@ -103,18 +108,19 @@ class Processes:
 
     # --- starting and replacing -------------------------------------------------------------------
 
-    async def occupy(self, count: int) -> None:
-        """Take the first `count` workers of the cluster, and place an actor in each.
+    async def occupy(self, count: int | None) -> None:
+        """Take the first `count` workers of the cluster, or all, and place an actor in each.
 
         Raises InputError if the cluster has fewer workers after COMING seconds.
         """
         begun = time.monotonic()
-        while len(found := sorted(await self._present())) < count:
+        least = 1 if count is None else count
+        while len(found := sorted(await self._present())) < least:
             if time.monotonic() - begun < COMING:
                 await asyncio.sleep(WATCH)
                 continue
             problem = f"it has {len(found)} workers"
-            raise InputError("cluster", "--scheduler", problem, f"one of {count} or more")
+            raise InputError("cluster", "--scheduler", problem, f"one of {least} or more")
         for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)
         await asyncio.gather(*(self._renew(seat) for seat in self.seats.values()))
@@ -138,7 +144,11 @@ class Processes:
         begun = time.monotonic()
         while not seat.ready.is_set():
             await asyncio.sleep(LOOK if seat.address else 0)
-            address = (await self._present()).get(seat.identity)
+            present = await self._present()
+            taken = {it.identity for it in self.seats.values()}
+            if seat.identity not in present and not self.own:  # another worker may have come
+                seat.identity = next((it for it in present if it not in taken), seat.identity)
+            address = present.get(seat.identity)
             if address is None or address == seat.address:
                 continue
             try:
@@ -173,8 +183,11 @@ class Processes:
 
     def _miss(self, seat: Seat) -> None:
         """Report a process that died without a command of this run, and wait for a fresh one."""
-        seat.missed = True
         self._await_replacement(seat)
+        self._report_lost(seat)
+
+    def _report_lost(self, seat: Seat) -> None:
+        seat.missed = True
         if self.lost is not None:
             self.lost(seat.number)
 
@@ -197,11 +210,21 @@ class Processes:
         if error is not None and self.failed is not None:
             self.failed(error)
 
+    async def present(self, number: int) -> Seat:
+        """Wait until the worker has a process. Raises Gone where none comes."""
+        seat = self.seats[number]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(None if self.own else ABSENT):
+                await seat.ready.wait()
+        if not seat.ready.is_set():
+            self._report_lost(seat)
+            raise Gone(number)
+        return seat
+
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
         """Call a method of the worker's actor, once there is one. Raises Gone if its process
         dies."""
-        seat = self.seats[number]
-        await seat.ready.wait()
+        seat = await self.present(number)
         generation = seat.generation
         try:
             answer, seconds = await seat.holder.do(method, *arguments)
@@ -294,3 +317,36 @@ def _addresses(dask_scheduler: Any) -> dict[str, str]:
     """Map the address of each Nanny, or of a worker without one, to the worker's. Runs in the
     scheduler; Dask prescribes the parameter's name."""
     return {it.nanny or it.address: it.address for it in dask_scheduler.workers.values()}
+
+
+# --- a trial --------------------------------------------------------------------------------------
+
+
+async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, float, float]:
+    """Compute the first steps; return the state that they lead to, and the seconds of a step and of
+    saving the state."""
+    while True:
+        for worker in processes.seats:
+            task = asyncio.ensure_future(_tried(processes, worker, state, steps))
+            # A call to a process that has died need not end by itself.
+            processes.lost = lambda _, it=task: it.cancel()
+            with suppress(Gone, asyncio.CancelledError):
+                return await task
+
+
+async def _tried(
+    processes: Processes, worker: int, state: bytes, steps: int
+) -> tuple[State, float, float]:
+    call, name, clock = processes.call, "trial", time.monotonic
+    await call(worker, "load", name, {0: (0, state)})
+    done, order, step = 0, 0, 0.0
+    while done < steps and step * done < LONG_ENOUGH:
+        more = min(max(1, done), steps - done)
+        order, begun = order + 1, clock()
+        await call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        done, step = done + more, (clock() - begun) / more
+    begun = clock()
+    states = await call(worker, "states", name)
+    cost = clock() - begun
+    await call(worker, "forget", name, ())
+    return states[0], step, cost

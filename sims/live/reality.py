@@ -9,9 +9,8 @@ from itertools import combinations
 from pathlib import Path
 
 import attrs
-import numpy as np
 import orjson
-from attrs import field, frozen
+from attrs import frozen
 
 from actors.runtime import Record
 from sims.audit.audit import audit
@@ -51,15 +50,6 @@ class Outcome:
     """Whether the log passes the audit."""
     missed: int = 0
     """Number of processes that died without a command of the run."""
-    late: tuple[float, ...] = field(default=(), repr=False)
-    """Delay in seconds of each piece of work that took real time."""
-    tolerance: float = 0
-    """Largest delay in seconds that counts as on time; a later piece of work lengthens the run."""
-
-    @property
-    def delays(self) -> list[float]:
-        """Delays, in seconds, beyond the tolerance."""
-        return [it for it in self.late if it > self.tolerance]
 
 
 @frozen
@@ -136,8 +126,6 @@ def measure(
         right=all(lived.answers.values()),
         sound=not list(audit(iter(records))),
         missed=lived.missed,
-        late=tuple(seconds for _, seconds in lived.late),
-        tolerance=scenario.live.tolerance,
     )
 
 
@@ -227,21 +215,12 @@ class Comparison:
             yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
 
     def _explained(self) -> Iterator[str]:
-        """Yield lines on what real processes add: the quantiles of all delays, and for each run
-        that differs from its prediction its delays beyond the tolerance and its unexpected
-        deaths."""
-        late = [it for each in self.measured for it in each.late]
-        if late:
-            middle, high, most = np.quantile(late, (0.5, 0.99, 1))
-            words = f"median {middle:.4g} s, 99th percentile {high:.4g} s, most {most:.4g} s"
-            yield f"late: {len(late):,} parts and messages: {words}"
+        """Yield a line for each run that differs from its prediction."""
         for theirs, ours in self._pairs:
             ratio = ours.makespan / theirs.makespan
             if ours.missed or abs(ratio - 1) > SAME:
-                delays = ours.delays
-                words = f"{counted(len(delays), 'delay')} of {sum(delays):.3g} s in all"
                 died = f"{counted(ours.missed, 'process', 'processes')} died by no command of ours"
-                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {words}, {died}"
+                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {died}"
 
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:

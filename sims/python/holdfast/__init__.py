@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from sims.scenario.keys import schema
     from sims.session import Checked, check, load, run
 
+    live: Any
+
+
 __all__ = [
     "ActiveJobs",
     "ActorFailed",
@@ -87,6 +90,7 @@ __all__ = [
     "example",
     "examples",
     "exponential_faults",
+    "live",
     "load",
     "open_log",
     "plot",
@@ -133,6 +137,8 @@ def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import_module("sims")  # makes Holdfast's packages found, whatever lies beside the notebook
+    if name == "live":
+        return import_module("holdfast.live")
     if name == "sections":
         return import_module("sims.scenario")
     return getattr(import_module(HOMES.get(name, INTERFACE)), name)

@@ -1,0 +1,119 @@
+"""Long tasks of a program's own, on a Dask cluster of its own, whose workers are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import holdfast
+import numpy as np
+import pytest
+
+from actors.events import CheckpointTaken, PartMeasured, RunEnded, RunStarted
+from sims.audit.audit import audit
+from sims.errors import InputError
+from sims.log import LogFile
+from tests.sims.campaign.campaigns import dask
+from tests.sims.live.worlds import heat
+
+pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+STEPS = 400
+
+
+def kill_who_computes(file: Path, step: int) -> None:
+    """Kill the process that computes this step."""
+    while True:
+        process, _, number = (file.read_text() if file.exists() else "").partition(" ")
+        if number.endswith(".") and float(number) >= step:
+            os.kill(int(process), signal.SIGKILL)
+            return
+        time.sleep(0.002)
+
+
+def start(folder: Path) -> dict[str, Any]:
+    return {"field": np.arange(40_000.0).reshape(200, 200) % 7, "file": str(folder / "who")}
+
+
+def uninterrupted(state: dict[str, Any], steps: int = STEPS) -> np.ndarray[Any, Any]:
+    for step in range(steps):
+        state = heat(state, step)
+    return state["field"]  # type: ignore[no-any-return]
+
+
+def test_a_task_goes_on_elsewhere_from_its_last_checkpoint_when_its_worker_is_killed(
+    tmp_path: Path,
+) -> None:
+    """Nobody starts a worker anew here. The killed run computed some steps that the second one
+    computes again, but only those after the last checkpoint."""
+    log, state = tmp_path / "it.jsonl", start(tmp_path)
+    with dask(tmp_path, 2) as scheduler:
+        killer = threading.Thread(target=kill_who_computes, args=(tmp_path / "who", 300))
+        killer.start()
+        how = {
+            "scheduler": scheduler,
+            "workers": 2,
+            "log": log,
+            "protection": {"kind": "images", "period": 40},
+        }
+        found = holdfast.live.run(heat, state, steps=STEPS, **how)
+        killer.join()
+    assert np.array_equal(found["field"], uninterrupted(state))
+    records = list(LogFile(log))
+    assert list(audit(iter(records))) == []
+    events = [it.event for it in records]
+    lost, ended = (it for it in events if isinstance(it, RunEnded))
+    _, again = (it for it in events if isinstance(it, RunStarted))
+    assert (lost.outcome.value, ended.outcome.value) == ("lost", "completed")
+    taken = [it.done for it in events if isinstance(it, CheckpointTaken) and it.run == 0]
+    assert again.begun == max(taken) > 0
+    assert again.processors != "0"
+    assert all(it.busy <= it.length for it in events if isinstance(it, PartMeasured))
+
+
+def test_many_tasks_wait_for_workers_in_the_queue(tmp_path: Path) -> None:
+    states = [start(tmp_path) | {"number": number} for number in range(3)]
+    for number, it in enumerate(states):
+        it["field"] = it["field"] + number
+    found = holdfast.live.run_all(heat, states, steps=40, workers=2, protection="none")
+    for before, after in zip(states, found, strict=True):
+        assert after["number"] == before["number"]
+        assert np.array_equal(after["field"], uninterrupted(before, 40))
+
+
+def test_a_task_whose_worker_is_killed_at_once_begins_again(tmp_path: Path) -> None:
+    """While the first steps are measured there is no checkpoint, and no world yet."""
+    state = start(tmp_path)
+    with dask(tmp_path, 2) as scheduler:
+        killer = threading.Thread(target=kill_who_computes, args=(tmp_path / "who", 2))
+        killer.start()
+        found = holdfast.live.run(heat, state, steps=60, scheduler=scheduler, workers=2)
+        killer.join()
+    assert np.array_equal(found["field"], uninterrupted(state, 60))
+
+
+def test_an_error_of_the_function_ends_the_call_and_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="KeyError: 'field'"):
+        holdfast.live.run(heat, {"file": str(tmp_path / "who")}, steps=5, workers=1)
+
+
+def test_no_steps_need_no_cluster() -> None:
+    assert holdfast.live.run(heat, {"any": 1}, steps=0) == {"any": 1}
+
+
+@pytest.mark.parametrize(
+    ("asked", "period"), [("young", 200), ("daly", 199), (7, 7), (0.2, 1), (None, 200)]
+)
+def test_a_period_is_a_number_of_steps_or_a_formula(asked: Any, period: int) -> None:
+    """Young: sqrt(2 * 1000 s * 0.2 s) = 20 s, which are 200 steps of 0.1 s. Daly: 20 s times
+    1 + 0.01 / 3 + 0.0001 / 9, less 0.2 s: 19.867 s, 199 steps."""
+    from holdfast.live import _protection
+
+    table = {"kind": "images"} | ({} if asked is None else {"period": asked})
+    found = _protection(table, step=0.1, cost=0.2, mtbf=1000)
+    assert found == {"kind": "images", "period": period, "cost": 2.0}
+    with pytest.raises(InputError, match="steps, young or daly"):
+        _protection({"kind": "images", "period": "weekly"}, 0.1, 0.2, 1000)
