@@ -122,7 +122,7 @@ def totals(results: Results) -> list[Value]:
         return columns | {"ETR": run.at["days"] * 24 / columns["training, h"]}
 
     found = observed(results, row, {})
-    return [evolve(it, who=it.what, what="default run") for it in found]
+    return [evolve(it, who=it.what, what=it.who) for it in found]
 
 
 def times(results: Results) -> list[Value]:
