@@ -37,7 +37,8 @@ from actors.messages import (
 from actors.protection import Protection, Rules
 from actors.protection.plan import Plan, State, furthest
 from actors.repair_messages import RunOver
-from actors.run import HANG, IDLE, Run
+from actors.replicas import replicas
+from actors.run import IDLE, Run
 from actors.runtime import NOTHING, Actor, Phase, handles
 from actors.storage import BandwidthSet, StorageClient
 from actors.worker_messages import Needs
@@ -150,7 +151,7 @@ class JobOfCopies(Job):
     def begin_copy(self, message: StartCopy, cause: int) -> None:
         if self.state is WAITING:
             self.become(RUNNING)
-        speeds, addresses = message.speeds, message.addresses
+        job, speeds, addresses = self.described, message.speeds, message.addresses
         # Members that have speeds, messages or tasks are listed anyway.
         each = speeds or addresses or message.tasks
         held = members(message.numbers) if each else Members(message.numbers)
@@ -160,6 +161,9 @@ class JobOfCopies(Job):
             addresses=dict(zip(held, addresses, strict=True)) if addresses else None,
         )
         self.copies[copy.number] = copy
+        if job.replicas is not None:
+            copy.replicas = replicas(job.replicas, message.numbers)
+            copy.keepers = list(copy.replicas.groups)
         if message.standbys:
             ready = members(message.standbys)
             copy.standbys = dict(
@@ -168,7 +172,6 @@ class JobOfCopies(Job):
             if copy.addresses is not None:
                 more = zip(ready, message.standby_addresses, strict=True)
                 copy.addresses = {**copy.addresses, **dict(more)}
-        job = self.described
         startup = job.select + job.startup
         # While a run starts up nobody receives anything: its members drop what they had.
         for worker in held if self.former and not startup else ():
@@ -185,7 +188,7 @@ class JobOfCopies(Job):
         if not self.copies:
             return None
         now = self.now
-        runs = ((it, it.run) for it in self.copies.values() if not it.unheard)
+        runs = ((it, it.run) for it in self.copies.values() if not it.undetected)
         known = [copy for copy, run in runs if run is not None and not run.hung]
         known.sort(key=lambda copy: min(copy.members, default=-1))
         return furthest(copy.run.state(now) for copy in known if copy.run is not None)
@@ -252,7 +255,14 @@ class JobOfCopies(Job):
         """Let a run save or load at the bandwidth that the storage gives it."""
         copy = self.copies[message.copy]
         assert copy.run is not None and copy.run.client is not None
-        copy.run.client.share(copy.run, message.bandwidth, cause)
+        if message.group >= 0:
+            self.set_bandwidth_of_group(copy, message, cause)
+        else:
+            copy.run.client.share(copy.run, message.bandwidth, cause)
+
+    def set_bandwidth_of_group(self, copy: Copy[Run], message: BandwidthSet, cause: int) -> None:
+        """Let a group of members load at the bandwidth that the storage gives it."""
+        raise AssertionError(f"no group of {self.name} loads for itself")
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
         """Log what a run that starts means to this kind of job; return the number of the last
@@ -261,7 +271,7 @@ class JobOfCopies(Job):
 
     def _tell_clocks(self, run: Run, computes: bool) -> None:
         for clock in self.clocks:
-            changed = ComputingChanged(run.copy.number, run.copy.members, computes)
+            changed = ComputingChanged(run.copy.number, run.copy.working, computes)
             self.send(clock, changed, NOTHING)
 
     def _report_over(self, run: Run) -> None:
@@ -354,6 +364,6 @@ class JobOfCopies(Job):
             (worker, copy.name(worker))
             for copy, run in member_ready
             for worker in run.missing
-            if worker != HANG
+            if worker >= 0
         )
         return f"messages of {', '.join(it for _, it in lack)}" if lack else super().waits_for()

@@ -10,6 +10,7 @@ from attrs import define, field
 from actors.events import Outcome
 from actors.intervals import Intervals, Members, added, intervals_of, members, text, without
 from actors.messages import ReplaceMember, ResizeCopy
+from actors.replicas import Group, Replicas
 from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
@@ -47,7 +48,7 @@ class Copy(Generic[R]):
     addresses: Mapping[int, Actor] | None = None
     """Addresses of the members, where there is a master that they fetch from."""
     absent: set[int] = field(init=False, factory=set)
-    """Members that are not UP."""
+    """Members that are not UP, but for those of replicas that have dropped out."""
     run: R | None = field(init=False, default=None)
     """The run under way; None while members are only kept."""
     last: int = field(init=False, default=-1)
@@ -85,9 +86,35 @@ class Copy(Generic[R]):
     """The last checkpoint that is at the master too (rules.md, P9)."""
     fetches: bool = field(init=False, default=False)
     """Whether its next run begins from that checkpoint, which its members then fetch."""
+    replicas: Replicas | None = field(init=False, default=None)
+    """The groups of its members that hold the whole state each (rules.md, E1); None: no part of the
+    members does."""
+    keepers: list[Group] = field(init=False, factory=list)
+    """Replicas with which buddies keep the last checkpoint."""
+    given_up: float = field(init=False, default=0)
+    """Saved work that its run, which goes on, would lack if it were lost now."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)
+
+    @property
+    def working(self) -> Sequence[int]:
+        """Members that the run computes on: those of the replicas that are left."""
+        return self.members if self.replicas is None else self.replicas.members
+
+    @property
+    def undetected(self) -> bool:
+        """Whether its run waits until a fault of a member is detected."""
+        if self.replicas is None:
+            return bool(self.unheard)
+        return any(not self.replicas.of(worker).out for worker in self.unheard)
+
+    def depends_on(self, worker: int) -> bool:
+        """Return whether its run is concerned by what becomes of a worker that it holds: not where
+        it is a standby, or a member of a replica that has dropped out."""
+        if worker in self.standbys:
+            return False
+        return self.replicas is None or not self.replicas.of(worker).out
 
     def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
         """Take the message's members in place of the present ones, each with one unit of data;
@@ -123,6 +150,8 @@ class Copy(Generic[R]):
         self.down.discard(worker)
         if self.groups is not None:
             self.groups = [[other if n == worker else n for n in it] for it in self.groups]
+        if self.replicas is not None:
+            self.replicas.replace(worker, other)
         if worker in self.failed_members:
             self.failed_members.add(other)
         self.absent.discard(worker)
@@ -152,7 +181,11 @@ class Copy(Generic[R]):
 
     def speed(self) -> float:
         """Return the speed of the slowest member (R1)."""
-        return 1 if self.speeds is None else min(self.speeds.values())
+        if self.speeds is None:
+            return 1
+        if self.replicas is None:
+            return min(self.speeds.values())
+        return min(self.speeds[worker] for worker in self.working)
 
     def name(self, worker: int) -> str:
         """Return the name by which a report calls a member."""
@@ -162,26 +195,37 @@ class Copy(Generic[R]):
     def move(self, worker: int, state: WorkerState) -> None:
         """Note that a member has changed state."""
         (self.down.add if state is DOWN else self.down.discard)(worker)
+        absent, replicas = self.absent, self.replicas
+        if replicas is not None and (group := replicas.of(worker)).out:
+            absent = group.absent
         if state is UP:
-            self.absent.discard(worker)
+            absent.discard(worker)
             self.fallen.pop(worker, None)
         else:
-            self.absent.add(worker)
+            absent.add(worker)
 
     # --- messages to its members, where there is a master -----------------------------------
 
-    def stage_in(self, actor: Actor, needs: Needs, image: bool, cause: int) -> None:
-        """Have every member fetch what it lacks."""
+    def stage_in(
+        self,
+        actor: Actor,
+        needs: Needs,
+        image: bool,
+        cause: int,
+        group: Group | None = None,
+    ) -> None:
+        """Have every member fetch what it lacks, or every member of a group."""
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
-        for worker, units in zip(self.members, self.units, strict=True):
+        workers = self.members if group is None else group.members
+        for worker, units in zip(workers, self.units, strict=group is None):
             stage_in = StageIn(actor, number, run, needs, units, image)
             actor.send(addresses[worker], stage_in, cause)
 
     def send_images(self, actor: Actor, cause: int) -> None:
-        """Have every member send its image."""
+        """Have every member send its image, of all replicas that are left."""
         assert self.addresses is not None
-        for worker in self.members:
+        for worker in self.working:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:

@@ -15,6 +15,7 @@ from actors.events import (
     JobKilled,
     JobSubmitted,
     Outcome,
+    ReplicasDescribed,
     RunEnded,
     RunStarted,
     StandbysDescribed,
@@ -89,6 +90,12 @@ class Job(Actor):
             self.record(cause, StartupDescribed, self.name, described.startup, described.select)
         if described.standbys:
             self.record(cause, StandbysDescribed, self.name, described.standbys)
+        if (replicas := described.replicas) is not None:
+            counts, pauses = (
+                (replicas.count, replicas.least),
+                (replicas.regroup, replicas.rejoin),
+            )
+            self.record(cause, ReplicasDescribed, self.name, *counts, *pauses)
         self.record(
             cause,
             JobDescribed,

@@ -99,7 +99,7 @@ class MalleableJob(JobOfRuns):
         self._exchange(copy, message, cause)
         copy.cause = self.record(cause, MembersChanged, self.name, copy.last, copy.text)
         self.report_progress(copy, copy.cause)
-        self._resume_soon()
+        self.resume_soon()
 
     def _exchange(self, copy: Copy[Run], message: ResizeCopy, cause: int) -> None:
         stayed = copy.members

@@ -180,6 +180,10 @@ class Repairs(Actor):
     """Maps copies to the time for which their present runs had computed before."""
     _ran: list[tuple[Sequence[int], float]] = field(init=False, factory=list)
     """Members and computing times of the runs that are over and await blame."""
+    _blamed_now: set[int] = field(init=False, factory=set)
+    """Workers that this instant's faults are blamed on; replicas' runs end only after that."""
+    _blamed_at: float = field(init=False, default=-1)
+    """Time of those."""
     _striking: bool = field(init=False, default=False)
     _dealing: bool = field(init=False, default=False)
     _streams: dict[str, Generator] = field(init=False, factory=dict)
@@ -311,9 +315,12 @@ class Repairs(Actor):
         blamed = set[int]()
         for fault in sorted(known, key=lambda it: (it.law, it.unit.number)):
             blamed.update(self._blame(fault))
+        if self._blamed_at != self.now:
+            self._blamed_at, self._blamed_now = self.now, set()
+        self._blamed_now |= blamed
         ran, self._ran = self._ran, []
         for members, computed in ran:
-            self.records.ran(members, computed, blamed)
+            self.records.ran(members, computed, self._blamed_now)
         for number, stage in enumerate(self.stages):
             while stage.crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
@@ -398,7 +405,8 @@ class Repairs(Actor):
         self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []
-            self.records.ran(members, computed, ())
+            blamed = self._blamed_now if self._blamed_at == self.now else ()
+            self.records.ran(members, computed, blamed)
 
     # --- crews --------------------------------------------------------------------------------
 

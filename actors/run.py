@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from attrs import define, field
@@ -110,8 +110,9 @@ STEPS = {
     (True, Level.SECOND): STORE,
 }
 """Maps (whether the run has begun to compute, level of a checkpoint) to the step that takes it."""
-HANG = -1
-"""Stands among the members whose reports a run awaits once it hangs: no messages make it go on."""
+HANG, PAUSE = -1, -2
+"""Stand among the members whose reports a run awaits while it hangs or pauses: no messages make it
+go on."""
 IDLE = Progress(0)
 """The progress of a part that does not advance; it is never changed."""
 
@@ -168,6 +169,12 @@ class Run:
     """Members that have not reported: they lack a message, or have not sent theirs."""
     hung: bool = field(init=False, default=False)
     """Whether a member hangs: the run then advances no more (rules.md, F6)."""
+    hanging: int = field(init=False, default=-1)
+    """The member that hung last."""
+    hang_event: int = field(init=False, default=NOTHING)
+    """Number of the event with which it last began to hang."""
+    paused: bool = field(init=False, default=False)
+    """Whether it stands still while replicas drop out or rejoin (rules.md, E1)."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event with which it started."""
     due: float = field(init=False, default=math.inf)
@@ -208,6 +215,21 @@ class Run:
         parts."""
         return RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
 
+    @property
+    def whole(self) -> bool:
+        """Whether all members on which it computes are UP, and none hangs."""
+        return not (self.copy.absent or self.hung)
+
+    @property
+    def passes(self) -> bool:
+        """Whether its parts pass: it is whole, and does not pause."""
+        return not self.paused and self.whole
+
+    @property
+    def width(self) -> int:
+        """Number of members on which it computes."""
+        return len(self.copy.working)
+
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
         return self.part.added(self.base, self._reach, now) if self.stage is COMPUTES else self.base
@@ -247,11 +269,40 @@ class Run:
         self.missing.discard(worker)
         return cause if self.missing else self.react(READY, cause)
 
-    def hang(self, cause: int) -> int:
+    def hang(self, worker: int, cause: int) -> int:
         """Advance no more, because a member hangs; messages go on."""
-        self.hung = True
+        self.hung, self.hanging, self.hang_event = True, worker, cause
         self.missing.add(HANG)
         return self.review(cause)
+
+    def hold(self, cause: int) -> int:
+        """Stand still, whatever the present part is, until `go_on`."""
+        self.paused = True
+        self.missing.add(PAUSE)
+        return self.review(cause)
+
+    def forget(self, gone: Iterable[int]) -> None:
+        """Expect no messages of these members any more, which drop out (rules.md, E1)."""
+        self.missing.difference_update(gone)
+        if self.hung and self.hanging in gone:
+            self.hung = False
+            self.missing.discard(HANG)
+
+    def go_on(self, cause: int) -> int:
+        """Advance again after `hold`."""
+        self.paused = False
+        self.missing.discard(PAUSE)
+        cause = self.review(cause)
+        # Also what messages have ended meanwhile is complete only now.
+        if not self.missing and self._awaits_messages:
+            cause = self.react(READY, cause)
+        return cause
+
+    @property
+    def _awaits_messages(self) -> bool:
+        beside = self.saving.under_way
+        sends = beside is not None and beside.part is None
+        return sends or self.stage in BY_MESSAGES
 
     def pass_part(self, cause: int) -> int:
         """Go on, as the present part's time is over."""
@@ -277,6 +328,8 @@ class Run:
         if self._free_period:
             self._count_saves(cause)
         self.saving.drop(self)
+        if self.copy.replicas is not None:
+            self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
         self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
         self.part = IDLE
@@ -477,7 +530,9 @@ class Run:
 
     def send_images(self, cause: int) -> None:
         """Have all members send their images, and wait for their reports."""
-        self.missing = set(self.copy.members)
+        self.missing = set(self.copy.working)
+        if self.paused:
+            self.missing.add(PAUSE)
         self.copy.send_images(self.actor, cause)
 
     def _fall_due(self, cause: int) -> Answer:
@@ -534,7 +589,9 @@ class Run:
         """Go on at the rate that follows from the members' states and speeds: a change settles the
         account and moves the timer."""
         self.saving.members_changed(self, cause)
-        client = self.client
+        replicas, client = self.copy.replicas, self.client
+        if replicas is not None and replicas.pause is not None:
+            replicas.pause.pass_on(self.actor, self.whole, cause)
         if client is not None:
             cause = client.review(self, cause)
         if self.stage in BY_MESSAGES or (client is not None and client.part is self.part):
@@ -563,16 +620,20 @@ class Run:
             self.watched(self, computes)
 
     def _rate(self) -> float:
-        """Work advances at the slowest member's speed, all else at rate 1 (R1)."""
+        """Work advances at the slowest member's speed, and with the replicas that are left; all
+        else at rate 1 (R1, E1)."""
         copy = self.copy
-        if copy.absent or self.hung:
+        if copy.absent or self.hung or self.paused:  # not `passes`: a call for each part
             return 0
-        return copy.speed() * self.saving.pace if self.stage in AT_SPEED else 1
+        if self.stage not in AT_SPEED:
+            return 1
+        rate = copy.speed() * self.saving.pace
+        return rate if copy.replicas is None else rate * copy.replicas.share
 
     def _exposure(self, now: float) -> float:
         if self.stage is not COMPUTES or not self.part.rate:
             return self.exposed
-        return self.exposed + len(self.copy.members) * (now - self.part.since)
+        return self.exposed + len(self.copy.working) * (now - self.part.since)
 
     def _settle_exposure(self) -> None:
         self.exposed = self._exposure(self.actor.now)

@@ -69,8 +69,9 @@ class JobOfRuns(JobOfCopies):
     """A job that is notified of its members' changes and updates the progress of its runs."""
 
     _resuming: bool = field(init=False, default=False)
-    _notices: list[tuple[int, int]] = field(init=False, factory=list)
-    """Copy, and number of the event, of each notice that owners have given at this instant."""
+    _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
+    """Copy, worker, and number of the event, of each notice that owners have given at this
+    instant."""
 
     _hangs: list[tuple[MemberHung, int]] = field(init=False, factory=list)
     """Each hang of a member at this instant, and the number of its cause."""
@@ -94,12 +95,18 @@ class JobOfRuns(JobOfCopies):
         if message.state is DOWN:
             self._await_replacement(copy, message.worker, cause)
             cause = self._lose(copy, message.worker, cause, message.hidden)
-        elif copy.run is not None:
-            cause = copy.run.review(cause)
         else:
-            copy.cause = cause
-            self._resume_soon()
+            cause = self._member_changed(copy, message.worker, cause)
         self.report_progress(copy, cause)
+
+    def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
+        """Go on, or not, as a member is UP or RECLAIMED now; return the number of the last
+        event."""
+        if copy.run is not None:
+            return copy.run.review(cause)
+        copy.cause = cause
+        self.resume_soon()
+        return cause
 
     @handles(MemberFaultHeard, during=AT_WORK)
     def hear_of_fault(self, message: MemberFaultHeard, cause: int) -> None:
@@ -112,9 +119,9 @@ class JobOfRuns(JobOfCopies):
         self._report_struck(copy)
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
         if copy.run is not None:
-            cause = self._end_run(copy, LOST, cause)
+            cause = self.fail(copy, copy.run, worker, cause)
         elif self.described.standbys:
-            self._resume_soon()
+            self.resume_soon()
         self.report_progress(copy, cause)
 
     @handles(MemberHung, during=AT_WORK)
@@ -143,7 +150,7 @@ class JobOfRuns(JobOfCopies):
         for hung, cause in sorted(hangs, key=lambda it: (it[0].hang.law, it[0].worker)):
             copy = self.copies.get(hung.copy)
             run = copy.run if copy is not None else None
-            if copy is None or run is None or run.hung or hung.worker in copy.standbys:
+            if copy is None or run is None or run.hung or not copy.depends_on(hung.worker):
                 continue  # only members of a run under way hang
             self._hang(copy, run, hung, cause)
 
@@ -151,7 +158,7 @@ class JobOfRuns(JobOfCopies):
         detection, worker = message.hang.detection, message.worker
         due = HangDue(copy.number, run.number, worker)
         hung = self.record(cause, RunHung, self.name, run.number, worker, detection)
-        cause = run.hang(hung)
+        cause = run.hang(worker, hung)
         if detection:
             self.report_progress(copy, cause)
             self.at(self.now + detection, due, hung, Phase.STATES_CHANGE)
@@ -160,24 +167,25 @@ class JobOfRuns(JobOfCopies):
 
     def _lose_hung(self, due: HangDue, cause: int) -> None:
         copy = self.copies.get(due.copy)
-        if copy is not None and copy.run is not None and copy.run.number == due.run:
-            cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
-            self.report_progress(copy, self._end_run(copy, LOST, cause))
+        run = copy.run if copy is not None else None
+        if copy is None or run is None or not run.hung or run.hang_event != cause:
+            return  # what hung is over
+        cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
+        self.report_progress(copy, self.fail(copy, run, due.worker, cause))
 
     @handles(MemberHasNotice, during=AT_WORK)
     def hear_of_notice(self, message: MemberHasNotice, cause: int) -> None:
-        copy = self.copies.get(message.copy)
-        if copy is not None and message.worker in copy.standbys:
-            return  # its DOWN takes nothing from the run
         if not self._notices:
             self.later(HEAR_NOTICES, NOTHING, Phase.NOTICES)
-        self._notices.append((message.copy, cause))
+        self._notices.append((message.copy, message.worker, cause))
 
     @handles(HearNotices)
     def hear_notices(self, _: HearNotices, __: int) -> None:
         """Report all notices of this instant to the runs, by run number."""
         notices, self._notices = self._notices, []
-        found = ((self.copies[copy].run, cause) for copy, cause in notices if copy in self.copies)
+        known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
+        # That of a worker whose DOWN takes nothing from the run changes nothing.
+        found = ((it.run, cause) for it, worker, cause in known if it and it.depends_on(worker))
         heard = [(run, cause) for run, cause in found if run is not None]
         for run, cause in sorted(heard, key=lambda it: it[0].number):
             if not run.ended:
@@ -212,8 +220,8 @@ class JobOfRuns(JobOfCopies):
             copy.left.add(worker)
             cause = self.record(cause, StandbyLost, self.name, copy.last, worker)
             self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
-        elif copy.run is None:
-            self._resume_soon()
+        else:
+            self.resume_soon()
 
     @handles(StandbyJoins, during=AT_WORK)
     def standby_joins(self, message: StandbyJoins, cause: int) -> None:
@@ -234,10 +242,15 @@ class JobOfRuns(JobOfCopies):
             self._drop(copy, copy.outcome or LOST, fall, early=True)
             return
         for worker, other in zip(down, ready, strict=False):
-            _, fall = copy.fallen[worker]
-            copy.promote(worker, other)
-            copy.cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
-            self.send(self.scheduler, WorkerLeft(copy.number, worker), copy.cause)
+            copy.cause = self.promote(copy, worker, other)
+
+    def promote(self, copy: Copy[Run], worker: int, other: int) -> int:
+        """Replace a member that is DOWN by a standby; return the number of that event."""
+        _, fall = copy.fallen[worker]
+        copy.promote(worker, other)
+        cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
+        self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
+        return cause
 
     # --- members that are replaced ------------------------------------------------------------
 
@@ -307,20 +320,25 @@ class JobOfRuns(JobOfCopies):
         lost, end = self.protection.member_failed(copy, worker), cause
         if hidden:
             copy.unheard.setdefault(worker, self.now)
-            if copy.run is not None:
+            if copy.run is not None and copy.depends_on(worker):
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)
         elif copy.run is not None:
             self._report_struck(copy)
-            end = self._end_run(copy, LOST, cause)
+            end = self.fail(copy, copy.run, worker, cause)
         elif self.described.standbys:
-            self._resume_soon()
+            self.resume_soon()
         if lost is None:
             return end
         failed_members = tuple(sorted(copy.failed_members))
         cause = self.record(cause, CheckpointLost, self.name, copy.last, failed_members)
-        copy.cause = self._discard(copy, lost, cause)
+        copy.cause = self.discard(copy, lost, cause)
         return copy.cause
+
+    def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
+        """Act on a member's fault, or hang, which is known: the run is lost (R2). Return the number
+        of the last event."""
+        return self.end_run(copy, LOST, cause)
 
     def _report_struck(self, copy: Copy[Run]) -> None:
         """Tell the repairs, if there are any, which members the run that a fault ends has."""
@@ -328,12 +346,14 @@ class JobOfRuns(JobOfCopies):
             away = [n for n, (since, _) in copy.fallen.items() if since < self.now]
             self.send(self.repairs, RunStruck(copy.number, copy.members, away), NOTHING)
 
-    def _discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
+    def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
+        """Log that the saved work `lost` is given up, if any is; return the number of the last
+        event."""
         if not lost:
             return cause
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
-    def _end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
+    def end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
         """End a run that is lost or has failed; its copy waits for the next run, or is over. Return
         the number of that event."""
         if not self.protection.keeps and not self.described.standbys:
@@ -343,10 +363,11 @@ class JobOfRuns(JobOfCopies):
         copy.cause = end = copy.run.end(outcome, cause, kept=True)
         copy.run = None
         copy.leave(self, end, keep=True)
-        self._resume_soon()
+        self.resume_soon()
         return end
 
-    def _resume_soon(self) -> None:
+    def resume_soon(self) -> None:
+        """Start next runs once all of this instant's changes are known."""
         if not self._resuming:
             self._resuming = True
             self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
@@ -355,12 +376,16 @@ class JobOfRuns(JobOfCopies):
     def resume(self, _: Resume, __: int) -> None:
         self._resuming = False
         for copy in list(self.copies.values()):
-            if copy.run is None and self.described.standbys:
-                self._use_standbys(copy)
-            if copy.run is None and not copy.absent and copy.number in self.copies:
-                # On workers that were kept nobody has to choose any.
-                startup, plan = self.described.startup, self.resumed(copy)
-                self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
+            self.resume_copy(copy)
+
+    def resume_copy(self, copy: Copy[Run]) -> None:
+        """Start the next run of a copy whose members were kept, if all of them are UP."""
+        if copy.run is None and self.described.standbys:
+            self._use_standbys(copy)
+        if copy.run is None and not copy.absent and copy.number in self.copies:
+            # On workers that were kept nobody has to choose any.
+            startup, plan = self.described.startup, self.resumed(copy)
+            self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
 
     # --- parts and ends of runs ---------------------------------------------------------------
 
@@ -389,7 +414,7 @@ class JobOfRuns(JobOfCopies):
         if outcome is not FAILED:
             return self._complete_by(copy, cause)
         lost = self.protection.failed(copy)
-        cause = self._end_run(copy, FAILED, cause)
+        cause = self.end_run(copy, FAILED, cause)
         if lost:
-            copy.cause = cause = self._discard(copy, lost, cause)
+            copy.cause = cause = self.discard(copy, lost, cause)
         return cause

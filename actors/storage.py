@@ -23,8 +23,10 @@ class UseStorage:
     """Index of the job."""
     copy: int
     run: int
+    group: int
+    """Number of the group of the run's members that loads for itself; -1: the run does."""
     cap: float
-    """Largest bandwidth of the run's members together, bytes per time unit."""
+    """Largest bandwidth of the members together, bytes per time unit."""
 
 
 @message
@@ -33,6 +35,7 @@ class LeaveStorage:
 
     index: int
     run: int
+    group: int
 
 
 @message
@@ -46,6 +49,7 @@ class BandwidthSet:
 
     copy: int
     run: int
+    group: int
     bandwidth: float
     """Bytes per time unit."""
 
@@ -83,20 +87,20 @@ class Storage(Actor):
 
     bandwidth: float
     """Bytes per time unit, of all runs together."""
-    uses: dict[tuple[int, int], Use] = field(init=False, factory=dict)
-    """Maps a job's index and its run's number to the use of the storage."""
+    uses: dict[tuple[int, int, int], Use] = field(init=False, factory=dict)
+    """Maps a job's index, its run's number and the group's to the use of the storage."""
     _due: bool = field(init=False, default=False)
     _changed: int = field(init=False, default=NOTHING)
     """Number of the last event of this instant that changed who uses the storage."""
 
     @handles(UseStorage)
     def use(self, message: UseStorage, cause: int) -> None:
-        self.uses[message.index, message.run] = Use(message, cause)
+        self.uses[message.index, message.run, message.group] = Use(message, cause)
         self._share_soon(cause)
 
     @handles(LeaveStorage)
     def leave(self, message: LeaveStorage, cause: int) -> None:
-        del self.uses[message.index, message.run]
+        del self.uses[message.index, message.run, message.group]
         self._share_soon(cause)
 
     def _share_soon(self, cause: int) -> None:
@@ -107,7 +111,7 @@ class Storage(Actor):
 
     @handles(ShareBandwidth)
     def share(self, _: ShareBandwidth, __: int) -> None:
-        """Give each run its share, by cap, job and run."""
+        """Give each run its share, by cap, job, run and group."""
         self._due = False
         uses = [self.uses[key] for key in sorted(self.uses, key=self._order)]
         shares = max_min(self.bandwidth, [use.message.cap for use in uses])
@@ -117,20 +121,27 @@ class Storage(Actor):
             cause = self._changed if use.bandwidth else use.cause
             use.bandwidth = bandwidth
             to = use.message
-            self.send(to.job, BandwidthSet(to.copy, to.run, bandwidth), cause)
+            self.send(to.job, BandwidthSet(to.copy, to.run, to.group, bandwidth), cause)
 
-    def _order(self, key: tuple[int, int]) -> tuple[float, int, int]:
+    def _order(self, key: tuple[int, int, int]) -> tuple[float, int, int, int]:
         return self.uses[key].message.cap, *key
 
 
 class Sharer(Protocol):
-    """A run as its part of the storage's bandwidth knows it."""
+    """A run, or a group of its members, as its part of the storage's bandwidth knows it."""
 
     actor: Actor
     number: int
+    """Number of the run."""
     copy: Copy[Any]
-    hung: bool
-    """Whether a member hangs, so that the run does not advance."""
+
+    @property
+    def width(self) -> int:
+        """Number of members that save or load."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether what it saves or loads passes."""
 
     def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
         """Log an event of this run."""
@@ -147,6 +158,8 @@ class StorageClient:
     """Bytes of a state, of all members together."""
     each: float
     """Largest bandwidth of one member, bytes per time unit."""
+    group: int = -1
+    """Number of the group that loads for itself; -1: the run saves or loads."""
     part: Progress | None = field(init=False, default=None)
     """Progress of what is saved or loaded, in bytes; None: nothing is."""
     _aim: Callable[[int], None] = field(init=False)
@@ -161,7 +174,7 @@ class StorageClient:
     def review(self, run: Sharer, cause: int) -> int:
         """Hold a share while all members are UP, and none while one is not; return the number of
         the last event."""
-        passes = not (run.copy.absent or run.hung)
+        passes = run.passes
         if self.part is None or passes is self._uses:
             return cause
         if not passes:
@@ -169,8 +182,8 @@ class StorageClient:
             self._leave(run, cause)
             return cause
         self._uses = True
-        cap = self.each * len(run.copy.members)
-        use = UseStorage(run.actor, self.index, run.copy.number, run.number, cap)
+        cap, where = self.each * run.width, (run.copy.number, run.number, self.group)
+        use = UseStorage(run.actor, self.index, *where, cap)
         run.actor.send(self.storage, use, cause)
         return cause
 
@@ -189,7 +202,7 @@ class StorageClient:
 
     def _leave(self, run: Sharer, cause: int) -> None:
         self._uses = False
-        run.actor.send(self.storage, LeaveStorage(self.index, run.number), cause)
+        run.actor.send(self.storage, LeaveStorage(self.index, run.number, self.group), cause)
 
     def end(self, run: Sharer, cause: int) -> None:
         """Cease to save or load, as all has passed or the run has ended."""

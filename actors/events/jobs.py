@@ -10,6 +10,7 @@ from attrs import frozen
 
 from actors.events.quantities import (
     CopyCount,
+    GroupCount,
     IterationNumber,
     JobCount,
     JobName,
@@ -109,6 +110,22 @@ class StandbysDescribed(Event):
     job: JobName
     standbys: WorkerCount
     """Largest number of workers that a copy holds ready to replace its members."""
+
+
+@frozen
+class ReplicasDescribed(Event):
+    """Records the groups of a job's members that hold its whole state each, where there is more
+    than one."""
+
+    job: JobName
+    replicas: GroupCount
+    """Number of groups, by number of the members."""
+    least: GroupCount
+    """Number of groups that a run needs."""
+    regroup: Time
+    """Time for which a run pauses as groups drop out."""
+    rejoin: Time
+    """Time for which a run pauses as groups rejoin."""
 
 
 @frozen

@@ -34,6 +34,7 @@ WorkerSet = Annotated[
 """An interval set, such as `0-3 5`."""
 
 WorkerCount = Annotated[int, Quantity("workers", "Number of workers.")]
+GroupCount = Annotated[int, Quantity("groups", "Number of groups of members.")]
 JobCount = Annotated[int, Quantity("jobs", "Number of jobs.")]
 RunCount = Annotated[int, Quantity("runs", "Number of runs.")]
 CopyCount = Annotated[int, Quantity("copies", "Largest number of runs of the job at once.")]

@@ -16,6 +16,7 @@ from attrs import frozen
 from actors.events.quantities import (
     Bandwidth,
     Bytes,
+    GroupCount,
     IterationNumber,
     JobName,
     Quantity,
@@ -232,6 +233,67 @@ class MemberReplaced(Event):
     """Number of the worker that leaves."""
     replacement: WorkerNumber
     """Number of the worker that joins."""
+
+
+@frozen
+class ReplicasDropped(Event):
+    """Groups of members that hold the whole state each drop out of a run, as faults of some of them
+    are known."""
+
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
+    """Members of the groups that drop out, as an interval set."""
+    left: GroupCount
+    """Number of groups that are left."""
+
+
+@frozen
+class RunPaused(Event):
+    """A run pauses as groups drop out or rejoin. It stands still until `PauseEnded`; the time of a
+    pause passes while the members of the groups that are left are UP."""
+
+    job: JobName
+    run: RunNumber
+    length: Time
+    """Length of the pause."""
+    rejoining: WorkerSet | None = None
+    """Members of the groups that rejoin at its end, as an interval set; None: groups drop out."""
+
+
+@frozen
+class PauseEnded(Event):
+    """The pause of a run is over."""
+
+    job: JobName
+    run: RunNumber
+
+
+@frozen
+class ReplicasRejoined(Event):
+    """Groups of members count in their run again."""
+
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
+    """Members of the groups that rejoin, as an interval set."""
+    left: GroupCount
+    """Number of groups that count from now on."""
+
+
+@frozen
+class ReplicaLoads(Event):
+    """A group that has dropped out loads the present state from shared storage at this bandwidth
+    from now on; at 0 it waits."""
+
+    job: JobName
+    run: RunNumber
+    processors: WorkerSet
+    """Members of the group, as an interval set."""
+    bandwidth: Bandwidth
+    """The group's share of the storage's bandwidth."""
+    left: Bytes
+    """Bytes that the group has still to load."""
 
 
 @frozen

@@ -12,6 +12,7 @@ from actors.events import Stage
 from actors.protection.plan import Plan, State
 from actors.protection.protection import Protection
 from actors.protection.rules import on
+from actors.replicas import Group
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
@@ -65,28 +66,49 @@ class Buddies(Protection):
 
     def save(self, copy: Copy[Any], state: State) -> None:
         copy.saved, copy.holders = state, len(copy.members)
+        copy.fetches = False
+        if copy.replicas is not None:
+            copy.keepers, copy.given_up = copy.replicas.left(), 0
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
         """Discard the checkpoint if a buddy of this member has gone DOWN too. A second failure of
-        the same member is not fatal, unless it has no buddy (P2)."""
+        the same member is not fatal, unless it has no buddy (P2). Each replica that took the
+        checkpoint keeps a whole one, so that only the last of them to lose it matters (E1)."""
         copy.failed_members.add(worker)
         if not self.rules.fatal:
             return None
         others = buddies(self._groups(copy), worker)
         if others and copy.failed_members.isdisjoint(others):
             return None
+        if copy.replicas is not None:
+            group = copy.replicas.of(worker)
+            if group not in copy.keepers:
+                return None
+            copy.keepers.remove(group)
+            if copy.keepers:
+                return None
         return self._discard(copy)
 
     def _groups(self, copy: Copy[Any]) -> Sequence[Sequence[int]]:
         if copy.groups is None:
-            rules, members = self.rules, copy.members
-            spread = rules.node > 1 and rules.group == 2
-            copy.groups = across(members, rules.node) if spread else groups(members, rules.group)
+            replicas = copy.replicas
+            each = [copy.members] if replicas is None else [it.members for it in replicas.groups]
+            copy.groups = [ring for members in each for ring in self._rings(members)]
         return copy.groups
+
+    def _rings(self, members: Sequence[int]) -> Sequence[Sequence[int]]:
+        rules = self.rules
+        spread = rules.node > 1 and rules.group == 2
+        return across(members, rules.node) if spread else groups(members, rules.group)
 
     def recovered(self, copy: Copy[Any]) -> None:
         copy.failed_members.clear()
         copy.fetches = False
+        if copy.replicas is not None:
+            copy.keepers = list(copy.replicas.groups)
+
+    def rejoined(self, copy: Copy[Any], group: Group) -> None:
+        copy.failed_members.difference_update(group.members)
 
     def failed(self, copy: Copy[Any]) -> float | None:
         """Discard what this copy has saved, unless it was verified (P4)."""

@@ -14,6 +14,7 @@ from actors.events import ProtectionKind, Stage
 from actors.protection.plan import Plan, State
 from actors.protection.rules import Rules, on
 from actors.protection.saving import Saving, SavingBeside
+from actors.replicas import Group
 
 
 def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
@@ -91,6 +92,9 @@ class Protection:
 
     def recovered(self, copy: Copy[Any]) -> None:
         """Note that the recovery with which the copy's run began is over."""
+
+    def rejoined(self, copy: Copy[Any], group: Group) -> None:
+        """Note that a replica whose members had gone DOWN counts again (E1)."""
 
     @abstractmethod
     def failed(self, copy: Copy[Any]) -> float | None:

@@ -12,9 +12,9 @@ from attrs import define, field
 
 from actors.copy import Copy
 from actors.events import CheckpointStarted, CheckpointStored, CheckpointTaken, ProtectionKind
-from actors.progress import Progress
+from actors.progress import PartBeside, Progress
 from actors.protection.plan import Plan, State
-from actors.runtime import Actor, Event, Phase, Timer, message
+from actors.runtime import Actor, Event, message
 from actors.storage import StorageClient
 
 Answer = tuple[bool, int]
@@ -43,6 +43,14 @@ class Saver(Protocol):
     base: float
     client: StorageClient | None
     hung: bool
+
+    @property
+    def width(self) -> int:
+        """Number of members on which it computes."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether its parts pass."""
 
     @property
     def saved(self) -> Callable[[Any, State, int], None]:
@@ -88,7 +96,7 @@ class Saving:
     def heeds_notice(self, run: Saver) -> bool:
         """Whether a notice makes a checkpoint due: the run has computed since the last one, and
         does not wait for a fault or a hang to be detected (F1, F6)."""
-        if not self.plan.rules.on_notice or run.copy.unheard or run.hung:
+        if not self.plan.rules.on_notice or run.copy.undetected or run.hung:
             return False
         return run.part.at(run.actor.now) > 0
 
@@ -155,7 +163,7 @@ class SavingBeside(Saving):
 
     def _start(self, run: Saver, state: State, level: Level, cost: float | None, cause: int) -> int:
         due = CheckpointDue(run.copy.number, run.number)
-        self.under_way = beside = Beside(state, level, due)
+        self.under_way = beside = Beside(due, state, level)
         self.pace = 1 - self.plan.rules.slowdown
         if self._shares(level):
             size = self.plan.rules.bytes
@@ -167,7 +175,7 @@ class SavingBeside(Saving):
         elif cost is None:
             run.send_images(cause)
         elif cost:
-            beside.begin(run.actor, cost, not run.copy.absent, cause)
+            beside.begin(run.actor, cost, run.passes, cause)
         else:
             return self.complete_beside(run, cause)
         return cause
@@ -187,7 +195,7 @@ class SavingBeside(Saving):
 
     def members_changed(self, run: Saver, cause: int) -> None:
         if self.under_way is not None and not self._shares(self.under_way.level):
-            self.under_way.pass_on(run.actor, not (run.copy.absent or run.hung), cause)
+            self.under_way.pass_on(run.actor, run.passes, cause)
 
     def drop(self, run: Saver) -> None:
         if self.under_way is not None:
@@ -196,45 +204,10 @@ class SavingBeside(Saving):
 
 
 @define(eq=False)
-class Beside:
+class Beside(PartBeside):
     """A checkpoint beside a run's work: it is complete when all members have sent their images, or
     after a time that passes only while all of them are UP (P8)."""
 
     state: State
     """The state that it saves."""
     level: Level
-    due: CheckpointDue
-    """The message that announces its completion."""
-    part: Progress | None = field(init=False, default=None)
-    """Progress of the time that it takes; None: it is complete with the last image."""
-    cause: int = field(init=False, default=-1)
-    """Number of the event since which its timer is set."""
-    end: float | None = field(init=False, default=None)
-    """When it will be complete, where that is known."""
-    _timer: Timer | None = field(init=False, default=None)
-
-    def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:
-        """Begin to spend the time `cost`; `passes`: whether all members are UP."""
-        self.part = Progress(cost, 0, 0, actor.now)
-        self.pass_on(actor, passes, cause)
-
-    def pass_on(self, actor: Actor, passes: bool, cause: int) -> None:
-        """Let its time pass from now on, or stand still."""
-        if self.part is None or passes == bool(self.part.rate):
-            return
-        self.part.change(actor.now, int(passes))
-        self.aim(actor, cause)
-
-    def aim(self, actor: Actor, cause: int) -> None:
-        """Move its timer to the time at which its part ends at the present rate."""
-        assert self.part is not None
-        self.stop(actor)
-        self.end, self.cause = self.part.end(), cause
-        if self.end is not None:
-            self._timer = actor.at(self.end, self.due, cause, Phase.PARTS_END)
-
-    def stop(self, actor: Actor) -> None:
-        """Cancel its timer."""
-        if self._timer is not None:
-            actor.cancel(self._timer)
-            self._timer = self.end = None

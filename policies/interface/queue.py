@@ -17,6 +17,21 @@ from policies.interface.maintenance import Maintenance
 from policies.maths.speedup import Profile
 
 
+@frozen
+class Replication:
+    """How many groups of a job's processors hold its whole state each, and what it takes a run to
+    go on with fewer of them, or more."""
+
+    count: int
+    """Number of groups, g."""
+    least: int = 1
+    """Number of groups that a run needs: with fewer left it is lost."""
+    regroup: float = 0.0
+    """Time for which a run pauses as groups drop out."""
+    rejoin: float = 0.0
+    """Time for which a run pauses as groups rejoin."""
+
+
 @frozen(eq=False)
 class BatchJob:
     """Describes what a scheduler knows about a job. It is constant; failures become known only as
@@ -56,6 +71,9 @@ class BatchJob:
     standbys: int = 0
     """Largest number of workers that each copy holds ready to replace members, besides those that
     it computes on."""
+    replicas: Replication | None = None
+    """The groups of its processors that hold its whole state each; None: it is lost with any
+    processor."""
 
     @property
     def overhead(self) -> float:

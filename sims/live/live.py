@@ -108,6 +108,7 @@ def playable(scenario: Scenario) -> Scenario:
         "repair": scenario.repair is not None,
         "platform.reserve": bool(scenario.full_platform.reserve),
         "job.jobs.standbys": any(getattr(it, "standbys", 0) for it in scenario.job.jobs),
+        "job.jobs.replicas": any(getattr(it, "replicas", 1) > 1 for it in scenario.job.jobs),
         "faults.effect": any(law.hangs for law in scenario.faults.laws),
         "errors": scenario.errors != type(scenario.errors)(),
         "master.order": scenario.master is not None
@@ -117,7 +118,7 @@ def playable(scenario: Scenario) -> Scenario:
         if wrong:
             problem = "live processes do not carry that out"
             accepted = "queues and enrolment, blocking checkpoints of one level, no start-up, "
-            accepted += "no storage, no standbys, no hangs, "
+            accepted += "no storage, no standbys, no replicas, no hangs, "
             accepted += "no silent errors, a master that is started-first"
             raise InputError("scenario", key, problem, accepted)
     if isinstance(scenario.faults, NoFaults):

@@ -27,6 +27,7 @@ from sims.scenario.jobs import (
     RESERVED,
     AnyJob,
     IterativeEntry,
+    RigidJob,
     RigidSection,
 )
 from sims.scenario.jobs.logs import Replay, Rule, Selection
@@ -212,6 +213,7 @@ def _described(scenario: Scenario, system: System) -> Iterator[Described]:
             startup=startup if own.startup is None else own.startup,
             select=select if own.select is None else own.select,
             standbys=getattr(own, "standbys", 0),
+            replicas=own.replication if isinstance(own, RigidJob) else None,
         )
         yield job, own
 

@@ -118,7 +118,7 @@ class PreemptibleJob(JobOfRuns):
         cause = super().over(run, outcome, cause)
         if outcome is FAILED and self.kept:
             # Kept states may be as corrupt as the run in which the error was found (P4).
-            cause = self._discard(run.copy, self.kept[0].done, cause)
+            cause = self.discard(run.copy, self.kept[0].done, cause)
             self.kept.clear()
         self._report_state(cause)
         return cause

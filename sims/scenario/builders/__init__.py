@@ -130,14 +130,18 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
 
 
 def _refuse_standbys(scenario: Scenario) -> None:
+    refused = {
+        "standbys": (0, "no job keeps any between two runs", "no standbys"),
+        "replicas": (1, "a run ends with any of them", "replicas = 1"),
+    }
     for index, job in enumerate(scenario.job.jobs):
-        if getattr(job, "standbys", 0):
-            raise unfit(
-                f"job.jobs.{index}.standbys",
-                f"{scenario.policy_name} chooses the workers of each run itself, and no job keeps "
-                "any between two runs",
-                "a queue's policy, such as FCFS or EASY, or no standbys",
-            )
+        for key, (off, why, otherwise) in refused.items():
+            if getattr(job, key, off) != off:
+                raise unfit(
+                    f"job.jobs.{index}.{key}",
+                    f"{scenario.policy_name} chooses the workers of each run itself, and {why}",
+                    f"a queue's policy, such as FCFS or EASY, or {otherwise}",
+                )
 
 
 def _refuse_maintenance(scenario: Scenario) -> None:

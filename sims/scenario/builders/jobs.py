@@ -116,6 +116,10 @@ class JobMaker:
         rules = submission.rules(scenario)
         if scenario.decider is DeciderKind.DEADLINE:
             rules = evolve(rules, changeover=scenario.policy.changeover)
+        if job.replicas is not None:
+            from actors.replicated_job import JobOfReplicas
+
+            return JobOfReplicas, rules
         if job.kind is not JobKind.ITERATIVE:
             return JobOfRuns, rules
         from actors.iterative_job import IterativeJob
@@ -174,10 +178,11 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     The answer is computed once for each kind of job and table of protection, because a log may have
     a million jobs under one.
     """
-    known = dict[tuple[str, int, int], bool]()
+    known = dict[tuple[str, int, int, bool], bool]()
 
     def is_plain(submission: Submission) -> bool:
-        key = submission.job.kind, id(submission.protection), submission.job.standbys
+        job = submission.job
+        key = job.kind, id(submission.protection), job.standbys, job.replicas is None
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, submission)
@@ -197,7 +202,7 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
         return False
     if submission.job.startup or submission.job.select:
         return False  # a job of attempts has no stages
-    if submission.job.standbys:
+    if submission.job.standbys or submission.job.replicas:
         return False  # nor does it keep members
     if any(law.by_computing for law in scenario.faults.laws):
         return False  # nor does it say when it computes

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from policies.interface.queue import Replication
 from policies.maths.speedup import Fixed, Lockstep, Profile, Rigid, usable
 from sims.errors import unfit
 from sims.scenario.faults import Failures
@@ -114,6 +115,32 @@ class RigidJob(ListedJob):
     standbys: Natural = 0
     """k: largest number of workers that each copy of the job holds besides its own, ready to take
     the places of members that go DOWN."""
+    replicas: Count = 1
+    """g: number of groups of the job's processors that hold its whole state each. With more than
+    one a run goes on with the groups that are left when members fail, and slower accordingly."""
+    least: Count = 1
+    """Number of groups that a run needs; with fewer left it is lost."""
+    regroup: Time = 0
+    """Time for which a run pauses as groups drop out, time units."""
+    rejoin: Time = 0
+    """Time for which a run pauses as groups rejoin, time units."""
+
+    def check(self) -> None:
+        if self.processors % self.replicas:
+            parts = "a number that divides processors"
+            raise Unacceptable("replicas", self.replicas, f"{parts} ({self.processors})")
+        if self.least > self.replicas:
+            raise Unacceptable("least", self.least, f"1 to replicas ({self.replicas})")
+        for key in ("regroup", "rejoin"):
+            if getattr(self, key) and self.replicas == 1:
+                raise Unacceptable(key, getattr(self, key), "0, as the job has no replicas")
+
+    @property
+    def replication(self) -> Replication | None:
+        """The groups of its processors that hold its whole state each; None: there is but one."""
+        if self.replicas == 1:
+            return None
+        return Replication(self.replicas, self.least, self.regroup, self.rejoin)
 
     def profile(self, index: int, platform: Platform) -> Profile:
         """Return t(p), the job's execution time on p processors; `index` counts jobs from 0."""

@@ -1,0 +1,198 @@
+"""Replicas: groups of a copy's members each of which holds the whole state, so that a run goes on
+with those that are left (rules.md, E1)."""
+
+from __future__ import annotations
+
+import enum
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from attrs import define, field
+
+from actors.intervals import Intervals, Members, added, intervals_of, merged, text, without
+from actors.progress import PartBeside
+from actors.runtime import NOTHING, Actor, message
+from policies.interface.queue import Replication
+
+
+@message
+class PauseDue:
+    """A job tells itself that the pause of this copy's run is over."""
+
+    copy: int
+    run: int
+
+
+@message
+class GroupLoaded:
+    """A job tells itself that a dropped group has loaded the state from shared storage."""
+
+    copy: int
+    run: int
+    group: int
+
+
+class Standing(enum.Enum):
+    """The place of a group between dropping out of its run and rejoining it."""
+
+    IN = enum.auto()
+    """It counts: it computes, and takes checkpoints."""
+    OUT = enum.auto()
+    """It has dropped out, and waits until all of its members are UP."""
+    LOADING = enum.auto()
+    """Its members fetch what they lack, and the present state."""
+    LOADED = enum.auto()
+    """It waits until it can rejoin."""
+    REJOINING = enum.auto()
+    """The run pauses so that it can rejoin."""
+
+
+class Load(Protocol):
+    """What a group loads from shared storage."""
+
+    def cease(self, cause: int) -> None:
+        """Load no more."""
+
+
+@define(eq=False)
+class Group:
+    """One replica of a run's state."""
+
+    number: int
+    members: Members
+    standing: Standing = field(init=False, default=Standing.IN)
+    absent: set[int] = field(init=False, factory=set)
+    """Members that are not UP, while the group is not IN: the run does not wait for them."""
+    lacking: set[int] = field(init=False, factory=set)
+    """Members that have not reported that they hold what they need, while it is LOADING."""
+    load: Load | None = field(init=False, default=None)
+    """What it loads from shared storage, while it does."""
+    cause: int = field(init=False, default=NOTHING)
+    """Number of the last event that it has waited for, while it is not IN."""
+
+    @property
+    def out(self) -> bool:
+        """Whether it does not count."""
+        return self.standing is not Standing.IN
+
+    def unload(self, cause: int) -> None:
+        """Give up what it has fetched, as not all of its members are whole any more."""
+        self.standing = Standing.OUT
+        self.lacking.clear()
+        if self.load is not None:
+            self.load.cease(cause)
+            self.load = None
+
+    def replace(self, worker: int, other: int) -> None:
+        """Give a member's place to another worker."""
+        self.members = Members(added(without(self.members.intervals, (worker,)), other))
+        self.absent.discard(worker)
+
+
+@define(eq=False)
+class Replicas:
+    """The groups of one copy's members, of equal size, by number."""
+
+    rules: Replication
+    groups: Sequence[Group]
+    pause: PartBeside | None = field(init=False, default=None)
+    """The pause of the run that is under way."""
+    _first: list[int] = field(init=False)
+    """Lowest worker that each group had at its start."""
+    _came: dict[int, Group] = field(init=False, factory=dict)
+    """Maps workers that have replaced others to their groups."""
+    _in: Members | None = field(init=False, default=None)
+    """Members of the groups that count, once they were asked for."""
+
+    def __attrs_post_init__(self) -> None:
+        self._first = [group.members.intervals[0][0] for group in self.groups]
+
+    def of(self, worker: int) -> Group:
+        """Return the group that a member is in."""
+        came = self._came.get(worker)
+        return came if came is not None else self.groups[bisect_right(self._first, worker) - 1]
+
+    def replace(self, worker: int, other: int) -> None:
+        """Give a member's place to another worker."""
+        group = self._came[other] = self.of(worker)
+        self._came.pop(worker, None)
+        group.replace(worker, other)
+        self._in = None
+
+    def left(self) -> list[Group]:
+        """Return the groups that count."""
+        return [group for group in self.groups if not group.out]
+
+    def out(self) -> list[Group]:
+        """Return the groups that do not count."""
+        return [group for group in self.groups if group.out]
+
+    @property
+    def members(self) -> Members:
+        """Members of the groups that count, ascending."""
+        if self._in is None:
+            self._in = members_of(self.left())
+        return self._in
+
+    @property
+    def share(self) -> float:
+        """The share of its full rate at which the run works."""
+        return len(self.left()) / len(self.groups)
+
+    def drop(self, dropped: Iterable[Group], absent: set[int]) -> None:
+        """Let groups count no more: of the members that the run waits for, `absent`, take theirs
+        away."""
+        for group in dropped:
+            if not group.out:
+                group.absent = {worker for worker in absent if self.of(worker) is group}
+                absent -= group.absent
+            group.standing = Standing.OUT
+        self._in = None
+
+    def end_pause(self, actor: Actor) -> None:
+        """Pause no more."""
+        if self.pause is not None:
+            self.pause.stop(actor)
+            self.pause = None
+
+    def end_run(self, actor: Actor, absent: set[int], cause: int) -> None:
+        """Let all groups count, as the run has ended and the next one needs them all."""
+        self.end_pause(actor)
+        out = self.out()
+        for group in out:
+            group.unload(cause)
+        if out:
+            self.rejoin(out, absent)
+
+    def rejoin(self, rejoining: Iterable[Group], absent: set[int]) -> None:
+        """Let groups count again, and the run wait for those of their members that are not UP."""
+        for group in rejoining:
+            group.standing = Standing.IN
+            absent |= group.absent
+            group.absent = set()
+        self._in = None
+
+
+def replicas(rules: Replication, held: Intervals) -> Replicas:
+    """Return the groups of these workers, the first ones being the first group."""
+    numbers = Members(held)
+    each = len(numbers) // rules.count
+    starts = range(0, len(numbers), each)
+    pieces = (numbers[start : start + each] for start in starts)
+    return Replicas(
+        rules, [Group(k, Members(intervals_of(piece))) for k, piece in enumerate(pieces)]
+    )
+
+
+def members_of(groups: Iterable[Group]) -> Members:
+    """Return the members of several groups, ascending."""
+    spans: Intervals = ()
+    for group in groups:
+        spans = merged(spans, group.members.intervals)
+    return Members(spans)
+
+
+def named(groups: Iterable[Group]) -> str:
+    """Return the members of groups, as logs name them."""
+    return text(members_of(groups).intervals)

@@ -1,0 +1,318 @@
+"""Jobs whose members are replicas of the whole state: a run goes on with fewer of them (rules.md,
+E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from attrs import define, field
+
+from actors.copies import AT_WORK
+from actors.copy import Copy
+from actors.events import (
+    BandwidthShared,
+    Outcome,
+    PauseEnded,
+    ReplicaLoads,
+    ReplicasDropped,
+    ReplicasRejoined,
+    RunPaused,
+)
+from actors.messages import MemberReady
+from actors.progress import PartBeside, Progress
+from actors.repair_messages import MemberRetired
+from actors.replicas import Group, GroupLoaded, PauseDue, Replicas, Standing, named
+from actors.run import Run
+from actors.runs import LOST, JobOfRuns
+from actors.runtime import NOTHING, Actor, Phase, handles, message
+from actors.storage import BandwidthSet, StorageClient
+
+
+@message
+class JudgeFaults:
+    """A job tells itself to drop the replicas whose faults this instant has made known, or to lose
+    the run."""
+
+
+JUDGE = JudgeFaults()
+OUT, LOADING, LOADED = Standing.OUT, Standing.LOADING, Standing.LOADED
+REJOINING = Standing.REJOINING
+
+
+@define(eq=False)
+class JobOfReplicas(JobOfRuns):
+    """A job whose runs drop replicas as their members fail, and take them up again."""
+
+    _faults: dict[int, list[tuple[int, int]]] = field(init=False, factory=dict)
+    """Maps copies to the members whose faults this instant has made known, and the numbers of those
+    events."""
+    _retired: set[int] = field(init=False, factory=set)
+    """Members that will never be UP again."""
+
+    # --- replicas that drop out ---------------------------------------------------------------
+
+    def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
+        """Note a fault of a member's replica; before the run computes it is lost."""
+        if not run.computes:
+            return super().fail(copy, run, worker, cause)
+        group = _replicas(copy).of(worker)
+        if group.out and group.standing is not REJOINING:
+            self._unload(copy, group, cause)
+            self.resume_soon()
+            return cause
+        if not self._faults:
+            # Whoever is blamed in place of this member goes DOWN at this instant too; notices come
+            # after all losses.
+            self.later(JUDGE, NOTHING, Phase.NOTICES)
+        self._faults.setdefault(copy.number, []).append((worker, cause))
+        return cause
+
+    @handles(JudgeFaults)
+    def judge_faults(self, _: JudgeFaults, __: int) -> None:
+        """Drop the replicas with this instant's faults, all together; lose the run if too few are
+        left."""
+        faults, self._faults = self._faults, {}
+        for number, known in sorted(faults.items()):
+            copy = self.copies.get(number)
+            if copy is None or copy.run is None:
+                continue
+            replicas, cause = _replicas(copy), known[0][1]
+            struck = {replicas.of(worker).number for worker, _ in known}
+            groups = [replicas.groups[number] for number in sorted(struck)]
+            left = sum(not it.out for it in replicas.groups if it not in groups)
+            if left < replicas.rules.least:
+                cause = self.end_run(copy, LOST, cause)
+            else:
+                cause = self._drop_out(copy, copy.run, groups, left, cause)
+            self.report_progress(copy, cause)
+
+    def _drop_out(
+        self, copy: Copy[Run], run: Run, groups: Sequence[Group], left: int, cause: int
+    ) -> int:
+        replicas = _replicas(copy)
+        cause = self.record(cause, ReplicasDropped, self.name, run.number, named(groups), left)
+        end = run.hold(cause)
+        for group in replicas.groups:
+            if group.standing is REJOINING:
+                group.standing = LOADED  # the pause in which it would rejoin is over
+        replicas.drop(groups, copy.absent)
+        for group in groups:
+            group.cause = cause
+            self._unload(copy, group, cause)
+        run.forget([worker for group in groups for worker in group.members])
+        replicas.end_pause(self)
+        self.resume_soon()
+        if replicas.rules.regroup:
+            return self._pause(copy, run, replicas.rules.regroup, None, end)
+        return run.go_on(end)
+
+    def _unload(self, copy: Copy[Run], group: Group, cause: int) -> None:
+        """Have a replica's members fetch and send no more; it waits until all of them are UP."""
+        group.unload(cause)
+        copy.dismiss(self, group.members, cause, keep=True)
+
+    def _pause(
+        self, copy: Copy[Run], run: Run, length: float, rejoining: str | None, cause: int
+    ) -> int:
+        cause = self.record(cause, RunPaused, self.name, run.number, length, rejoining)
+        pause = PartBeside(PauseDue(copy.number, run.number))
+        _replicas(copy).pause = pause
+        pause.begin(self, length, run.whole, cause)
+        return cause
+
+    @handles(PauseDue, during=AT_WORK)
+    def end_pause(self, message: PauseDue, cause: int) -> None:
+        """Go on with the replicas that are left, and those that rejoin now."""
+        copy = self.copies[message.copy]
+        run, replicas = copy.run, _replicas(copy)
+        assert run is not None and replicas.pause is not None
+        cause = self.record(replicas.pause.cause, PauseEnded, self.name, run.number)
+        replicas.end_pause(self)
+        self.report_progress(copy, self._go_on(copy, run, cause))
+
+    def _go_on(self, copy: Copy[Run], run: Run, cause: int) -> int:
+        replicas = _replicas(copy)
+        rejoining = [it for it in replicas.groups if it.standing is REJOINING]
+        if rejoining:
+            replicas.rejoin(rejoining, copy.absent)
+            left = len(replicas.left())
+            about = self.name, run.number, named(rejoining), left
+            cause = self.record(cause, ReplicasRejoined, *about)
+            for group in rejoining:
+                self.protection.rejoined(copy, group)
+            # A fault in them of which nobody has heard lets the run wait from now on.
+            run.missing.update(it for it in copy.unheard if replicas.of(it) in rejoining)
+        self.resume_soon()
+        return run.go_on(cause)
+
+    def end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
+        end = super().end_run(copy, outcome, cause)
+        given_up, copy.given_up = copy.given_up, 0
+        if copy.number not in self.copies:
+            return end
+        if given_up:
+            copy.cause = end = self.discard(copy, given_up, end)
+        for worker in self._retired.intersection(copy.members):
+            super().replace_retired(MemberRetired(copy.number, worker), end)
+        return end
+
+    def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
+        """Log that saved work is given up; while the run goes on it lacks nothing."""
+        if copy.run is None or not copy.run.computes:
+            return super().discard(copy, lost, cause)
+        copy.given_up = lost or 0
+        return cause
+
+    @handles(MemberRetired, during=AT_WORK)
+    def replace_retired(self, message: MemberRetired, cause: int) -> None:
+        """Have a member that never comes back replaced at once, if that is asked for; while the run
+        goes on without it that is not needed."""
+        copy = self.copies.get(message.copy)
+        if copy is None or copy.run is None or self.protection.rules.replace_after is not None:
+            super().replace_retired(message, cause)
+        elif message.worker not in copy.standbys:
+            self._retired.add(message.worker)
+
+    # --- replicas that rejoin -----------------------------------------------------------------
+
+    def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
+        group = _replicas(copy).of(worker)
+        if copy.run is None or not group.out:
+            return super()._member_changed(copy, worker, cause)
+        group.cause = cause
+        if isinstance(group.load, GroupLoad):
+            group.load.review(cause)
+        self.resume_soon()
+        return cause
+
+    def resume_copy(self, copy: Copy[Run]) -> None:
+        run, replicas = copy.run, _replicas(copy)
+        if run is None:
+            super().resume_copy(copy)
+            return
+        out = replicas.out()
+        if not out:
+            return
+        if self.described.standbys:
+            self._refill(copy, replicas)
+        for group in out:
+            if group.standing is OUT and not group.absent:
+                self._load(copy, run, group)
+        loaded = [it for it in out if it.standing is LOADED and not it.absent]
+        if loaded and replicas.pause is None:
+            self._rejoin(copy, run, loaded)
+
+    def _refill(self, copy: Copy[Run], replicas: Replicas) -> None:
+        """Replace members of dropped replicas that are DOWN by standbys, the lowest first (P12)."""
+        down = sorted(copy.down.difference(copy.unheard))
+        waiting = [worker for worker in down if replicas.of(worker).out]
+        for worker, other in zip(waiting, copy.ready(), strict=False):
+            group = replicas.of(worker)
+            group.cause = self.promote(copy, worker, other)
+
+    def _load(self, copy: Copy[Run], run: Run, group: Group) -> None:
+        """Let a replica whose members are all UP fetch what it lacks, and the present state."""
+        if self.needs is not None:
+            group.standing, group.lacking = LOADING, set(group.members)
+            copy.stage_in(self, self.needs, True, group.cause, group)
+            return
+        group.standing, client = LOADED, self._storage_client()
+        if client is None or not client.size:
+            return
+        client.size /= len(_replicas(copy).groups)
+        client.group = group.number
+        group.standing = LOADING
+        group.load = GroupLoad(
+            GroupLoaded(copy.number, run.number, group.number),
+            *(self, copy, run.number, group, client),
+        )
+        group.load.start(group.cause)
+
+    @handles(MemberReady, during=AT_WORK)
+    def member_ready(self, message: MemberReady, cause: int) -> None:
+        copy = self.copies.get(message.copy)
+        group = _replicas(copy).of(message.worker) if copy is not None else None
+        if copy is None or copy.run is None or group is None or group.standing is not LOADING:
+            super().member_ready(message, cause)
+        elif copy.run.number == message.run:
+            group.lacking.discard(message.worker)
+            if not group.lacking:
+                self._loaded(group, cause)
+
+    def set_bandwidth_of_group(self, copy: Copy[Run], message: BandwidthSet, cause: int) -> None:
+        load = _replicas(copy).groups[message.group].load
+        if isinstance(load, GroupLoad):
+            load.client.share(load, message.bandwidth, cause)
+
+    @handles(GroupLoaded, during=AT_WORK)
+    def end_load(self, message: GroupLoaded, cause: int) -> None:
+        """Note that a replica has loaded the present state from shared storage."""
+        group = _replicas(self.copies[message.copy]).groups[message.group]
+        assert group.load is not None
+        group.load.cease(cause)
+        group.load = None
+        self._loaded(group, cause)
+
+    def _loaded(self, group: Group, cause: int) -> None:
+        group.standing, group.cause = LOADED, cause
+        self.resume_soon()
+
+    def _rejoin(self, copy: Copy[Run], run: Run, groups: Sequence[Group]) -> None:
+        """Let all replicas that are whole rejoin after one pause."""
+        rules, cause = _replicas(copy).rules, max(group.cause for group in groups)
+        for group in groups:
+            group.standing = REJOINING
+        cause = run.hold(cause)
+        if rules.rejoin:
+            cause = self._pause(copy, run, rules.rejoin, named(groups), cause)
+        else:
+            cause = self._go_on(copy, run, cause)
+        self.report_progress(copy, cause)
+
+
+@define(eq=False)
+class GroupLoad(PartBeside):
+    """Loads the present state into a replica from shared storage (S1), while all of its members are
+    UP."""
+
+    actor: Actor
+    copy: Copy[Run]
+    number: int
+    """Number of the run."""
+    group: Group
+    client: StorageClient
+
+    @property
+    def passes(self) -> bool:
+        """Whether it loads: all of its members are UP."""
+        return not self.group.absent
+
+    @property
+    def width(self) -> int:
+        """Number of members that load."""
+        return len(self.group.members)
+
+    def start(self, cause: int) -> None:
+        """Begin to load."""
+        self.part = Progress(self.client.size, 0, 0, self.actor.now)
+        self.client.begin(self, self.part, lambda cause: self.aim(self.actor, cause), cause)
+
+    def review(self, cause: int) -> None:
+        """Load on, or wait, as a member has changed state."""
+        self.client.review(self, cause)
+
+    def record(self, cause: int, _: Callable[..., BandwidthShared], *values: Any) -> int:
+        """Log the bandwidth at which it loads."""
+        about = self.actor.name, self.number, named([self.group])
+        return self.actor.record(cause, ReplicaLoads, *about, *values)
+
+    def cease(self, cause: int) -> None:
+        """Load no more."""
+        self.client.end(self, cause)
+        self.stop(self.actor)
+
+
+def _replicas(copy: Copy[Run]) -> Replicas:
+    assert copy.replicas is not None
+    return copy.replicas
