@@ -23,14 +23,18 @@ from actors.events import (
     MembersJoined,
     MembersReleased,
     Outcome,
+    PauseEnded,
     ProtectionDescribed,
     ProtectionKind,
     RateChanged,
+    ReplicasDropped,
+    ReplicasRejoined,
     ReservationDropped,
     ReservationMade,
     RestartedFromScratch,
     RunEnded,
     RunHung,
+    RunPaused,
     RunStarted,
     ScenarioStarted,
     StageStarted,
@@ -41,7 +45,17 @@ from actors.events import (
     StoredSizeDescribed,
     WorkerChanged,
 )
-from actors.intervals import added, joined, spans_in, text, without
+from actors.intervals import (
+    added,
+    joined,
+    members,
+    merged,
+    numbers_in,
+    spans_in,
+    text,
+    within,
+    without,
+)
 from actors.runtime import Event, Record
 from sims.history.rows import own_time
 from sims.history.states import Job, Key, Run
@@ -51,7 +65,7 @@ HOLDING: frozenset[type[Event]] = frozenset(
     (
         *(ScenarioStarted, LogReplayed, JobSubmitted, JobDescribed, JobCompleted, JobKilled),
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
-        *(StandbysHeld, StandbyJoined, StandbyLost),
+        *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
     )
 )
@@ -120,6 +134,10 @@ class Runs(Workers):
             StandbysHeld: self._hold_standbys,
             StandbyJoined: self._gain_standby,
             StandbyLost: self._lose_standby,
+            ReplicasDropped: self._drop,
+            ReplicasRejoined: self._rejoin,
+            RunPaused: self._pause,
+            PauseEnded: self._pause,
         }
 
     @property
@@ -221,7 +239,7 @@ class Runs(Workers):
         run = self._enter(record, event)
         if kept is not None:
             run.holding, run.follows = kept.holding, kept.number
-            self._ready(run, kept.standbys, record)
+            self._ready(run, kept.aside, record)
         apart = self._take(run, event.processors, record)
         self._notify.run_started(run, record)
         if kept is not None:
@@ -254,6 +272,9 @@ class Runs(Workers):
         self._notify.run_ended(run, record, event.done)
         self._notify.run_over(run, record.t)
         run.since, run.seq, run.done = record.t, record.seq, event.done
+        run.paused, run.hung = False, None
+        if run.dropped:
+            self._let_in(run, record, run.dropped)
         if not event.kept:
             self._let_go(run, record)
 
@@ -331,16 +352,16 @@ class Runs(Workers):
         """Note that no checkpoint passes any more while the run goes on."""
         run = self._runs[event.job, event.run]
         self._stop_passing(run, record)
-        run.passing = False
+        run.passing, run.hung = False, event.worker
 
     def _span(self, run: Run, record: Record, done: float) -> None:
         self._notify.run_span(run, record, done)
         run.since, run.seq, run.done = record.t, record.seq, done
 
     def _stop_passing(self, run: Run, record: Record) -> None:
-        # While a run that stands still takes a checkpoint, its time counts as the checkpoint's; a
+        # While a run that stands still takes a checkpoint, or pauses, its time counts as that; a
         # change of its members or of the checkpoint ends that span.
-        if run.passing and not run.rate:
+        if (run.passing or run.paused) and not run.rate:
             self._span(run, record, run.done)
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
@@ -371,37 +392,73 @@ class Runs(Workers):
 
     def _join(self, record: Record, event: MembersJoined) -> None:
         run = self._runs[event.job, event.run]
-        self._span(run, record, run.done)
+        self._span(run, record, run.done_at(record.t))
         run.processors = joined(run.processors, event.processors)
         self._meet(run, self._take(run, event.processors, record), record)
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:
+        run, gone, came = self._runs[event.job, event.run], event.worker, event.replacement
+        aside = spans_in(run.aside)
+        if run.dropped and within(run.dropped, gone):
+            run.dropped = text(added(without(spans_in(run.dropped), (gone,)), came))
+            aside = added(without(aside, (gone, came)), came)
+            self._regroup(run, record, run.processors, text(aside))
+        else:
+            left = added(without(spans_in(run.processors), (gone,)), came)
+            self._regroup(run, record, text(left), text(without(aside, (came,))))
+
+    def _drop(self, record: Record, event: ReplicasDropped) -> None:
+        """Put members aside; some are already, where the pause in which they would rejoin ends."""
+        run, gone = self._runs[event.job, event.run], event.processors
+        fresh = without(spans_in(gone), numbers_in(run.dropped))
+        if fresh:
+            run.dropped = text(merged(spans_in(run.dropped), fresh))
+            left = without(spans_in(run.processors), members(fresh))
+            aside = text(merged(spans_in(run.aside), fresh))
+            self._regroup(run, record, text(left), aside)
+        if run.hung is not None and within(gone, run.hung):
+            run.hung = None
+
+    def _rejoin(self, record: Record, event: ReplicasRejoined) -> None:
+        self._let_in(self._runs[event.job, event.run], record, event.processors)
+
+    def _let_in(self, run: Run, record: Record, processors: str) -> None:
+        """Let members of replicas that had dropped out count again."""
+        numbers = numbers_in(processors)
+        run.dropped = text(without(spans_in(run.dropped), numbers))
+        aside = text(without(spans_in(run.aside), numbers))
+        counting = merged(spans_in(run.processors), spans_in(processors))
+        self._regroup(run, record, text(counting), aside)
+
+    def _pause(self, record: Record, event: RunPaused | PauseEnded) -> None:
+        """Note that a run pauses, or goes on; what its members send meanwhile takes no time of its
+        own."""
         run = self._runs[event.job, event.run]
-        members = added(without(spans_in(run.processors), (event.worker,)), event.replacement)
-        standbys = text(without(spans_in(run.standbys), (event.replacement,)))
-        self._regroup(run, record, text(members), standbys)
+        self._span(run, record, run.done)
+        self._cut_all(run.apart, record)
+        run.paused = isinstance(event, RunPaused)
+        for worker in list(run.apart):
+            self._note(run, worker, record)
 
     def _hold_standbys(self, record: Record, event: StandbysHeld) -> None:
         self._ready(self._runs[event.job, event.run], event.processors, record)
 
     def _gain_standby(self, record: Record, event: StandbyJoined) -> None:
         run = self._runs[event.job, event.run]
-        self._regroup(
-            run, record, run.processors, text(added(spans_in(run.standbys), event.worker))
-        )
+        self._regroup(run, record, run.processors, text(added(spans_in(run.aside), event.worker)))
 
     def _lose_standby(self, record: Record, event: StandbyLost) -> None:
         run = self._runs[event.job, event.run]
-        left = text(without(spans_in(run.standbys), (event.worker,)))
+        left = text(without(spans_in(run.aside), (event.worker,)))
         self._regroup(run, record, run.processors, left)
 
     def _exchange(self, record: Record, event: MembersChanged) -> None:
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
-    def _regroup(self, run: Run, record: Record, processors: str, standbys: str = "") -> None:
-        """Replace the members and the standbys of a run."""
-        self._span(run, record, run.done)
+    def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
+        """Replace the members of a run, and the workers aside of it."""
+        self._span(run, record, run.done_at(record.t))
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()
-        self._ready(run, standbys, record)
+        self._ready(run, aside, record)
         self._meet(run, self._take(run, processors, record), record)

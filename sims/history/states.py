@@ -134,14 +134,21 @@ class Run:
     """Work done per unit of time; without meaning while `stage` is None."""
     checkpoint: float | None = None
     """Work that the run's last complete checkpoint saves."""
-    standbys: str = ""
-    """Workers that are ready to replace members, as a set of intervals."""
-    standbys_away: set[int] = field(factory=set)
-    """Numbers of the standbys that are not UP."""
-    standbys_since: float = 0
-    """Time since which the run has had these standbys, as they are."""
-    standbys_seq: int = -1
-    """Sequence number of the event that set `standbys_since`."""
+    aside: str = ""
+    """Workers that the job holds and the run does not compute on, as a set of intervals: standbys,
+    and members of replicas that have dropped out."""
+    aside_away: set[int] = field(factory=set)
+    """Numbers of those that are not UP."""
+    aside_since: float = 0
+    """Time since which the run has had these workers, as they are."""
+    aside_seq: int = -1
+    """Sequence number of the event that set `aside_since`."""
+    dropped: str = ""
+    """Members of replicas that have dropped out, as a set of intervals."""
+    paused: bool = False
+    """Whether the run stands still as replicas drop out or rejoin."""
+    hung: int | None = None
+    """The member that hangs, so that the run does not advance; None: none does."""
     outcome: Outcome | None = None
     """Outcome of the run; None while the run is under way."""
     end: float | None = None
@@ -164,6 +171,11 @@ class Run:
     def number(self) -> int:
         """Number of the run within its job."""
         return self.event.run
+
+    def done_at(self, now: float) -> float:
+        """Return the work done at `now`, where the run has not changed since `since`."""
+        computes = self.stage is Stage.COMPUTING and self.rate and self.outcome is None
+        return self.done + self.rate * (now - self.since) if computes else self.done
 
     @property
     def key(self) -> Key:
@@ -254,8 +266,9 @@ class Listener:
     def run_released(self, run: Run, record: Record) -> None:
         """Note that a run's members are released, or begin the run for which they were kept."""
 
-    def standby_span(self, run: Run, until: float) -> None:
-        """Note that the run's standbys, as they were over [run.standbys_since, until), change."""
+    def aside_span(self, run: Run, until: float) -> None:
+        """Note that the workers aside of the run, as they were over [run.aside_since, until),
+        change."""
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
         """Note that a member's state, message or speed has changed, or that a member that is

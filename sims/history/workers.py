@@ -114,8 +114,8 @@ class Workers:
             self._holders = Holders(np.full(self.processors, None, object))
             for run in runs:
                 self._holders.note(run, run.processors, True)
-                if run.standbys:
-                    self._holders.note(run, run.standbys, True)
+                if run.aside:
+                    self._holders.note(run, run.aside, True)
         return self._holders
 
     def _date(self, record: Record, event: LogReplayed) -> None:
@@ -172,31 +172,31 @@ class Workers:
     def _move(self, worker: int, record: Record) -> None:
         """Notify the runs that hold the worker of its change."""
         for run in self.holders(worker):
-            if run.standbys and within(run.standbys, worker):
-                self._cut_standbys(run, record)
-                self._note_standby(run, worker)
+            if run.aside and within(run.aside, worker):
+                self._cut_aside(run, record)
+                self._note_aside(run, worker)
                 continue
             self._stop_passing(run, record)
             self._note(run, worker, record)
 
-    def _note_standby(self, run: Run, worker: int) -> None:
+    def _note_aside(self, run: Run, worker: int) -> None:
         known = self.workers.get(worker)
         away = known is not None and known.state is not WorkerState.UP
-        (run.standbys_away.add if away else run.standbys_away.discard)(worker)
+        (run.aside_away.add if away else run.aside_away.discard)(worker)
 
-    def _cut_standbys(self, run: Run, record: Record) -> None:
-        """Close the span of a run's standbys, and begin a new one."""
-        if run.standbys and record.t > run.standbys_since:
-            self._notify.standby_span(run, record.t)
-        run.standbys_since, run.standbys_seq = record.t, record.seq
+    def _cut_aside(self, run: Run, record: Record) -> None:
+        """Close the span of the workers aside of a run, and begin a new one."""
+        if run.aside and record.t > run.aside_since:
+            self._notify.aside_span(run, record.t)
+        run.aside_since, run.aside_seq = record.t, record.seq
 
-    def _ready(self, run: Run, standbys: str, record: Record) -> None:
-        """Let `run` hold these standbys, which no run holds."""
-        run.standbys, run.standbys_away = standbys, set()
-        run.standbys_since, run.standbys_seq = record.t, record.seq
-        if standbys:
-            for worker in self._take(run, standbys, record):
-                self._note_standby(run, worker)
+    def _ready(self, run: Run, aside: str, record: Record) -> None:
+        """Let `run` hold these workers, which no run holds, and not compute on them."""
+        run.aside, run.aside_away = aside, set()
+        run.aside_since, run.aside_seq = record.t, record.seq
+        if aside:
+            for worker in self._take(run, aside, record):
+                self._note_aside(run, worker)
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
         """Update what a member's state means to its run, and notify listeners."""
@@ -232,14 +232,14 @@ class Workers:
     def _give(self, run: Run, record: Record) -> None:
         """Let `run` hold no workers any more."""
         self._cut_all(run.apart, record)
-        run.job.hold(-count_in(run.processors) - count_in(run.standbys), record.t)
-        if run.standbys:
-            self._cut_standbys(run, record)
-            self._cut_all(run.standbys_away, record)
+        run.job.hold(-count_in(run.processors) - count_in(run.aside), record.t)
+        if run.aside:
+            self._cut_aside(run, record)
+            self._cut_all(run.aside_away, record)
         if self._holders is not None:
             self._holders.note(run, run.processors, False)
-            if run.standbys:
-                self._holders.note(run, run.standbys, False)
+            if run.aside:
+                self._holders.note(run, run.aside, False)
 
     def _cut_all(self, members: Iterable[int], record: Record) -> None:
         """Close the spans of these members as they change hands."""

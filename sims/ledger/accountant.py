@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attrs import define, field
 
-from actors.events import DeciderKind, MemberReplaced, Outcome
-from actors.intervals import spans_in, text, without
+from actors.events import DeciderKind, MemberReplaced, Outcome, ReplicasDropped
+from actors.intervals import members, numbers_in, spans_in, text, within, without
 from actors.runtime import Record
 from sims.history import History, Job, Listener, Run, Worker
 from sims.ledger import AWAY, Ledger, Slice, Use
@@ -34,11 +34,14 @@ class Slices(Listener):
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
-        # A worker that is replaced may come back to the same run.
-        self.history.on(
-            MemberReplaced,
-            lambda _, it: self._known(self.history.runs[it.job, it.run]).moves.pop(it.worker, None),
-        )
+        # A worker that is replaced, or drops out, may come back to the same run.
+        self.history.on(MemberReplaced, lambda _, it: self._forget(it, (it.worker,)))
+        self.history.on(ReplicasDropped, lambda _, it: self._forget(it, numbers_in(it.processors)))
+
+    def _forget(self, event: MemberReplaced | ReplicasDropped, workers: Iterable[int]) -> None:
+        moves = self._known(self.history.runs[event.job, event.run]).moves
+        for worker in workers:
+            moves.pop(worker, None)
 
     def _emit(self, slices: Iterable[Slice]) -> None:
         for it in slices:
@@ -53,8 +56,8 @@ class Slices(Listener):
         for lineage in self._lineages.values():
             self._emit(lineage.close())
         for run in self.history.runs.values():
-            if run.standbys and now > run.standbys_since:
-                self.standby_span(run, now)
+            if run.aside and now > run.aside_since:
+                self.aside_span(run, now)
         for worker in self.history.workers.values():
             if now > worker.since:
                 self.worker_span(worker, now)
@@ -125,11 +128,14 @@ class Slices(Listener):
     def run_released(self, run: Run, record: Record) -> None:
         self._spans.pop(run, None)
 
-    def standby_span(self, run: Run, until: float) -> None:
-        ready = text(without(spans_in(run.standbys), run.standbys_away))
-        if ready:
-            span = ready, Use.WAITING, run.standbys_since, until, run.standbys_seq
-            self.tell(Slice(*span, run.job.name, run.number, note="standby"))
+    def aside_span(self, run: Run, until: float) -> None:
+        waiting = without(spans_in(run.aside), run.aside_away)
+        dropped = spans_in(run.dropped)
+        ready = without(waiting, members(dropped)), "standby"
+        for spans, note in (ready, (without(waiting, members(ready[0])), "dropped")):
+            if spans:
+                span = text(spans), Use.WAITING, run.aside_since, until, run.aside_seq
+                self.tell(Slice(*span, run.job.name, run.number, note=note))
 
     # --- their members ------------------------------------------------------------------------
 
@@ -147,7 +153,7 @@ class Slices(Listener):
         # A worker that several runs share is away once: its time goes to one of them.
         run = next(iter(self.history.holders(worker.number)), None)  # of several, one
         if _beside(worker, run):
-            return  # the run's own slices cover that time
+            return  # slices of the run, or of workers aside of it, cover that time
         use = AWAY.get(worker.state, Use.TRANSFER)
         note = worker.transfer.kind.value if worker.transfer else ""
         span = str(worker.number), use, worker.since, until, worker.seq
@@ -159,8 +165,12 @@ class Slices(Listener):
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
-    """Return whether the worker's message belongs to a run that goes on meanwhile."""
-    return run is not None and run.overlaps and worker.state not in AWAY
+    """Return whether the worker's message belongs to a run that goes on meanwhile, or pauses, or
+    does not compute on it."""
+    if run is None or worker.state in AWAY:
+        return False
+    aside = bool(run.aside) and within(run.aside, worker.number)
+    return run.overlaps or run.paused or aside
 
 
 def _attempted(run: Run, end: float) -> Iterator[Slice]:

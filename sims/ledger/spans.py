@@ -115,7 +115,9 @@ class RunSpan:
             yield from self._passed(Use.VERIFICATION, over, now, done)
         else:
             use = ADVANCING.get(run.stage, Use.WAITING) if run.rate else Use.WAITING
-            if run.passing and not run.rate and not run.away:
+            if run.paused:
+                use = Use.WAITING if run.away or run.hung is not None else Use.RECOVERY
+            elif run.passing and not run.rate and not run.away:
                 use = Use.CHECKPOINT
             yield from self._passed(use, run.since, now, done, run.stage.value)
         if self.moves:
@@ -161,7 +163,7 @@ class RunSpan:
         instead: dict[Status, Use | None] = {Status.APART: None}
         if self.run.stage is None and whole.use is Use.USEFUL:
             instead[Status.STALLED] = Use.WAITING
-        if not self.run.rate:
+        if not self.run.rate and whole.use is not Use.RECOVERY:
             instead[Status.SENDING] = Use.TRANSFER
         if not any(status in instead for _, _, status in apart):
             yield whole
