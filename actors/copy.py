@@ -78,6 +78,8 @@ class Copy(Generic[R]):
     fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """Maps members that have not been UP since they went DOWN to the time and the event number of
     that."""
+    risen: dict[int, float] = field(init=False, factory=dict)
+    """Maps members that were such to the time at which they were UP again."""
     groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
     """Rings of members that keep each other's checkpoints, once they were asked for."""
     taken: int = field(init=False, default=0)
@@ -108,6 +110,11 @@ class Copy(Generic[R]):
         if self.replicas is None:
             return bool(self.unheard)
         return any(not self.replicas.of(worker).out for worker in self.unheard)
+
+    def fell_before(self, now: float) -> list[int]:
+        """Return the members that were DOWN before this instant."""
+        away = [worker for worker, (since, _) in self.fallen.items() if since < now]
+        return [*away, *(worker for worker, time in self.risen.items() if time == now)]
 
     def depends_on(self, worker: int) -> bool:
         """Return whether its run is concerned by what becomes of a worker that it holds: not where
@@ -192,7 +199,7 @@ class Copy(Generic[R]):
         known = (self.addresses or {}).get(worker)
         return f"worker {worker}" if known is None else known.name
 
-    def move(self, worker: int, state: WorkerState) -> None:
+    def move(self, worker: int, state: WorkerState, now: float) -> None:
         """Note that a member has changed state."""
         (self.down.add if state is DOWN else self.down.discard)(worker)
         absent, replicas = self.absent, self.replicas
@@ -200,7 +207,8 @@ class Copy(Generic[R]):
             absent = group.absent
         if state is UP:
             absent.discard(worker)
-            self.fallen.pop(worker, None)
+            if self.fallen.pop(worker, None) is not None:
+                self.risen[worker] = now
         else:
             absent.add(worker)
 

@@ -86,6 +86,15 @@ class UnitRetires:
 
 
 @message
+class MemberStruckAgain:
+    """Scheduler to job: a fault strikes a member of a replica that has dropped out, which is DOWN
+    already."""
+
+    copy: int
+    worker: int
+
+
+@message
 class MemberRetired:
     """Scheduler to job: this member of the copy is DOWN for ever."""
 

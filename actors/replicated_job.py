@@ -8,7 +8,7 @@ from typing import Any
 
 from attrs import define, field
 
-from actors.copies import AT_WORK
+from actors.copies import AT_WORK, GONE
 from actors.copy import Copy
 from actors.events import (
     BandwidthShared,
@@ -19,9 +19,10 @@ from actors.events import (
     ReplicasRejoined,
     RunPaused,
 )
+from actors.job import Life
 from actors.messages import MemberReady
 from actors.progress import PartBeside, Progress
-from actors.repair_messages import MemberRetired
+from actors.repair_messages import MemberRetired, MemberStruckAgain
 from actors.replicas import Group, GroupLoaded, PauseDue, Replicas, Standing, named
 from actors.run import Run
 from actors.runs import LOST, JobOfRuns
@@ -101,10 +102,13 @@ class JobOfReplicas(JobOfRuns):
             group.cause = cause
             self._unload(copy, group, cause)
         run.forget([worker for group in groups for worker in group.members])
+        broken_off = replicas.pause is not None
         replicas.end_pause(self)
         self.resume_soon()
         if replicas.rules.regroup:
             return self._pause(copy, run, replicas.rules.regroup, None, end)
+        if broken_off:
+            end = self.record(end, PauseEnded, self.name, run.number)
         return run.go_on(end)
 
     def _unload(self, copy: Copy[Run], group: Group, cause: int) -> None:
@@ -174,6 +178,17 @@ class JobOfReplicas(JobOfRuns):
         elif message.worker not in copy.standbys:
             self._retired.add(message.worker)
 
+    @handles(MemberStruckAgain, during=AT_WORK)
+    def report_struck_again(self, message: MemberStruckAgain, _: int) -> None:
+        """Tell the repairs of whose run the fault is: another member may be blamed for it."""
+        copy = self.copies.get(message.copy)
+        if copy is not None:
+            self.report_struck(copy)
+
+    @handles(MemberStruckAgain, during=(Life.WAITING, *GONE))
+    def struck_too_late(self, message: MemberStruckAgain, cause: int) -> None:
+        """Ignore a message to a copy that ended at the same instant."""
+
     # --- replicas that rejoin -----------------------------------------------------------------
 
     def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
@@ -196,9 +211,12 @@ class JobOfReplicas(JobOfRuns):
             return
         if self.described.standbys:
             self._refill(copy, replicas)
-        for group in out:
-            if group.standing is OUT and not group.absent:
-                self._load(copy, run, group)
+        whole = [it for it in out if it.standing is OUT and not it.absent]
+        for group in whole:
+            self._load(copy, run, group)
+        if whole:  # those that lack nothing say so at this instant, and rejoin with the others
+            self.resume_soon()
+            return
         loaded = [it for it in out if it.standing is LOADED and not it.absent]
         if loaded and replicas.pause is None:
             self._rejoin(copy, run, loaded)

@@ -91,7 +91,7 @@ class JobOfRuns(JobOfCopies):
             return
         if message.worker in copy.left:
             return  # a standby that went DOWN and is back, all at this instant
-        copy.move(message.worker, message.state)
+        copy.move(message.worker, message.state, self.now)
         if message.state is DOWN:
             self._await_replacement(copy, message.worker, cause)
             cause = self._lose(copy, message.worker, cause, message.hidden)
@@ -116,7 +116,7 @@ class JobOfRuns(JobOfCopies):
         del copy.unheard[worker]
         since, _ = copy.fallen[worker]
         self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
-        self._report_struck(copy)
+        self.report_struck(copy)
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
         if copy.run is not None:
             cause = self.fail(copy, copy.run, worker, cause)
@@ -324,7 +324,7 @@ class JobOfRuns(JobOfCopies):
                 copy.run.missing.add(worker)  # it waits, whatever others do
                 end = copy.run.review(cause)
         elif copy.run is not None:
-            self._report_struck(copy)
+            self.report_struck(copy)
             end = self.fail(copy, copy.run, worker, cause)
         elif self.described.standbys:
             self.resume_soon()
@@ -340,11 +340,11 @@ class JobOfRuns(JobOfCopies):
         of the last event."""
         return self.end_run(copy, LOST, cause)
 
-    def _report_struck(self, copy: Copy[Run]) -> None:
+    def report_struck(self, copy: Copy[Run]) -> None:
         """Tell the repairs, if there are any, which members the run that a fault ends has."""
         if self.repairs is not None and copy.run is not None:
-            away = [n for n, (since, _) in copy.fallen.items() if since < self.now]
-            self.send(self.repairs, RunStruck(copy.number, copy.members, away), NOTHING)
+            struck = RunStruck(copy.number, copy.members, copy.fell_before(self.now))
+            self.send(self.repairs, struck, NOTHING)
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
         """Log that the saved work `lost` is given up, if any is; return the number of the last

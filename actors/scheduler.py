@@ -33,7 +33,13 @@ from actors.messages import (
     Submit,
     WorkerLeft,
 )
-from actors.repair_messages import FaultKnown, MemberRetired, StruckWhileDown, UnitRetires
+from actors.repair_messages import (
+    FaultKnown,
+    MemberRetired,
+    MemberStruckAgain,
+    StruckWhileDown,
+    UnitRetires,
+)
 from actors.runtime import NOTHING, Actor, Phase, WorkersRetired, handles
 from actors.worker_messages import (
     FaultComes,
@@ -264,8 +270,15 @@ class Scheduler(Dispatcher):
     @handles(StruckWhileDown)
     def hear_of_struck(self, message: StruckWhileDown, cause: int) -> None:
         # A fault that follows one that is not known is known with that.
-        if self.repairs is not None and message.index not in self.unheard:
-            self.send(self.repairs, FaultKnown(message.index, -1), cause)
+        if self.repairs is None or message.index in self.unheard:
+            return
+        copy = self.pool.holder(message.index)
+        # Only with replicas a run goes on while it holds a worker that is DOWN.
+        replicated = copy >= 0 and self.described[self.held[copy][0]].replicas is not None
+        if replicated:
+            self.tell_job(cause, MemberStruckAgain, message.index)
+        known = FaultKnown(message.index, copy if replicated else -1)
+        self.send(self.repairs, known, cause)
 
     @handles(UnitRetires)
     def hear_of_retired(self, message: UnitRetires, cause: int) -> None:

@@ -235,7 +235,7 @@ class Workers:
         run.job.hold(-count_in(run.processors) - count_in(run.aside), record.t)
         if run.aside:
             self._cut_aside(run, record)
-            self._cut_all(run.aside_away, record)
+            self._cut_all(self._apart_in(run.aside), record)
         if self._holders is not None:
             self._holders.note(run, run.processors, False)
             if run.aside:

@@ -132,7 +132,10 @@ class RunStory(Course):
 
     def _part(self) -> Part:
         """Return the part of the job's time that the run spends now."""
-        stage = self.run.stage
+        run = self.run
+        stage = run.stage
+        if run.paused:
+            return self._held_up() if run.away or run.hung is not None else Part.RECOVERY
         if stage in BY_MESSAGES:
             if self.under_way():
                 return Part.TRANSFER
@@ -140,7 +143,7 @@ class RunStory(Course):
         if not self._rate:
             # A run at rate 0 whose members are all UP stands still for its checkpoint, if one is
             # under way.
-            passing = self.run.passing and not self.run.away
+            passing = run.passing and not run.away
             return Part.CHECKPOINT if passing else self._held_up()
         return PARTS[stage or (Stage.VERIFYING if self._verifies else Stage.COMPUTING)]
 

@@ -23,13 +23,18 @@ from actors.events import (
     MembersChanged,
     MembersJoined,
     MembersPromised,
+    PauseEnded,
     ProtectionDescribed,
     ProtectionKind,
     RedistributionDecided,
     RedistributionPlanned,
+    ReplicaLoads,
+    ReplicasDropped,
+    ReplicasRejoined,
     ReserveCalled,
     RestartedFromScratch,
     RunHung,
+    RunPaused,
     ScenarioStarted,
     Stage,
     StandbyJoined,
@@ -133,6 +138,21 @@ TITLES: Mapping[type[Event], Callable[[Any, About], str | None]] = {
     ),
     MemberReplaced: lambda it, about: (
         f"{worker_of(about.started, it.replacement)} replaces {worker_of(about.started, it.worker)}"
+    ),
+    ReplicasDropped: lambda it, _: (
+        f"workers {it.processors} drop out: {counted(it.left, 'replica')} left"
+    ),
+    RunPaused: lambda it, about: (
+        f"pauses for {in_units(it.length, about.started.unit)}"
+        + (f", after which workers {it.rejoining} rejoin" if it.rejoining else "")
+    ),
+    PauseEnded: lambda _, __: None,
+    ReplicaLoads: lambda it, _: (
+        f"workers {it.processors} load the state: {amount_of(it.left, 6)} bytes "
+        + (f"at {amount_of(it.bandwidth, 4)}" if it.bandwidth else "wait for a member")
+    ),
+    ReplicasRejoined: lambda it, _: (
+        f"workers {it.processors} rejoin: {counted(it.left, 'replica')} now"
     ),
     ReserveCalled: lambda it, about: (
         f"{worker_of(about.started, it.worker)} of the reserve is called for it"

@@ -30,7 +30,8 @@ def differences(
     name, scenario = generate(seed, finest, practised, fleet)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
     try:
-        if finest == TENTH or practised:  # a slowed rate is rounded, too
+        replicated = any("replicas" in job for job in scenario["jobs"])
+        if finest == TENTH or practised or replicated:  # a slowed rate is rounded, too
             return [f"{case['name']}: {what}" for what in apart(compared(case))]
         return check(case)
     except (AssertionError, BadDecision, ActorFailed) as broken:

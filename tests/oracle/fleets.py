@@ -1,5 +1,5 @@
-"""What fleets add to a random scenario: hangs, start-ups, windows, repairs and a reserve (rules.md,
-F6, R5 to R8, P11 and M2)."""
+"""What fleets add to a random scenario: hangs, start-ups, windows, repairs, a reserve and replicas
+(rules.md, F6, R5 to R8, P11, M2 and E1)."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.discard("windows")  # what such a job is believed to take depends on its workers
     if "windows" not in added and _reserve(rng, scenario):
         added.add("reserve")
+    if _replicate(rng, scenario):
+        added.add("replicas")
+    _add_times(rng, scenario, added)
+    return added
+
+
+def _add_times(rng: Random, scenario: dict[str, Any], added: set[str]) -> None:
+    """Add what happens at times of its own."""
     if "hangs" in added:
         _hang(rng, scenario)
     if "startup" in added:
@@ -24,7 +32,6 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
             job["startup"], job["select"] = rng.choice([0, 1, 3]), rng.choice([0, 0, 2])
     if "windows" in added:
         _close(rng, scenario)
-    return added
 
 
 def _reserve(rng: Random, scenario: dict[str, Any]) -> bool:
@@ -77,3 +84,16 @@ def _close(rng: Random, scenario: dict[str, Any]) -> None:
     for _ in range(rng.randint(1, 3)):
         since, who = rng.randint(0, 30), rng.sample(workers, rng.randint(1, len(workers)))
         scenario["windows"].append([since, since + rng.randint(1, 12), sorted(who)])
+
+
+def _replicate(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Give some jobs replicas, now and then; whether one has them."""
+    wide = [it for it in scenario["jobs"] if it["kind"] == "rigid" and it["p"] > 1]
+    if not wide or rng.random() < 0.5:
+        return False
+    for job in wide:
+        counts = [g for g in range(2, job["p"] + 1) if job["p"] % g == 0]
+        job["replicas"] = rng.choice(counts)
+        job["least"] = rng.choice([1, 1, rng.randint(1, job["replicas"])])
+        job["regroup"], job["rejoin"] = rng.choice([0, 1, 2]), rng.choice([0, 1, 2])
+    return True

@@ -43,6 +43,8 @@ class Job:
         self.image_cost = exact(said.get("image_cost", 0))
         after = said.get("replace_after") if buddies else None
         self.replace_after = None if after is None else exact(after)
+        self.replicas, self.least = said.get("replicas", 1), said.get("least", 1)
+        self.regroup, self.rejoin = exact(said.get("regroup", 0)), exact(said.get("rejoin", 0))
         self._said = said
         self._failures = list(said["failures"])
         self.copies_held: list[Group] = []
@@ -115,18 +117,59 @@ class Group:
         """Whose place has gone DOWN since the last recovery was over."""
         self.data = dict.fromkeys(members, 0)
         """Complete units held."""
-        self.rings = rings([q // job.node for q in members])
+        self.each = len(members) // job.replicas
+        """Members of a replica: the first so many places are the first one's."""
+        nodes = [q // job.node for q in members]
+        self.rings = [
+            {first + place for place in ring}
+            for first in range(0, len(members), self.each)
+            for ring in rings(nodes[first : first + self.each])
+        ]
         """Of places among the members."""
+        self.out: dict[int, str] = {}
+        """Replicas that do not count: waiting, loading, loaded, or rejoining (E1)."""
+        self.pause: Fraction | None = None
+        """What is left of the present one."""
+        self.keepers = set(range(job.replicas))
+        """Replicas that have the checkpoint."""
+
+    def replica(self, q: int) -> int:
+        """The one that a member is in."""
+        return self.members.index(q) // self.each
+
+    def of(self, replica: int) -> Members:
+        """Its members."""
+        return self.members[replica * self.each : (replica + 1) * self.each]
+
+    @property
+    def counting(self) -> Members:
+        """Members of the replicas that are left."""
+        return [q for place, q in enumerate(self.members) if place // self.each not in self.out]
+
+    def forget_hits(self, replicas: set[int] | None = None) -> None:
+        """A recovery is over, or these replicas have rejoined."""
+        if replicas is None:
+            self.hits.clear()
+            self.keepers = set(range(self.job.replicas))
+        else:
+            self.hits = {place for place in self.hits if place // self.each not in replicas}
 
     def replace(self, gone: int, newcomer: int) -> None:
         """It has the other's place."""
         self.members[self.members.index(gone)] = newcomer
         self.data[newcomer] = 0
 
-    @property
-    def fatal(self) -> bool:
-        """Whether two of one ring were hit; a single member is a ring of its own."""
-        return any(len(ring & self.hits) >= min(2, len(ring)) for ring in self.rings)
+    def hit(self, q: int) -> bool:
+        """A member's place has gone DOWN; whether no replica has the checkpoint any more: two of
+        one ring were hit, and a single member is a ring of its own."""
+        self.hits.add(self.members.index(q))
+        lost = {
+            min(ring) // self.each
+            for ring in self.rings
+            if len(ring & self.hits) >= min(2, len(ring))
+        }
+        self.keepers -= lost
+        return bool(lost) and not self.keepers
 
 
 def rings(nodes: list[int]) -> list[set[int]]:
@@ -214,7 +257,9 @@ class Run:
         """Recovery or delay, after the messages."""
         self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
         self.computed: list[tuple[Fraction, Fraction]] = []
-        """(work reached, time that it took since the entry before)."""
+        """(work reached, its members' time since the entry before)."""
+        self.hanging: int | None = None
+        """The member that hangs."""
         self.useful: Fraction | None = None
         """Up to this work its computing is in what completed the job."""
 
@@ -226,7 +271,7 @@ class Run:
     @property
     def fed(self) -> bool:
         """Whether no member waits for a message, or for one of its own to arrive."""
-        return not any(self.pending.values())
+        return not any(self.pending[q] for q in self.group.counting)
 
     @property
     def part_is_over(self) -> bool:
@@ -256,6 +301,10 @@ class Run:
     def advance(self, rate: Fraction, all_up: bool, time: Fraction) -> Use | None:
         """What its members' time goes to; None for computing, whose use is known in the end."""
         use: Use | None = Use.WAITING
+        pause = self.group.pause
+        if pause is not None and all_up:
+            self.group.pause = pause - time
+            return Use.RECOVERY
         if self.saving and self.saving.left > 0 and all_up:
             self.saving.left -= time
             use = Use.CHECKPOINT
@@ -263,7 +312,7 @@ class Run:
             return use
         if self.part is Part.COMPUTING:
             self.done += rate * time
-            self.computed.append((self.done, time))
+            self.computed.append((self.done, time * len(self.group.counting)))
             return None
         self.left -= rate * time
         return SPENT[self.part]

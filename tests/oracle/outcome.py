@@ -30,7 +30,7 @@ class Ledger:
         for reached, time in run.computed:
             useful = run.useful is not None and reached <= run.useful
             use = Use.USEFUL if useful else wasted
-            self.spend(run.job.index, use, time * len(run.members))
+            self.spend(run.job.index, use, time)
 
 
 def told(parts: Parts, ledger: Ledger) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Parts:
         run.part = Part.MESSAGES
         if self.channels is not None:
             for member, units in run.job.units(run.group.members).items():
-                run.pending[member] = list(self._needs(run, member, units, run.source))
+                run.pending[member] = list(self.needs(run, member, units, run.source))
 
     def _lead(self, job: Job, source: Source) -> Fraction:
         """Time spent between the messages and computing."""
@@ -83,7 +83,7 @@ class Parts:
         else:
             self.start(group, group.checkpoint, Source.KEPT)
 
-    def _needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
+    def needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
         """What it lacks, in the order in which it is sent; what has size 0 is held."""
         job = run.job
         if job.program and job.program_of not in self.workers[member].programs:
@@ -113,7 +113,7 @@ class Parts:
             case Part.MESSAGES:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:
-                run.group.hits.clear()
+                run.group.forget_hits()
                 if run.origin is run.group.image:
                     run.group.checkpoint = run.origin
                 run.compute()
@@ -158,7 +158,7 @@ class Parts:
     def _send_images(self, run: Run, saving: Saving) -> None:
         saving.left = ZERO
         if run.job.image_size:
-            for q in run.members:
+            for q in run.group.counting:
                 run.pending[q].append(Message(q, Cargo.SAVE, run.job.image_size, run))
 
     def _saved(self, run: Run) -> None:
@@ -187,6 +187,7 @@ class Parts:
             return
         self.checkpoints.append(told)
         group.saved += 1
+        group.keepers = set(range(job.replicas)) - group.out.keys()
         if job.protection is Protection.BUDDIES:
             group.checkpoint = state
         elif job.image is None or state.fraction > job.image.fraction:
@@ -198,8 +199,9 @@ class Parts:
         """Members are free at once, unless buddies are kept for the next run."""
         job, group = run.job, run.group
         run.end, run.outcome = self.now, outcome
-        self._drop_messages(run)
-        group.run = None
+        self.drop_messages(run, list(run.pending))
+        group.run, group.pause = None, None
+        group.out.clear()
         if outcome is Outcome.FAILED and not job.verified:
             # What was saved may be corrupt.
             group.checkpoint = group.image = None
@@ -209,8 +211,9 @@ class Parts:
         if over or job.protection is not Protection.BUDDIES:
             self._release(group)
 
-    def _drop_messages(self, run: Run) -> None:
-        for messages in run.pending.values():
+    def drop_messages(self, run: Run, members: list[int]) -> None:
+        """All of theirs that wait or are under way."""
+        for messages in (run.pending[q] for q in members):
             if messages:
                 messages[0].stop(self.now)
                 self.tell(messages[0], "dropped")

@@ -13,7 +13,6 @@ from tests.oracle.jobs import Run
 from tests.oracle.parts import Worker
 from tests.oracle.tenths import exact
 from tests.oracle.timeline import DOWN, UP
-from tests.oracle.words import Outcome
 from tests.oracle.world import Stuck, World
 
 
@@ -188,7 +187,7 @@ class RepairWorld(World):
         if worker.down_since is not None and worker.heard <= self.now and group and group.run:
             for member in group.members:
                 self.lost.setdefault(member, group.run)
-            self.finish(group.run, Outcome.LOST)
+            self._lose(group.run, worker.index)
         if worker.group is None:
             worker.heard = min(worker.heard, self.now)
 

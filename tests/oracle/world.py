@@ -29,11 +29,13 @@ class Stuck(Exception):
 
 def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
     """What a case expects; raises Stuck where it never ends."""
-    if "repair" in scenario:
-        from tests.oracle.repair import RepairWorld
+    from tests.oracle.repair import RepairWorld
+    from tests.oracle.replicas import RepairedReplicas, ReplicatedWorld
 
-        return RepairWorld(scenario).run()
-    return World(scenario).run()
+    repaired = "repair" in scenario
+    if any(job.get("replicas", 1) > 1 for job in scenario["jobs"]):
+        return (RepairedReplicas if repaired else ReplicatedWorld)(scenario).run()
+    return (RepairWorld if repaired else World)(scenario).run()
 
 
 def owned(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -108,7 +110,7 @@ class World(Parts):
         return [group for job in self.jobs for group in job.copies_held if group.run is None]
 
     def _all_up(self, group: Group) -> bool:
-        return all(self.state[q] == UP for q in group.members)
+        return all(self.state[q] == UP for q in group.counting)
 
     # --- an instant ---
 
@@ -116,13 +118,16 @@ class World(Parts):
         """The six steps, in the rules' order."""
         self._end_messages()
         for run in self._active():
-            self.pass_parts(run)
+            self._pass_time(run)
         self._end_final_verifications()
         self._change_workers()
         self._decide()
         self._call()
         if self.channels is not None:
             self._deal(self.channels)
+
+    def _pass_time(self, run: Run) -> None:
+        self.pass_parts(run)
 
     def _end_messages(self) -> None:
         for message in self._messages():
@@ -158,12 +163,13 @@ class World(Parts):
         for worker in self.workers:
             self._hear(worker)
         self._find_hangs()
+        self._judge()
         for message in self._messages():
             if self.state[message.worker] != UP and not message.lost:
                 message.stop(self.now)
         noticed = {q.index for q in self.workers if self.now in q.timeline.notices}
         for run in self._active():
-            if noticed.intersection(run.members) and not run.still:
+            if noticed.intersection(run.group.counting) and not run.still:
                 self.save_at_notice(run)
         self._start_kept()
 
@@ -203,12 +209,11 @@ class World(Parts):
         group = worker.group
         if group is None:
             return
-        group.hits.add(group.members.index(worker.index))
         group.data[worker.index] = 0
-        if group.fatal:
+        if group.hit(worker.index):
             group.checkpoint = None
         if group.run:
-            group.run.blind = True
+            group.run.blind = group.run.blind or worker.index in group.counting
             for message in group.run.pending[worker.index][:1]:
                 message.lost = message.under_way
 
@@ -217,20 +222,28 @@ class World(Parts):
         for time, q in self.hangs:
             group = self.workers[q].group
             run = group.run if group and self.state[q] == UP else None
-            if time == self.now and run and run.found is None:
-                run.found = self.now + self.found_after
+            if time == self.now and run and run.found is None and q in run.group.counting:
+                run.found, run.hanging = self.now + self.found_after, q
 
     def _find_hangs(self) -> None:
         """Those that are detected now end their runs."""
         for run in self._active():
             if run.found is not None and run.found <= self.now:
-                self.finish(run, Outcome.LOST)
+                assert run.hanging is not None
+                self._lose(run, run.hanging)
+
+    def _lose(self, run: Run, member: int) -> None:
+        """A fault or a hang of a member is known."""
+        self.finish(run, Outcome.LOST)
+
+    def _judge(self) -> None:
+        """What is left of runs is known now."""
 
     def _hear(self, worker: Worker) -> None:
         """That it went DOWN; if it is UP again, that is all."""
         known = worker.down_since is not None and worker.heard <= self.now
         if known and worker.group and worker.group.run:
-            self.finish(worker.group.run, Outcome.LOST)
+            self._lose(worker.group.run, worker.index)
         if self.state[worker.index] == UP:
             worker.down_since = None
 
@@ -312,7 +325,7 @@ class World(Parts):
             return ZERO
         if run.part not in COMPUTING:
             return Fraction(1)
-        speed = min(self.speed[q] for q in run.members)
+        speed = min(self.speed[q] for q in run.group.counting)
         return speed * (1 - run.job.slowdown) if run.saving else speed
 
     def _goes_on(self, run: Run) -> bool:

@@ -35,6 +35,7 @@ ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
     *("startup", "select"),
 )
+REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
     *("verified", "cost", "recovery", "copies", "delay", "cloning", "on_notice", "blocking"),
     *("slowdown", "images_every", "image_cost", "replace_after"),
@@ -130,7 +131,8 @@ def _job(index: int, job: Table) -> Table:
     protection["period"] = inf if period is None else period
     said |= {"kind": kind, "processors": job["p"], "protection": protection}
     if kind == "rigid":
-        return said | {"time": job["t"]}
+        replicas = {key: job[key] for key in REPLICAS if key in job}
+        return said | {"time": job["t"]} | replicas
     if kind == "moldable":
         return said | {"speedup": {"kind": "table", "times": job["times"]}}
     return said | {

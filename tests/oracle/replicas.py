@@ -1,0 +1,181 @@
+"""Replicas of a run's whole state, which drop out of it and rejoin (rules.md, E1).
+
+Readings: messages go on in a pause, and what they complete is complete when it is over; a part of
+length 0 that begins in a pause is passed at once. A fault of a replica that is rejoining is a drop.
+A replica that fails while it loads begins that anew, but for programs and data. The end of a pause
+to rejoin is to the replica's buddies what the end of a recovery is to all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from tests.oracle.jobs import Group, Run
+from tests.oracle.parts import Worker
+from tests.oracle.repair import RepairWorld
+from tests.oracle.timeline import UP
+from tests.oracle.words import Outcome, Part, Source, Use
+from tests.oracle.world import World
+
+WAITING, LOADING, LOADED, REJOINING = "waiting", "loading", "loaded", "rejoining"
+BEFORE = frozenset((Part.STARTUP, Part.MESSAGES, Part.RECOVERY))
+"""Parts of a run before it computes."""
+
+
+class ReplicatedWorld(World):
+    """A world in which some jobs have replicas."""
+
+    def __init__(self, scenario: dict[str, Any]) -> None:
+        super().__init__(scenario)
+        self.known: dict[Group, set[int]] = {}
+        """Replicas with a fault that this instant has made known."""
+
+    # --- they drop out ---
+
+    def _lose(self, run: Run, member: int) -> None:
+        group = run.group
+        if run.job.replicas == 1 or run.part in BEFORE:
+            super()._lose(run, member)
+            return
+        replica = group.replica(member)
+        if group.out.get(replica, REJOINING) != REJOINING:
+            self.drop_messages(run, group.of(replica))
+            group.out[replica] = WAITING
+        else:
+            self.known.setdefault(group, set()).add(replica)
+
+    def _judge(self) -> None:
+        for group, dropped in self.known.items():
+            run = group.run
+            if run is None:
+                continue
+            left = set(range(run.job.replicas)) - group.out.keys() - dropped
+            if len(left) < run.job.least:
+                self.finish(run, Outcome.LOST)
+            else:
+                self._drop(run, dropped)
+        self.known.clear()
+
+    def _drop(self, run: Run, dropped: set[int]) -> None:
+        group = run.group
+        for replica, standing in group.out.items():
+            if standing == REJOINING:
+                group.out[replica] = LOADED
+        for replica in dropped:
+            group.out[replica] = WAITING
+            self.drop_messages(run, group.of(replica))
+        if run.hanging is not None and run.hanging not in group.counting:
+            run.found = run.hanging = None
+        run.blind = any(self._unheard(q) for q in group.counting)
+        group.pause = run.job.regroup or None
+        self.pass_parts(run)
+
+    def _unheard(self, q: int) -> bool:
+        worker = self.workers[q]
+        return worker.down_since is not None and worker.heard > self.now
+
+    # --- they rejoin ---
+
+    def _pass_time(self, run: Run) -> None:
+        group = run.group
+        for replica, standing in group.out.items():
+            loading = any(run.pending[q] for q in group.of(replica))
+            if standing == LOADING and not loading:
+                group.out[replica] = LOADED
+        if group.pause is not None and group.pause <= 0 and not run.still:
+            self._end_pause(run)
+        super()._pass_time(run)
+
+    def _end_pause(self, run: Run) -> None:
+        group = run.group
+        group.pause = None
+        back = {replica for replica, standing in group.out.items() if standing == REJOINING}
+        for replica in back:
+            del group.out[replica]
+        group.forget_hits(back)
+        run.blind = any(self._unheard(q) for q in group.counting)
+
+    def _start_kept(self) -> None:
+        super()._start_kept()
+        for run in self._active():
+            if run.group.out:
+                self._gather(run)
+
+    def _gather(self, run: Run) -> None:
+        """Whole replicas load; those that have rejoin once no pause is due."""
+        group = run.group
+        for replica, standing in group.out.items():
+            if standing == WAITING and self._up(group, replica):
+                group.out[replica] = self._load(run, group.of(replica))
+        ready = [
+            replica
+            for replica, standing in group.out.items()
+            if standing == LOADED and self._up(group, replica)
+        ]
+        if ready and group.pause is None:
+            group.out.update(dict.fromkeys(ready, REJOINING))
+            group.pause = run.job.rejoin
+            if not run.job.rejoin:
+                self._end_pause(run)
+                self.pass_parts(run)
+
+    def _up(self, group: Group, replica: int) -> bool:
+        return all(self.state[q] == UP for q in group.of(replica))
+
+    def _load(self, run: Run, members: list[int]) -> str:
+        if self.channels is not None:
+            units = run.job.units(run.group.members)
+            for q in members:
+                run.pending[q] = list(self.needs(run, q, units[q], Source.IMAGE))
+        return LOADING if any(run.pending[q] for q in members) else LOADED
+
+    def _replace(self, gone: Worker, group: Group) -> None:
+        before = list(group.members)
+        super()._replace(gone, group)
+        if group.run and group.members != before:
+            [newcomer] = set(group.members) - set(before)
+            group.run.pending[newcomer] = []
+
+    # --- pauses ---
+
+    def pass_parts(self, run: Run) -> None:
+        if run.group.pause is None:
+            super().pass_parts(run)
+
+    def _goes_on(self, run: Run) -> bool:
+        return super()._goes_on(run)
+
+    def _rate(self, run: Run) -> Fraction:
+        if run.group.pause is not None:
+            return Fraction(0)
+        rate, replicas = super()._rate(run), run.job.replicas
+        fast = run.part in (Part.COMPUTING, Part.VERIFICATION, Part.FINAL)
+        return rate * (replicas - len(run.group.out)) / replicas if fast else rate
+
+    def _ends(self) -> Iterator[Fraction]:
+        for run in self._active():
+            if run.group.pause and self._goes_on(run):
+                yield self.now + run.group.pause
+        for message in self._messages():
+            if message.under_way and not message.lost:
+                yield self.now + message.left
+        for run in self._active():
+            rate = self._rate(run)
+            if rate > 0 and run.to_do > 0:
+                yield self.now + run.to_do / rate
+            saving = run.saving if run.group.pause is None else None
+            if saving and saving.left > 0 and self._goes_on(run):
+                yield self.now + saving.left
+
+    def _use(self, worker: Worker, sending: set[int], uses: dict[Run, Use | None]) -> Use | None:
+        group = worker.group
+        aside = group and group.run and worker.index not in group.counting
+        if aside and self.state[worker.index] == UP:
+            return Use.WAITING
+        return super()._use(worker, sending, uses)
+
+
+class RepairedReplicas(ReplicatedWorld, RepairWorld):
+    """The same where faults are repaired."""
