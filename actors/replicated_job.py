@@ -24,7 +24,7 @@ from actors.messages import MemberReady
 from actors.progress import PartBeside, Progress
 from actors.repair_messages import MemberRetired, MemberStruckAgain
 from actors.replicas import Group, GroupLoaded, PauseDue, Replicas, Standing, named
-from actors.run import Run
+from actors.run import PartDue, Run
 from actors.runs import LOST, JobOfRuns
 from actors.runtime import NOTHING, Actor, Phase, handles, message
 from actors.storage import BandwidthSet, StorageClient
@@ -126,14 +126,18 @@ class JobOfReplicas(JobOfRuns):
         return cause
 
     @handles(PauseDue, during=AT_WORK)
-    def end_pause(self, message: PauseDue, cause: int) -> None:
-        """Go on with the replicas that are left, and those that rejoin now."""
-        copy = self.copies[message.copy]
-        run, replicas = copy.run, _replicas(copy)
-        assert run is not None and replicas.pause is not None
+    def pass_pauses(self, message: PauseDue, cause: int) -> None:
+        """Pass all runs' pauses, and parts, that end at this instant, by run number."""
+        self.pass_parts(PartDue(message.copy, message.run), cause)
+
+    def pass_part(self, run: Run) -> None:
+        replicas = _replicas(run.copy)
+        if replicas.pause is None:
+            super().pass_part(run)
+            return
         cause = self.record(replicas.pause.cause, PauseEnded, self.name, run.number)
         replicas.end_pause(self)
-        self.report_progress(copy, self._go_on(copy, run, cause))
+        self.report_progress(run.copy, self._go_on(run.copy, run, cause))
 
     def _go_on(self, copy: Copy[Run], run: Run, cause: int) -> int:
         replicas = _replicas(copy)

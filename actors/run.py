@@ -211,9 +211,18 @@ class Run:
 
     @property
     def phase(self) -> Phase:
-        """The phase of an instant in which its part ends: last verifications come after all other
-        parts."""
-        return RUNS_END if self.step is LAST_VERIFICATION else PARTS_END
+        """The phase of an instant in which its part, or its pause, ends: last verifications come
+        after all other parts."""
+        last = self.step is LAST_VERIFICATION and not self.paused
+        return RUNS_END if last else PARTS_END
+
+    @property
+    def ends(self) -> float:
+        """When its present part, or its pause, ends, where that is known."""
+        pause = self.copy.replicas.pause if self.copy.replicas is not None else None
+        if pause is None:
+            return self.due
+        return math.inf if pause.end is None else pause.end
 
     @property
     def whole(self) -> bool:

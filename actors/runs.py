@@ -391,20 +391,21 @@ class JobOfRuns(JobOfCopies):
 
     @handles(PartDue)
     def pass_parts(self, message: PartDue, cause: int) -> None:
-        """Pass all runs' parts that end at this instant, by run number."""
+        """Pass all runs' parts, and pauses, that end at this instant, by run number."""
         first = self.copies[message.copy].run
         assert first is not None
         if len(self.copies) == 1 or not self.system.loop.together:
-            self._pass_part(first)
+            self.pass_part(first)
             return
         due_by, phase = self.due_by, first.phase
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        due = [run for run in runs if run.due <= due_by and run.phase is phase]
+        due = [run for run in runs if run.ends <= due_by and run.phase is phase]
         for run in sorted(due, key=lambda run: run.number):
             if not run.ended:
-                self._pass_part(run)
+                self.pass_part(run)
 
-    def _pass_part(self, run: Run) -> None:
+    def pass_part(self, run: Run) -> None:
+        """Pass a run's part that ends now."""
         cause = run.pass_part(run.cause)
         if self.reports:
             self.report_progress(run.copy, cause)

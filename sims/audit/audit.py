@@ -18,7 +18,18 @@ from policies import deadline, enrolment, pack
 from policies.copies import named
 from policies.interface.kinds import JobKind
 from policies.queue.names import is_strategy
-from sims.audit import copies, link, machine, parts, repair, reserve, runs, storage, windows
+from sims.audit import (
+    copies,
+    link,
+    machine,
+    parts,
+    repair,
+    replicas,
+    reserve,
+    runs,
+    storage,
+    windows,
+)
 from sims.audit.columns import Columns
 from sims.audit.deciding import Decider, Enrolment
 from sims.audit.facts import Job
@@ -213,13 +224,17 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     if isinstance(event, e.StartupDescribed):
         startup, select = event.startup, event.select
         yield _of(event, name), seq
-    standbys = 0
-    if startup or select:
         event = yield None
+    standbys = 0
     if isinstance(event, e.StandbysDescribed):
         standbys = event.standbys
         possible(standbys > 0, "it has none")
         yield _of(event, name), seq
+        event = yield None
+    replicas = event if isinstance(event, e.ReplicasDescribed) else None
+    if replicas is not None:
+        possible(1 <= replicas.least <= replicas.replicas > 1, "there are no such replicas")
+        yield _of(replicas, name), seq
     it = yield from coming(e.JobDescribed, name)
     overhead = it.verification + startup + select
     sound = it.kind in w.head.kinds and (it.kind is not JobKind.ITERATIVE or it.work == 0)
@@ -229,8 +244,9 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
     yield _of(it, name), seq
     w.kinds.add(it.kind)
     job, since = Job(name, seq, it, startup=startup, select=select, wanted=seq), seq
-    job.standbys = standbys
-    possible(not standbys or it.failures is None, "a plain job has no standbys")
+    job.standbys, job.replicas = standbys, replicas
+    possible(not (standbys or replicas) or it.failures is None, "a plain job has neither")
+    possible(replicas is None or it.kind is JobKind.RIGID, "only rigid jobs have replicas")
     # A plain job, of which the log gives the number of failures, has no protection to describe.
     if it.failures is None:
         yield from _more(w, job, seq)
@@ -363,7 +379,7 @@ HANDLERS: dict[type[Event], Handler] = {
     e.TransferDropped: link.forgotten,
     e.CheckpointingDescribed: machine.describe_checkpoints,
     e.CheckpointStarted: runs.learn,
-    e.BandwidthShared: storage.share,
+    **dict.fromkeys((e.BandwidthShared, e.ReplicaLoads), storage.share),
     e.StoredSizeDescribed: storage.describe_size,
     e.NoticeGiven: machine.notice,
     e.UnitFailed: repair.fail,
@@ -391,4 +407,4 @@ decision can bring about; each decider adds its own."""
 
 def world() -> World:
     """Return a state that is ready to read a log from its first line on."""
-    return World(HANDLERS, course=runs.course)
+    return World(HANDLERS, course=runs.course, gather=replicas.gather)

@@ -17,7 +17,7 @@ from actors.events import (
     WorkerSpeedChanged,
 )
 from policies.availability import WorkerState
-from sims.audit import link, machine, parts, rules, runs, windows
+from sims.audit import link, machine, parts, replicas, rules, runs, windows
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
@@ -25,7 +25,7 @@ from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
 from sims.audit.workers import DOWN, UP, Worker, parse_spans
 from sims.audit.world import World
 
-CANCELLED, LOST, FAILED = Outcome.CANCELLED, Outcome.LOST, Outcome.FAILED
+CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
@@ -142,6 +142,7 @@ def _note(
     if ended and state is UP:
         worker.repaired = w.now
     worker.down_since = None if state is not DOWN else w.now
+    worker.fell = w.now if state is DOWN else worker.fell
     worker.back = w.now if worker.state is DOWN else worker.back
     worker.state, worker.seq, worker.until, worker.changed = state, seq, until, w.now
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
@@ -155,7 +156,7 @@ def _standby_changed(
         return None
     if state is DOWN:
         return _standby_lost(w, copy, worker, cause)
-    if copy.run is None:
+    if copy.run is None or copy.replicas is not None:
         parts.resume_soon(w, copy)
     return None
 
@@ -221,7 +222,8 @@ def _changed(
         if hidden and w.repairs is not None:  # that of a free worker is known at once
             w.repairs.known_down(worker, copy, cause)
         return
-    (copy.absent.discard if state is UP else copy.absent.add)(worker)
+    absent = copy.absent_with(worker)
+    (absent.discard if state is UP else absent.add)(worker)
     # F1: the member's return, or its owner's taking it, reveals the fault before its time.
     if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
         yield from machine.fault_detected(w, copy, worker)
@@ -229,6 +231,8 @@ def _changed(
         return
     if state is DOWN:
         cause = yield from _lose(w, copy, worker, cause, hidden)
+    elif copy.run is not None and not copy.concerns(worker):
+        yield from replicas.member_changed(w, copy, worker, cause)
     elif copy.run is not None:
         cause = yield from parts.review(w, copy.run, cause)
     else:
@@ -264,14 +268,19 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
     if hidden:
         last = yield from machine.delay_detection(w, copy, worker, cause)
     elif copy.run is not None:
-        copy.struck, copy.former = w.now, copy.members
-        last = yield from parts.end_early(w, copy, LOST, cause)
+        last = yield from replicas.lose(w, copy, worker, cause)
     elif job.standbys:
         parts.resume_soon(w, copy)
     if fatal:
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0
-        copy.cause = last = yield from parts.give_up(copy, kept, last)
+        if copy.replicas is not None and copy.run is not None and copy.run.computes:
+            copy.replicas.given_up, copy.cause = (
+                kept,
+                last,
+            )  # while the run goes on it lacks nothing
+        else:
+            copy.cause = last = yield from parts.give_up(copy, kept, last)
     return last
 
 

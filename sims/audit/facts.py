@@ -3,7 +3,8 @@ start."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Iterator
 from math import inf
 from typing import Any
 
@@ -14,6 +15,7 @@ from actors.events import (
     JobDescribed,
     ProtectionDescribed,
     ProtectionKind,
+    ReplicasDescribed,
     Stage,
 )
 from sims.audit.turns import NEGLIGIBLE, Emitter, Timer, Waitable
@@ -23,6 +25,11 @@ AT_SPEED = Stage.COMPUTING, Stage.VERIFYING
 DEFAULT_CHECKPOINTING = CheckpointingDescribed("", False, True, 0, None, 0, None)
 """Checkpointing of a job for which the log has no CheckpointingDescribed: blocking, one level, no
 replacement."""
+
+
+def batched(members: tuple[int, ...], each: int) -> Iterator[tuple[int, ...]]:
+    """Yield the members in parts of equal size."""
+    return (members[k : k + each] for k in range(0, len(members), each))
 
 
 @frozen
@@ -66,6 +73,8 @@ class Job(Emitter):
     """Time in which workers are chosen for a run."""
     standbys: int = 0
     """Largest number of standbys that a copy takes at its start."""
+    replicas: ReplicasDescribed | None = None
+    """Groups of members that hold the whole state each; None if there is but one."""
     rules: ProtectionDescribed = field(init=False)
     """Protection of the job; unset for a plain job."""
     checkpointing: CheckpointingDescribed = DEFAULT_CHECKPOINTING
@@ -129,6 +138,86 @@ class Job(Emitter):
         return self.kind is ProtectionKind.BUDDIES
 
 
+class Standing(enum.Enum):
+    """Where a replica is between dropping out of a run and rejoining it."""
+
+    IN = enum.auto()
+    OUT = enum.auto()
+    """It waits until all of its members are UP."""
+    LOADING = enum.auto()
+    LOADED = enum.auto()
+    REJOINING = enum.auto()
+
+
+@define(eq=False)
+class Group:
+    """A replica: members that hold the whole state together (E1)."""
+
+    members: tuple[int, ...]
+    standing: Standing = Standing.IN
+    absent: set[int] = Factory(set)
+    """Members that are not UP, while it does not count."""
+    lacking: set[int] = Factory(set)
+    """Members that lack a message while it loads."""
+    cause: int = -1
+    """Sequence number of the event for which it waited last."""
+    loads: Run | None = None
+    """Account of what it loads from shared storage."""
+
+    def received(self, worker: int, cause: int) -> bool:
+        """Note that a member has received all that it needs; return whether all have that now."""
+        self.lacking.discard(worker)
+        if self.lacking or self.standing is not Standing.LOADING:
+            return False
+        self.standing, self.cause = Standing.LOADED, cause
+        return True
+
+    @property
+    def out(self) -> bool:
+        """Whether it does not count."""
+        return self.standing is not Standing.IN
+
+
+@define(eq=False)
+class Replicas:
+    """The replicas of a copy."""
+
+    rules: ReplicasDescribed
+    groups: list[Group]
+    pause: Any = None
+    """Pause of the run, if one is under way."""
+    known: list[tuple[int, int]] = Factory(list)
+    """Members whose faults this instant has made known, with the events of that."""
+    judged: list[tuple[int, int]] = Factory(list)
+    """The same of the last judgment of them."""
+    keepers: list[Group] = field(init=False)
+    """Those that have the buddies' checkpoint."""
+    given_up: float = 0
+    """Saved work that the run, which goes on, would lack if it were lost now."""
+
+    def __attrs_post_init__(self) -> None:
+        self.keepers = list(self.groups)
+
+    def pass_pause(self, w: Any, run: Run, cause: int) -> None:
+        """Let a pause pass while all members that count are UP and none hangs."""
+        if self.pause is not None:
+            self.pause.pass_on(w, not run.copy.absent and run.hung is None, cause)
+
+    def of(self, worker: int) -> Group:
+        """Return the replica that a member is in."""
+        return next(it for it in self.groups if worker in it.members)
+
+    @property
+    def left(self) -> list[Group]:
+        """Replicas that count."""
+        return [it for it in self.groups if not it.out]
+
+    @property
+    def share(self) -> float:
+        """Part of its rate that a run has left."""
+        return len(self.left) / len(self.groups)
+
+
 @define(eq=False)
 class Copy:
     """A copy of a job: members held for one run at a time; under buddies, for the next run too."""
@@ -179,9 +268,51 @@ class Copy:
 
     full: int = field(init=False)
     """Number of members, with promised ones that have not come yet."""
+    replicas: Replicas | None = field(init=False, default=None)
+    """Groups of members that hold the whole state each; None if there is but one."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = self.full = extent(self.spans)
+        described = self.job.replicas
+        if described is not None:
+            each = self.full // described.replicas
+            parts = batched(self.members, each)
+            self.replicas = Replicas(described, [Group(part) for part in parts])
+
+    @property
+    def working(self) -> tuple[int, ...]:
+        """Members on which the run computes."""
+        if self.replicas is None:
+            return self.members
+        return tuple(n for it in self.replicas.left for n in it.members)
+
+    @property
+    def width(self) -> int:
+        """Number of those, with promised ones that have not come yet."""
+        return self.full if self.replicas is None else len(self.working)
+
+    @property
+    def blind(self) -> bool:
+        """Whether the run waits until a member's fault is detected."""
+        return any(map(self.concerns, self.undetected))
+
+    def concerns(self, worker: int) -> bool:
+        """Return whether the run is concerned by what becomes of a worker."""
+        if worker in self.standbys:
+            return False
+        return self.replicas is None or not self.replicas.of(worker).out
+
+    @property
+    def away(self) -> set[int]:
+        """Members that are not UP, those of replicas that have dropped out too."""
+        if self.replicas is None:
+            return self.absent
+        return self.absent.union(*(it.absent for it in self.replicas.groups))
+
+    def absent_with(self, worker: int) -> set[int]:
+        """Return the set of members that are not UP which this one belongs to if it is such."""
+        group = None if self.replicas is None else self.replicas.of(worker)
+        return group.absent if group is not None and group.out else self.absent
 
     def change(self, spans: Spans, full: int) -> None:
         """Replace the members; those of `full` that `spans` lacks are promised."""
@@ -243,8 +374,14 @@ class Run(Waitable):
     timer: Timer | None = None
     saving: Run | None = None
     """Account of a checkpoint that is taken while the run goes on."""
-    hung: bool = False
-    """Whether a member hangs: the run advances no more."""
+    hung: int | None = None
+    """Member that hangs: the run advances no more; None if there is none."""
+    hang: int = -1
+    """Sequence number of the event with which it last began to hang."""
+    paused: bool = False
+    """Whether the run stands still while replicas drop out or rejoin."""
+    group: Group | None = None
+    """Replica that loads, in the account of that."""
     due: bool = False
     """Whether another checkpoint fell due during that one."""
     aimed: int = 0
@@ -262,6 +399,20 @@ class Run(Waitable):
     """Whether the present part passes at a bandwidth that shared storage gives."""
     aim: Callable[[], None] = field(init=False)
     """Sets the timer of such a part anew."""
+
+    @property
+    def width(self) -> int:
+        """Number of members that do what the account is of."""
+        return self.copy.width if self.group is None else len(self.group.members)
+
+    @property
+    def still(self) -> bool:
+        """Whether nothing of it passes."""
+        if self.group is not None:
+            return bool(self.group.absent)
+        whole = self.copy.run
+        stops = whole is not None and (whole.hung is not None or whole.paused)
+        return bool(self.copy.absent) or stops
 
     def at(self, now: float) -> float:
         """Return how much of the present part has passed."""
@@ -288,7 +439,7 @@ class Run(Waitable):
     def expose(self, now: float) -> float:
         """Return workers x computing time since the last verified point."""
         if self.stage is Stage.COMPUTING and self.rate:
-            return self.exposed + self.copy.full * (now - self.since)
+            return self.exposed + self.copy.width * (now - self.since)
         return self.exposed
 
     def settle(self, now: float) -> None:

@@ -4,11 +4,12 @@ channel, and when (rules.md, L1 to L4, W2)."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from math import floor, inf
 
 from actors import events as e
 from actors.events import BY_MESSAGES, TransferKind
-from sims.audit.facts import Copy, Run
+from sims.audit.facts import Copy, Group, Run
 from sims.audit.law import Phase, allowed, follows
 from sims.audit.turns import INSTANT, LATER, Script
 from sims.audit.workers import (
@@ -25,14 +26,16 @@ from sims.audit.workers import (
 from sims.audit.world import World
 
 
-def stage_in(w: World, run: Run, image: bool) -> None:
-    """Begin a run's input transfers: each member asks for the messages that it lacks."""
-    for number in run.copy.members:
+def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> None:
+    """Begin the input transfers of a run, or of a group of its members: each asks for the messages
+    that it lacks."""
+    cause = run.cause if group is None else group.cause
+    for number in run.copy.members if group is None else group.members:
         worker = w.worker(number)
         former, worker.run, worker.fetches = worker.run, run, image
         if former is not None:
             _stay(w, worker, former, run)
-        _go_on(w, worker, run.cause, anew=worker not in w.service.waiting)
+        _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
 
 def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
@@ -57,8 +60,8 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
-    """Let every member send its part of a checkpoint to the master."""
-    for number in run.copy.members:
+    """Let every member on which the run computes send its part of a checkpoint to the master."""
+    for number in run.copy.working:
         worker = w.worker(number)
         worker.saving = True
         if worker.kind is DATA:
@@ -192,6 +195,12 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     """Note that a member holds all that it needs, or has sent its part of the checkpoint; with the
     last member, the run goes on."""
     run = worker.run
+    copy = run.copy
+    if not copy.concerns(worker.number):
+        if copy.replicas.of(worker.number).received(worker.number, cause):
+            order = LATER + copy.job.copies.index(copy)
+            w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))
+        return
     run.missing.discard(worker.number)
     it = run.saving or run
     if it.over or it.stage not in BY_MESSAGES:
@@ -199,7 +208,7 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     missing = bool(run.missing)
 
     def go_on() -> Script | None:
-        if it.over or run.copy.undetected or it.stage not in BY_MESSAGES:
+        if it.over or run.copy.blind or run.paused or it.stage not in BY_MESSAGES:
             return None
         if missing:
             w.decider.report(run.copy, cause)

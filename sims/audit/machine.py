@@ -14,7 +14,6 @@ from actors.events import (
     HangDetected,
     MemberReplaced,
     NoticeGiven,
-    Outcome,
     PlatformDescribed,
     RunHung,
     Stage,
@@ -22,7 +21,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.runtime import Event
-from sims.audit import parts
+from sims.audit import parts, replicas
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
@@ -53,7 +52,7 @@ def checkpointing(w: World, job: Job, event: CheckpointingDescribed) -> Event:
     """Return the line that describes a job's checkpointing, if it is valid."""
     # The fourth line of a job: after its submission, description and protection; the fifth where it
     # starts up.
-    starts = bool(job.startup or job.select) + bool(job.standbys)
+    starts = bool(job.startup or job.select) + bool(job.standbys) + bool(job.replicas)
     first = not job.plain and w.seq == job.submitted + 3 + starts
     amounts(event)
     sound = event.slowdown <= 1 and event.images_every != 0
@@ -81,8 +80,9 @@ def notice(w: World, event: NoticeGiven) -> Script:
     seq = yield event, 0
     w.at(event.time, Phase.DECISION, Emitter(), 0, partial(w.taken.append, worker))
     copy = w.holder(event.worker)
-    if copy is not None and copy.run is not None and event.worker not in copy.standbys:
-        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, partial(_save, w, copy, seq))
+    if copy is not None and copy.run is not None:
+        save = partial(_save, w, copy, event.worker, seq)
+        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, save)
 
 
 def check_notices(w: World, worker: Worker) -> None:
@@ -99,13 +99,13 @@ def check_notices(w: World, worker: Worker) -> None:
     worker.unannounced = max(worker.unannounced, (lasted, w.now))
 
 
-def _save(w: World, copy: Copy, cause: int) -> Script | None:
+def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:
     """Start a checkpoint at a notice if the job wants that and there is work to save (O1)."""
     run = copy.run
-    if run is None or run.over:
+    if run is None or run.over or not copy.concerns(worker):
         return None
     # A run that stands still because of an undetected fault, or hangs, has nothing new to save.
-    computes = run.stage is Stage.COMPUTING and not copy.undetected and not run.hung
+    computes = run.stage is Stage.COMPUTING and not copy.blind and run.hung is None
     due = copy.job.checkpointing.on_notice and computes and run.at(w.now) > NEGLIGIBLE * run.work
     if due and run.saving is None:
         run.cause, run.reports = cause, True
@@ -146,7 +146,7 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
     fault = copy.undetected.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
-    if copy.run is not None:
+    if copy.run is not None and copy.concerns(worker):
         cause = yield from parts.review(w, copy.run, cause)
     return cause
 
@@ -159,8 +159,7 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         cause = yield FaultDetected(copy.job.name, copy.last, worker), cause
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
-        copy.struck, copy.former = w.now, copy.members
-        cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
+        cause = yield from replicas.lose(w, copy, worker, cause)
         due_line = turn.want[0] if turn is not None else None
         # The copy has ended with this fault: its other faults are never detected, nor a hang.
         never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
@@ -204,13 +203,14 @@ def hang(w: World, event: RunHung) -> Script:
     w.phase = Phase.RESUME
     copy, worker = w.copy_of(event), w.worker(event.worker)
     run = copy.run if copy is not None else None
-    possible(copy is not None and run is not None and not run.hung, "no such run can hang")
+    sound = copy is not None and run is not None and run.hung is None
+    possible(sound and copy is not None and copy.concerns(event.worker), "no such run can hang")
     assert copy is not None and run is not None
     # A fault by a later law may have taken it DOWN at this very instant.
     up = worker.state is UP or (worker.state is DOWN and worker.changed == w.now)
     possible(event.worker in copy.members and up and event.detection >= 0)
     hung = yield event, 0
-    run.hung = True
+    run.hung, run.hang = event.worker, hung
     run.missing.add(HANG)
     cause = yield from parts.review(w, run, hung)
     if event.detection:
@@ -222,12 +222,13 @@ def hang(w: World, event: RunHung) -> Script:
 
 
 def _hang_found(w: World, copy: Copy, run: Run, event: RunHung, hung: int) -> Script | None:
-    return None if run.over or copy.gone else _hang_detected(w, copy, event, hung)
+    over = run.over or copy.gone or run.hung is None or run.hang != hung
+    return None if over else _hang_detected(w, copy, event, hung)
 
 
 def _hang_detected(w: World, copy: Copy, event: RunHung, hung: int) -> Script:
     cause = yield HangDetected(event.job, event.run, event.worker), hung
-    cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
+    cause = yield from replicas.lose(w, copy, event.worker, cause)
     w.decider.report(copy, cause)
 
 
@@ -241,7 +242,7 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
     if not w.replaces or not free:
         return None
     copies = [copy for job in w.jobs.values() for copy in job.copies]
-    found = [(n, it) for it in copies for n in it.absent if _overdue(w, it, n)]
+    found = [(n, it) for it in copies for n in it.away if _overdue(w, it, n)]
     if not found:
         return None
     return *min(found, key=lambda it: it[0]), free[0]
@@ -315,7 +316,7 @@ def join(w: World, event: StandbyJoined) -> Script:
     yield StandbyJoined(copy.job.name, copy.last, worker.number), worker.seq
     w.take(copy, (worker.number, worker.number + 1))
     copy.standbys = sorted((*copy.standbys, worker.number))
-    if copy.run is None:
+    if copy.run is None or copy.replicas is not None:
         parts.resume_soon(w, copy)
 
 

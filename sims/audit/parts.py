@@ -9,7 +9,7 @@ from math import inf
 from actors import events as e
 from actors.events import BY_MESSAGES, Outcome, Stage
 from sims.audit import link, rules, storage
-from sims.audit.facts import AT_SPEED, Copy, Job, Run
+from sims.audit.facts import AT_SPEED, Copy, Group, Job, Replicas, Run, Standing
 from sims.audit.law import Broken, Causes, Law, Phase, allowed, same
 from sims.audit.turns import Script
 from sims.audit.workers import DOWN, joined
@@ -73,14 +73,15 @@ def wait(w: World, run: Run) -> Script:
 
 def rate(w: World, run: Run) -> float:
     """Return the rate of the present part: the members' speed for work and verifications, 1 for all
-    else, and 0 unless all members are UP and none hangs (R1, F6)."""
-    whole = run.copy.run
-    still = bool(run.copy.absent) or (whole is not None and whole.hung)
-    if still or run.stage not in AT_SPEED:
-        return 0 if still else 1
+    else, and 0 unless all members are UP and none hangs (R1, F6); with replicas those that are left
+    count (E1)."""
+    if run.still or run.stage not in AT_SPEED:
+        return 0 if run.still else 1
+    replicas = run.copy.replicas
     # A checkpoint that passes meanwhile takes part of the run's speed (P8).
     slowed = 1 - run.copy.job.checkpointing.slowdown if run.saving is not None else 1
-    return w.speed(run.copy) * slowed
+    speed = w.speed(run.copy) * slowed
+    return speed if replicas is None else speed * replicas.share
 
 
 def aim(w: World, run: Run) -> None:
@@ -169,6 +170,8 @@ def cut(w: World, run: Run) -> Script | None:
 def review(w: World, run: Run, cause: int) -> Script:
     """Apply a change of the members' states or speeds to the run's rate; return the cause of what
     follows."""
+    if run.copy.replicas is not None and not run.over:
+        run.copy.replicas.pass_pause(w, run, cause)
     if run.over or run.stage in BY_MESSAGES:
         return cause
     it = run.saving
@@ -214,7 +217,33 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
         if it is not None:
             storage.leave(w, it, seq)
     run.copy.run, run.copy.job.over = None, (outcome.value, w.now)
+    if run.copy.replicas is not None:
+        _gather_all(w, run.copy, run.copy.replicas, seq)
     return seq
+
+
+def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
+    """Let all replicas count, as the next run needs them all."""
+    if replicas.pause is not None:
+        replicas.pause.stop()
+        replicas.pause = None
+    for group in replicas.groups:
+        unload(w, group, cause)
+        group.standing = Standing.IN
+        copy.absent |= group.absent
+        group.absent = set()
+
+
+def unload(w: World, group: Group, cause: int) -> None:
+    """Let a replica that has dropped out wait until all of its members are UP."""
+    group.standing = Standing.OUT
+    group.lacking.clear()
+    if group.loads is not None:
+        group.loads.over = True
+        if group.loads.timer is not None:
+            group.loads.timer.live = False
+        storage.leave(w, group.loads, cause)
+        group.loads = None
 
 
 def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
@@ -244,6 +273,9 @@ def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
     copy.cause = yield from end(w, copy.run, outcome, cause, kept=True)
     link.leave(w, copy, copy.cause, keep=True)
     resume_soon(w, copy)
+    if copy.replicas is not None:
+        lost, copy.replicas.given_up = copy.replicas.given_up, 0
+        copy.cause = yield from give_up(copy, lost, copy.cause)
     return copy.cause
 
 
@@ -256,6 +288,10 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
 
     # The newcomer takes the replaced member's place in its group of buddies.
     rings = [[other(n) for n in ring] for ring in copy.rings or rules.rings(w, copy)]
+    if copy.replicas is not None:
+        group = copy.replicas.of(gone)
+        group.members = tuple(sorted(other(n) for n in group.members))
+        group.absent.discard(gone)
     copy.units = dict(sorted((other(n), units) for n, units in copy.units.items()))
     copy.failed = {other(n) for n in copy.failed}
     w.give(copy, (gone, gone + 1))
@@ -281,8 +317,10 @@ def resume_soon(w: World, copy: Copy) -> None:
 
 def _resumed(w: World, copy: Copy) -> Script | None:
     """Return the script of the copy's next run, if all members are UP and none has begun."""
-    if copy.gone or copy.run is not None:
+    if copy.gone:
         return None
+    if copy.run is not None:
+        return w.gather(w, copy)
     if copy.job.standbys:
         return _use_standbys(w, copy)
     if copy.absent:

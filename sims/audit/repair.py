@@ -164,7 +164,11 @@ class Repairs:
             if worker.state is not DOWN:
                 self.falls.setdefault(number, seq)
             elif copy is None or number not in copy.undetected:
-                self.known_down(number, None, seq)
+                # Only with replicas a run goes on while a member is DOWN.
+                held = copy if copy is not None and copy.replicas is not None else None
+                if held is not None and held.run is not None:
+                    held.struck, held.former = w.now, held.members
+                self.known_down(number, held, seq)
 
     def _workers(self, of: Struck, named: str) -> tuple[int, ...]:
         """Return the workers of a unit."""
@@ -215,8 +219,9 @@ class Repairs:
         return bool(members) if other is None else bool(members.intersection(other))
 
     def _was_down(self, number: int) -> bool:
-        away = self.w.worker(number).down_since
-        return away is not None and away < self.w.now
+        worker = self.w.worker(number)
+        away = worker.state is DOWN or worker.back == self.w.now
+        return away and worker.fell < self.w.now
 
     def start(self, event: RepairStarted) -> Script:
         """Check that a crew begins a stage of a repair: the first come is the first served."""
@@ -272,7 +277,7 @@ class Repairs:
             self.back.pop(worker, None)
             self.retired.add(worker)
             copy = self.w.holder(worker)
-            if copy is not None and worker in copy.absent:
+            if copy is not None and worker in copy.away:
                 machine.wanted(self.w, copy, worker)
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from math import inf
 from attrs import frozen
 
 from actors.events import ProtectionKind, Stage
-from sims.audit.facts import Copy, Job, State
+from sims.audit.facts import Copy, Job, Replicas, State
 from sims.audit.turns import NEGLIGIBLE
 from sims.audit.world import World
 
@@ -115,9 +115,9 @@ def _preempted(w: World, job: Job) -> State | None:
 def furthest(w: World, job: Job) -> State | None:
     """Return the state of the run under way with most work done, of equals that on the lowest
     worker."""
-    runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.undetected]
+    runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.blind]
     runs.sort(key=lambda it: it[0])
-    return best([run.state(w.now) for _, run in runs if not run.hung])
+    return best([run.state(w.now) for _, run in runs if run.hung is None])
 
 
 def best(states: Sequence[State]) -> State | None:
@@ -178,9 +178,19 @@ def save(copy: Copy, state: State) -> None:
     job = copy.job
     if job.keeps:
         copy.saved, copy.holders = state, copy.full
+        if copy.replicas is not None:
+            copy.replicas.keepers, copy.replicas.given_up = copy.replicas.left, 0
     # The copies of a job share one saved state: only progress replaces it.
     elif job.kind is IMAGES and state.beyond(job.saved):
         job.saved = state
+
+
+def recovered(copy: Copy) -> None:
+    """Note that a recovery is over: every member has its buddies' checkpoints again (P2)."""
+    copy.failed.clear()
+    if copy.replicas is not None:
+        copy.replicas.keepers = list(copy.replicas.groups)
+    copy.saved = copy.saved or copy.stored
 
 
 def discard(copy: Copy) -> float | None:
@@ -217,15 +227,34 @@ def fatal(w: World, copy: Copy, worker: int) -> bool:
     ring = next(ring for ring in copy.rings if worker in ring)
     at = ring.index(worker)
     others = {ring[at - 1], ring[(at + 1) % len(ring)]} - {worker}
-    return not others or not copy.failed.isdisjoint(others)
+    lost = not others or not copy.failed.isdisjoint(others)
+    return lost and (copy.replicas is None or _last_keeper(copy.replicas, worker))
+
+
+def _last_keeper(replicas: Replicas, worker: int) -> bool:
+    """Note that a member's replica has lost the checkpoint; return whether it was the last that had
+    it (E1)."""
+    group = replicas.of(worker)
+    if group not in replicas.keepers:
+        return False
+    replicas.keepers.remove(group)
+    return not replicas.keepers
 
 
 def rings(w: World, copy: Copy) -> list[list[int]]:
-    """Return the groups of buddies: neighbours by number, or across nodes if two members share a
-    node (N1)."""
-    size, members = w.pack.pair if w.pack is not None else 2, list(copy.members)
+    """Return the groups of buddies, which are within replicas."""
+    if copy.replicas is None:
+        return _rings(w, list(copy.members))
+    return [ring for it in copy.replicas.groups for ring in _rings(w, list(it.members))]
+
+
+def _rings(w: World, members: list[int]) -> list[list[int]]:
+    """Return the groups of buddies among these members: neighbours by number, or across nodes if
+    two of them share a node (N1)."""
+    size = w.pack.pair if w.pack is not None else 2
+    nodes = len({n // w.platform.node for n in members})
     # Buddies on one node would fail together.
-    across, half = size == 2 and len(members) > spread(w, copy)[1], len(members) // 2
+    across, half = size == 2 and len(members) > nodes, len(members) // 2
     if across:
         members[: 2 * half] = [members[half * (k % 2) + k // 2] for k in range(2 * half)]
     found = [members[k : k + size] for k in range(0, len(members), size)]

@@ -141,9 +141,7 @@ def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
         run.ahead = run.ahead[1:]
         yield from parts.part(w, run, stage, length)
         if stage is Stage.RECOVERING:
-            # P2: after a recovery every member has its buddies' checkpoints again.
-            copy.failed.clear()
-            copy.saved = copy.saved or copy.stored
+            rules.recovered(copy)
     if plan.loads and not job.keeps:
         yield from _load(w, run)  # the job has changed over by then
     if plan.closes:
@@ -267,7 +265,7 @@ def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
     if cost is not None:
         yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
         return
-    run.missing = set(run.copy.members)
+    run.missing = set(run.copy.working)
     yield from parts.linked(w, it, Stage.SAVING)
     link.send_images(w, run, it.cause)
     yield from parts.wait(w, it)

@@ -11,6 +11,7 @@ from actors.runtime import Event
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Job, Run
 from sims.audit.law import Causes, Phase, follows, possible
 from sims.audit.turns import NEGLIGIBLE, Script
+from sims.audit.workers import joined, written
 from sims.audit.world import World
 
 
@@ -28,7 +29,7 @@ class Storage:
 
     def cap(self, it: Run) -> float:
         """Return the largest bandwidth of an account's members together."""
-        return self.each * it.copy.full
+        return self.each * it.width
 
     def due(self) -> list[tuple[Run, float]]:
         """Return the accounts whose bandwidth changes now, by cap, with their new bandwidth.
@@ -67,6 +68,7 @@ def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
     more = (
         bool(job.startup or job.select)
         + bool(job.standbys)
+        + bool(job.replicas)
         + (job.checkpointing is not DEFAULT_CHECKPOINTING)
     )
     possible(w.seq == job.submitted + 3 + more, "it comes too late")
@@ -82,7 +84,7 @@ def size(w: World, job: Job, event: e.StoredSizeDescribed) -> Event:
 
 def use(w: World, it: Run, cause: int) -> None:
     """Let an account use the storage if all members are UP."""
-    if not it.copy.absent and it not in w.storage.using:
+    if not it.still and it not in w.storage.using:
         w.storage.using[it] = cause
         w.storage.changes.append(cause)
 
@@ -97,7 +99,7 @@ def leave(w: World, it: Run, cause: int) -> None:
 
 def review(w: World, it: Run, cause: int) -> Script:
     """Apply a change of the members' states: a share is held only while all of them are UP."""
-    if not it.copy.absent:
+    if not it.still:
         use(w, it, cause)
     elif it in w.storage.using:
         del w.storage.using[it]
@@ -111,13 +113,20 @@ def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
     it.rate = bandwidth
     left = it.length - it.passed
     left = left if left > NEGLIGIBLE * it.length else 0
-    event = e.BandwidthShared(it.copy.job.name, it.number, bandwidth, left)
-    it.cause = yield event, causes
+    it.cause = yield _shared(it, bandwidth, left), causes
     it.aim()
     return it.cause
 
 
-def share(w: World, event: e.BandwidthShared) -> Script:
+def _shared(it: Run, bandwidth: float, left: float) -> Event:
+    """Return the line that says at which bandwidth an account goes on."""
+    whose = it.copy.job.name, it.number
+    if it.group is not None:
+        return e.ReplicaLoads(*whose, written(joined(it.group.members)), bandwidth, left)
+    return e.BandwidthShared(*whose, bandwidth, left)
+
+
+def share(w: World, event: e.BandwidthShared | e.ReplicaLoads) -> Script:
     """Check the lines that divide the bandwidth anew at the end of an instant."""
     follows(w.storage is not None, "there is no storage")
     w.settle(Phase.DECISION + 1)
@@ -133,8 +142,10 @@ def _share(w: World) -> Script:
         event = yield None
         # The log does not say which of two jobs has the lower index: of equal caps any may come.
         equal = [it for it in due if storage.cap(it[0]) == storage.cap(due[0][0])]
-        told = getattr(event, "job", ""), getattr(event, "run", -1)
-        named = (it for it in equal if (it[0].copy.job.name, it[0].number) == told)
+        about = ("job", "run", "processors")
+        told = [getattr(event, key, None) for key in about]
+        lines = ((it, _shared(it[0], 0, 0)) for it in equal)
+        named = (it for it, line in lines if [getattr(line, key, None) for key in about] == told)
         it, bandwidth = chosen = next(named, due[0])
         due.remove(chosen)
         yield from _set(w, it, bandwidth, changes if it.rate else storage.using[it])
@@ -145,5 +156,5 @@ def close(w: World) -> None:
     if w.storage is not None and w.storage.changes:
         for it, bandwidth in w.storage.due():
             left = it.length - it.at(w.now)
-            w.lacks((e.BandwidthShared(it.copy.job.name, it.number, bandwidth, left), ()))
+            w.lacks((_shared(it, bandwidth, left), ()))
         w.storage.changes.clear()

@@ -178,6 +178,8 @@ class Worker(Emitter):
     """Sequence number of the event that changed the state last."""
     down_since: float | None = None
     """Time since which it has been DOWN; None: it is not."""
+    fell: float = -1
+    """Time at which it went DOWN last."""
     until: float | None = None
     """End of a fault's downtime."""
     detection: float = 0

@@ -42,6 +42,8 @@ class World(Turns):
 
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
+    gather: Callable[..., Script | None] = field(kw_only=True)
+    """Makes the script of a copy whose replicas load and rejoin its run."""
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
     first: int = 0
@@ -245,7 +247,7 @@ class World(Turns):
 
     def speed(self, copy: Copy) -> float:
         """Return the speed of a copy, which is that of its slowest member (R1)."""
-        return 1 if copy.speeds is None else min(copy.speeds.values())
+        return 1 if copy.speeds is None else min(copy.speeds[n] for n in copy.working)
 
     def pace(self, copy: Copy) -> None:
         """Let the copy know the speeds of its members, as they join it."""

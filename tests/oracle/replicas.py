@@ -47,7 +47,8 @@ class ReplicatedWorld(World):
             self.known.setdefault(group, set()).add(replica)
 
     def _judge(self) -> None:
-        for group, dropped in self.known.items():
+        known, self.known = self.known, {}
+        for group, dropped in known.items():
             run = group.run
             if run is None:
                 continue
@@ -56,7 +57,6 @@ class ReplicatedWorld(World):
                 self.finish(run, Outcome.LOST)
             else:
                 self._drop(run, dropped)
-        self.known.clear()
 
     def _drop(self, run: Run, dropped: set[int]) -> None:
         group = run.group
@@ -140,6 +140,15 @@ class ReplicatedWorld(World):
 
     # --- pauses ---
 
+    def save_at_notice(self, run: Run) -> None:
+        """Pauses begin after notices (Z2): what takes no time is over before."""
+        pause, run.group.pause = run.group.pause, None
+        if pause is None or run.saving is None:
+            super().save_at_notice(run)
+        elif run.part is Part.COMPUTING and run.done > run.base and run.job.on_notice:
+            self._save(run)
+        run.group.pause = pause
+
     def pass_parts(self, run: Run) -> None:
         if run.group.pause is None:
             super().pass_parts(run)
@@ -179,3 +188,9 @@ class ReplicatedWorld(World):
 
 class RepairedReplicas(ReplicatedWorld, RepairWorld):
     """The same where faults are repaired."""
+
+    def _judge(self) -> None:
+        """Faults of whom a lost run leaves are known at once."""
+        while self.known:
+            super()._judge()
+            self._know()

@@ -1,0 +1,321 @@
+"""Derives how groups of members that hold the whole state each drop out of a run and rejoin it
+(rules.md, E1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import inf
+
+from attrs import define, field
+
+from actors import events as e
+from actors.events import BY_MESSAGES, Outcome, Stage
+from sims.audit import link, parts, storage
+from sims.audit.facts import Copy, Group, Replicas, Run, Standing
+from sims.audit.law import Phase
+from sims.audit.turns import LATER, NEGLIGIBLE, Script, Timer
+from sims.audit.workers import DOWN, joined, written
+from sims.audit.world import World
+
+HANG = -1
+"""Stands for a hang among the members that lack a message (`machine.hang`)."""
+JUDGED = -LATER - (LATER >> 2)
+"""Number of the turn that judges an instant's faults: after they are known, before notices."""
+
+
+@define(eq=False)
+class Pause:
+    """A pause of a run, whose time passes while all members that count are UP."""
+
+    copy: Copy
+    length: float
+    cause: int
+    """Sequence number of the line that began it."""
+    passed: float = field(init=False, default=0)
+    since: float = field(init=False, default=0)
+    passes: bool = field(init=False, default=False)
+    timer: Timer | None = field(init=False, default=None)
+
+    def pass_on(self, w: World, passes: bool, cause: int) -> None:
+        """Let its time pass from now on, because of event `cause`, or stand still."""
+        if passes is self.passes:
+            return
+        self.cause = cause
+        self.passed += w.now - self.since if self.passes else 0
+        self.since, self.passes = w.now, passes
+        self.stop()
+        if passes:
+            left = self.length - self.passed
+            due = w.now + (left if left > NEGLIGIBLE * self.length else 0)
+            number = self.copy.last
+            over = partial(_pause_over, w, self.copy, self)
+            self.timer = w.at(due, Phase.PARTS, self.copy.job, number, over)
+
+    def stop(self) -> None:
+        """Cancel its timer."""
+        if self.timer is not None:
+            self.timer.live = False
+            self.timer = None
+
+
+def _named(groups: Sequence[Group]) -> str:
+    return written(joined(n for it in groups for n in it.members))
+
+
+# --- they drop out --------------------------------------------------------------------------------
+
+
+def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    """Apply a fault, or a hang, of a member that is known now: the run is lost, or the member's
+    replica drops out of it once all faults of this instant are known."""
+    run, replicas = copy.run, copy.replicas
+    copy.struck, copy.former = w.now, copy.members
+    if replicas is None or run is None or not run.computes:
+        return (yield from parts.end_early(w, copy, Outcome.LOST, cause))
+    group = replicas.of(worker)
+    if group.out and group.standing is not Standing.REJOINING:
+        _unload(w, copy, group, cause)
+        parts.resume_soon(w, copy)
+        return cause
+    turn = w.pending.get(copy.job)
+    if turn is not None and isinstance(turn.want[0], e.ReplicasDropped):
+        # The judgment that has begun did not know of this fault: it begins anew.
+        del w.pending[copy.job]
+        replicas.known, replicas.judged = replicas.judged, []
+        _push_judgment(w, copy, replicas)
+    if not replicas.known:
+        _push_judgment(w, copy, replicas)
+    replicas.known.append((worker, cause))
+    return cause
+
+
+def _push_judgment(w: World, copy: Copy, replicas: Replicas) -> None:
+    w.push(copy.job, Phase.RESUME, JUDGED + copy.placed, partial(_judge, w, copy, replicas))
+
+
+def _judge(w: World, copy: Copy, replicas: Replicas) -> Script | None:
+    known = replicas.judged = replicas.known
+    replicas.known, run = [], copy.run
+    return None if copy.gone or run is None else _judged(w, copy, replicas, run, known)
+
+
+def _judged(
+    w: World, copy: Copy, replicas: Replicas, run: Run, known: list[tuple[int, int]]
+) -> Script:
+    cause = known[0][1]
+    struck = [replicas.of(worker) for worker, _ in known]
+    groups = [it for it in replicas.groups if it in struck]
+    left = sum(not it.out for it in replicas.groups if it not in groups)
+    if left < replicas.rules.least:
+        cause = yield from parts.end_early(w, copy, Outcome.LOST, cause)
+    else:
+        cause = yield from _drop(w, copy, run, groups, left, cause)
+    w.decider.report(copy, cause)
+
+
+def _drop(w: World, copy: Copy, run: Run, groups: Sequence[Group], left: int, cause: int) -> Script:
+    replicas, name = copy.replicas, copy.job.name
+    assert replicas is not None
+    dropped = yield e.ReplicasDropped(name, run.number, _named(groups), left), cause
+    cause = yield from _hold(w, run, dropped)
+    for group in replicas.groups:
+        if group.standing is Standing.REJOINING:
+            group.standing = Standing.LOADED
+    for group in groups:
+        _put_aside(w, copy, run, group, dropped)
+    broken_off, replicas.pause = replicas.pause, None
+    if broken_off is not None:
+        broken_off.stop()
+    parts.resume_soon(w, copy)
+    if replicas.rules.regroup:
+        return (yield from _pause(w, copy, run, replicas.rules.regroup, None, cause))
+    if broken_off is not None:
+        cause = yield e.PauseEnded(name, run.number), cause
+    return (yield from _go_on(w, run, cause))
+
+
+def _put_aside(w: World, copy: Copy, run: Run, group: Group, cause: int) -> None:
+    """Let a replica count no more."""
+    if not group.out:
+        group.absent = copy.absent.intersection(group.members)
+        copy.absent -= group.absent
+    group.cause = cause
+    _unload(w, copy, group, cause)
+    run.missing.difference_update(group.members)
+    if run.hung in group.members:
+        run.hung = None
+        run.missing.discard(HANG)
+
+
+def _unload(w: World, copy: Copy, group: Group, cause: int) -> None:
+    """Have a replica's members fetch and send no more."""
+    parts.unload(w, group, cause)
+    link.leave(w, copy, cause, True, group.members)
+
+
+def _hold(w: World, run: Run, cause: int) -> Script:
+    """Have the run stand still."""
+    run.paused = True
+    return (yield from parts.review(w, run, cause))
+
+
+def _go_on(w: World, run: Run, cause: int) -> Script:
+    """Have the run go on; what messages have ended meanwhile is complete now."""
+    run.paused = False
+    cause = yield from parts.review(w, run, cause)
+    it = run.saving or run
+    if it.stage in BY_MESSAGES and not run.missing and not run.copy.blind:
+        it.cause, it.reports = cause, it is run
+        w.push(it.beside or run.copy.job, w.phase, 0, it.take)
+    return cause
+
+
+# --- pauses ---------------------------------------------------------------------------------------
+
+
+def _pause(
+    w: World, copy: Copy, run: Run, length: float, rejoining: str | None, cause: int
+) -> Script:
+    cause = yield e.RunPaused(copy.job.name, run.number, length, rejoining), cause
+    assert copy.replicas is not None
+    pause = copy.replicas.pause = Pause(copy, length, cause)
+    pause.pass_on(w, not copy.absent and run.hung is None, cause)
+    return cause
+
+
+def _pause_over(w: World, copy: Copy, pause: Pause) -> Script | None:
+    run, replicas = copy.run, copy.replicas
+    over = run is None or run.over or replicas is None or replicas.pause is not pause
+    return None if over else _end_pause(w, copy, pause)
+
+
+def _end_pause(w: World, copy: Copy, pause: Pause) -> Script:
+    run, replicas = copy.run, copy.replicas
+    assert run is not None and replicas is not None
+    cause = yield e.PauseEnded(copy.job.name, run.number), pause.cause
+    replicas.pause = None
+    cause = yield from _rejoined(w, copy, run, replicas, cause)
+    w.decider.report(copy, cause)
+
+
+def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) -> Script:
+    """Let replicas that rejoin count, and the run go on."""
+    back = [it for it in replicas.groups if it.standing is Standing.REJOINING]
+    for group in back:
+        group.standing = Standing.IN
+        copy.absent |= group.absent
+        group.absent = set()
+        # It has its buddies' checkpoints again.
+        copy.failed.difference_update(group.members)
+    if back:
+        left = len(replicas.left)
+        event = e.ReplicasRejoined(copy.job.name, run.number, _named(back), left)
+        cause = yield event, cause
+    parts.resume_soon(w, copy)
+    return (yield from _go_on(w, run, cause))
+
+
+# --- they rejoin ----------------------------------------------------------------------------------
+
+
+def member_changed(w: World, copy: Copy, worker: int, cause: int) -> Script:
+    """Apply a change of state of a member of a replica that has dropped out."""
+    assert copy.replicas is not None
+    group = copy.replicas.of(worker)
+    group.cause = cause
+    if group.loads is not None:
+        yield from storage.review(w, group.loads, cause)
+    parts.resume_soon(w, copy)
+
+
+def gather(w: World, copy: Copy) -> Script | None:
+    """Return the script by which replicas that have dropped out load, and rejoin; None where none
+    has."""
+    replicas, run = copy.replicas, copy.run
+    if (
+        copy.gone
+        or replicas is None
+        or run is None
+        or run.over
+        or len(replicas.left) == len(replicas.groups)
+    ):
+        return None
+    return _gathered(w, copy, run, replicas)
+
+
+def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
+    yield from _refill(w, copy, replicas)
+    out = [it for it in replicas.groups if it.out]
+    whole = [it for it in out if it.standing is Standing.OUT and not it.absent]
+    for group in whole:
+        yield from _load(w, copy, run, group)
+    if whole:  # those that lack nothing rejoin with the others, once all copies have gone on
+        order = LATER + copy.job.copies.index(copy)
+        w.push(copy.job, Phase.RESUME, order, partial(gather, w, copy))
+        return
+    loaded = [it for it in out if it.standing is Standing.LOADED and not it.absent]
+    if loaded and replicas.pause is None:
+        yield from _rejoin(w, copy, run, replicas, loaded)
+
+
+def _refill(w: World, copy: Copy, replicas: Replicas) -> Script:
+    """Replace members that are DOWN by standbys, the lowest first (P12)."""
+    away = sorted(n for it in replicas.groups for n in it.absent)
+    down = [n for n in away if w.worker(n).state is DOWN and n not in copy.undetected]
+    ready = [n for n in copy.standbys if w.is_up(n)]
+    for gone, newcomer in zip(down, ready, strict=False):
+        fell = (w.worker(gone).away or (0, -1))[1]
+        yield from parts.replace_member(w, copy, gone, newcomer, fell)
+        replicas.of(newcomer).cause = copy.cause
+        w.decider.standby_left(copy, copy.cause)
+
+
+def _load(w: World, copy: Copy, run: Run, group: Group) -> Script:
+    job = copy.job
+    if job.messages is not None:
+        group.standing, group.lacking = Standing.LOADING, set(group.members)
+        link.stage_in(w, run, True, group)
+        return
+    group.standing = Standing.LOADED
+    if not job.stored:
+        return
+    assert copy.replicas is not None
+    group.standing = Standing.LOADING
+    it = group.loads = Run(copy, run.number, run.work, since=w.now)
+    it.group, it.cause, it.stage = group, group.cause, Stage.RECOVERING
+    it.length, it.shares = job.stored / len(copy.replicas.groups), True
+    it.aim = partial(_aim, w, it)
+    storage.use(w, it, it.cause)
+    yield from ()
+
+
+def _aim(w: World, it: Run) -> None:
+    """Set the timer of what a replica loads."""
+    if it.timer is not None:
+        it.timer.live = False
+    due = it.end()
+    if due < inf:
+        it.aimed = w.order
+        over = partial(_loaded, w, it, w.order)
+        it.timer = w.at(due, Phase.PARTS, it.copy.job, it.number, over)
+
+
+def _loaded(w: World, it: Run, aimed: int) -> None:
+    group = it.group
+    if it.over or it.aimed != aimed or group is None:
+        return
+    storage.leave(w, it, it.cause)
+    group.loads, group.standing, group.cause = None, Standing.LOADED, it.cause
+    parts.resume_soon(w, it.copy)
+
+
+def _rejoin(w: World, copy: Copy, run: Run, replicas: Replicas, groups: Sequence[Group]) -> Script:
+    for group in groups:
+        group.standing = Standing.REJOINING
+    cause = yield from _hold(w, run, max(group.cause for group in groups))
+    if replicas.rules.rejoin:
+        cause = yield from _pause(w, copy, run, replicas.rules.rejoin, _named(groups), cause)
+    else:
+        cause = yield from _rejoined(w, copy, run, replicas, cause)
+    w.decider.report(copy, cause)
