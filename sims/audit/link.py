@@ -198,7 +198,8 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     copy = run.copy
     if not copy.concerns(worker.number):
         if copy.replicas.of(worker.number).received(worker.number, cause):
-            order = LATER + copy.job.copies.index(copy)
+            again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
+            order = again + copy.job.copies.index(copy)
             w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))
         return
     run.missing.discard(worker.number)

@@ -79,7 +79,8 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
         parts.resume_soon(w, copy)
         return cause
     turn = w.pending.get(copy.job)
-    if turn is not None and isinstance(turn.want[0], e.ReplicasDropped):
+    begun = turn.want[0] if turn is not None else None
+    if isinstance(begun, e.ReplicasDropped) and begun.run == copy.last:
         # The judgment that has begun did not know of this fault: it begins anew.
         del w.pending[copy.job]
         replicas.known, replicas.judged = replicas.judged, []
@@ -251,7 +252,7 @@ def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
     for group in whole:
         yield from _load(w, copy, run, group)
     if whole:  # those that lack nothing rejoin with the others, once all copies have gone on
-        order = LATER + copy.job.copies.index(copy)
+        order = 2 * LATER + copy.job.copies.index(copy)
         w.push(copy.job, Phase.RESUME, order, partial(gather, w, copy))
         return
     loaded = [it for it in out if it.standing is Standing.LOADED and not it.absent]

@@ -490,6 +490,31 @@ def reserved(seed: int) -> Table:
     return table  # type: ignore[no-any-return]
 
 
+def replicated(seed: int) -> Table:
+    """Rigid jobs in a queue, most of them with replicas, over any of the others that have such."""
+    rng = default_rng([seed, 53])
+    table = one(rng, queue, believed, overlaid, fleet, ready, stored, repaired, reserved)(seed)
+    if table["policy"].get("placement") == "recent" or not _rigid(table):
+        table = queue(seed)
+    if not _rigid(table):
+        table["job"]["kind"] = "rigid"
+        table["job"]["jobs"] = [{"processors": 2, "time": 20}, {"processors": 4, "time": 9}]
+        workers = table.setdefault("platform", {}).get("workers", 0)
+        if "workers" not in table:
+            table["platform"]["workers"] = max(workers, 4)
+    for job in _rigid(table):
+        processors = job["processors"]
+        counts = [count for count in range(2, processors + 1) if processors % count == 0]
+        if counts and rng.random() < 0.8:
+            job["replicas"] = count = one(rng, *counts)
+            job["least"] = one(rng, 1, 1, count)
+            job["regroup"], job["rejoin"] = one(rng, 0, 0.5, 2), one(rng, 0, 1, 3)
+    if "faults" not in table:
+        table["faults"] = law_of_faults(rng)
+    table["job"]["cap"] = min(table["job"].get("cap", 500), 500)
+    return table  # type: ignore[no-any-return]
+
+
 def cell(kind: str, seed: int) -> Table:
     """A cell of the matrix of job x hazard x protection x communication."""
     cells = [it for it in examples.cells() if it.startswith(f"{kind}/")]
@@ -517,6 +542,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "maintained": maintained,
     "repaired": repaired,
     "reserved": reserved,
+    "replicated": replicated,
     **{
         f"{kind} cells": partial(cell, kind)
         for kind in ("rigid", "moldable", "malleable", "iterative")
