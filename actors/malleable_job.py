@@ -75,7 +75,7 @@ class MalleableJob(JobOfRuns):
         if run is None:
             self._resize_kept(copy, message, cause)
         elif run.computes:
-            state, cause = run.hand_over(cause)
+            state, cause = _hand_over(run, cause)
             self._exchange(copy, message, cause)
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
@@ -176,3 +176,13 @@ class MalleableJob(JobOfRuns):
         moving = copy.holders != len(copy.members)
         where = (self.index, copy.number, start, parts, 1 - done)
         return ProgressReport(*where, copy.speed(), moving)
+
+
+def _hand_over(run: Run, cause: int) -> tuple[State, int]:
+    """End a run for one on other members, which keeps all its work, saved or not. The part of a
+    checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
+    now = run.actor.now
+    if run.stage is Stage.CHECKPOINTING:
+        run.base = min(run.base + run.part.at(now), run.work)
+    state = run.state(now)
+    return state, run.end(Outcome.CANCELLED, cause)

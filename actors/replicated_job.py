@@ -4,6 +4,7 @@ E1)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any
 
 from attrs import define, field
@@ -129,6 +130,13 @@ class JobOfReplicas(JobOfRuns):
     def pass_pauses(self, message: PauseDue, cause: int) -> None:
         """Pass all runs' pauses, and parts, that end at this instant, by run number."""
         self.pass_parts(PartDue(message.copy, message.run), cause)
+
+    def ends(self, run: Run) -> float:
+        """Return when a run's pause, or else its part, ends, where that is known."""
+        pause = _replicas(run.copy).pause
+        if pause is None:
+            return super().ends(run)
+        return inf if pause.end is None else pause.end
 
     def pass_part(self, run: Run) -> None:
         replicas = _replicas(run.copy)

@@ -6,7 +6,6 @@ run takes checkpoints is its protection's answer (`actors/protection/saving.py`)
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
@@ -16,7 +15,6 @@ from attrs import define, field
 from actors.copy import Copy
 from actors.events import (
     BY_MESSAGES,
-    CheckpointTaken,
     Outcome,
     RateChanged,
     RunEnded,
@@ -27,8 +25,9 @@ from actors.events import (
 )
 from actors.progress import Progress, remaining
 from actors.protection.plan import Plan, State
-from actors.protection.saving import Answer, Level, Saving
+from actors.protection.saving import Answer, Level, Saving, count_free
 from actors.runtime import NOTHING, Actor, Event, Phase, Timer, UnexpectedMessage, message
+from actors.steps import Step, Stimulus
 from actors.storage import StorageClient
 from actors.worker_messages import Needs
 from policies.maths.tolerance import ROUNDING
@@ -40,57 +39,6 @@ class PartDue:
 
     copy: int
     run: int
-
-
-class Step(enum.IntEnum):
-    """A step of a run. Several steps may be one `Stage` in the log: a run goes on from each of them
-    in another way.
-
-    The order counts: a run computes from COMPUTING on. Steps are integers, because other enums hash
-    in Python code, once for each look into the table.
-    """
-
-    STARTING = 0
-    """Workers are chosen, and processes start, before members fetch anything (rules.md, R5)."""
-    STAGING_IN = 1
-    """Members fetch what they lack (L2)."""
-    LOADING = 2
-    """The members load the state from which the run continues from shared storage (S1)."""
-    PREPARING = 3
-    """A part of `Plan.before` passes: recovery, a clone's delay, a redistribution."""
-    CLOSING_VERIFICATION = 4
-    """A verification precedes the checkpoint that closes a redistribution."""
-    CLOSING_CHECKPOINT = 5
-    """A checkpoint closes a redistribution (malleable17, section 3.3.2)."""
-    CLOSING_STORE = 6
-    """The checkpoint that closes a redistribution goes to the master too (P9)."""
-    COMPUTING = 7
-    OVERDUE = 8
-    """The run computes, and another checkpoint falls due as soon as the one beside it is complete
-    (P8)."""
-    VERIFICATION = 9
-    """A verification precedes a checkpoint (P4)."""
-    CHECKPOINT = 10
-    """The run stands still while a checkpoint is taken."""
-    STORE = 11
-    """The run stands still while a complete checkpoint goes to the master too (P9)."""
-    LAST_VERIFICATION = 12
-    """All work is done; a verification decides whether it is sound (R3)."""
-    ENDED = 13
-
-
-class Stimulus(enum.IntEnum):
-    """A thing that happens to a run. Changes of members' state and speed are none, as every step
-    answers them alike (`Run.review`)."""
-
-    OVER = 0
-    """The time of the present part has passed."""
-    READY = 1
-    """The last member has reported that it holds what it needs, or has sent its image."""
-    NOTICE = 2
-    """A member's owner announces that it takes the member DOWN (O1)."""
-    SAVED = 3
-    """The time of a checkpoint beside the work has passed (P8)."""
 
 
 # Members under names of their own: reading one off its class takes 80 ns (Python 3.11).
@@ -186,9 +134,9 @@ class Run:
     """Whether `watched` has heard that the run computes."""
     _passed: int = field(init=False, default=0)
     """Parts of `plan.before` that are over or under way."""
-    _free_period: float = field(init=False, default=0)
+    free_period: float = field(init=False, default=0)
     """Period of the checkpoints that the present computing is to be counted for; 0: of none."""
-    _reach: float = field(init=False, default=0)
+    reach: float = field(init=False, default=0)
     """Work done when the present computing ends. Not summed up then: base + (work - base) need not
     be work, and a checkpoint would be taken with nothing left."""
 
@@ -217,14 +165,6 @@ class Run:
         return RUNS_END if last else PARTS_END
 
     @property
-    def ends(self) -> float:
-        """When its present part, or its pause, ends, where that is known."""
-        pause = self.copy.replicas.pause if self.copy.replicas is not None else None
-        if pause is None:
-            return self.due
-        return math.inf if pause.end is None else pause.end
-
-    @property
     def whole(self) -> bool:
         """Whether all members on which it computes are UP, and none hangs."""
         return not (self.copy.absent or self.hung)
@@ -241,11 +181,11 @@ class Run:
 
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
-        return self.part.added(self.base, self._reach, now) if self.stage is COMPUTES else self.base
+        return self.part.added(self.base, self.reach, now) if self.stage is COMPUTES else self.base
 
     def state(self, now: float) -> State:
         """Return the state at `now`, which a checkpoint saves and another copy can clone."""
-        return State(self.number, self.done(now), self.work, self._exposure(now))
+        return State(self.number, self.done(now), self.work, self.exposure(now))
 
     def ahead(self) -> tuple[float, ...]:
         """Return the times of the parts between the present one and computing."""
@@ -302,16 +242,11 @@ class Run:
         self.paused = False
         self.missing.discard(PAUSE)
         cause = self.review(cause)
-        # Also what messages have ended meanwhile is complete only now.
-        if not self.missing and self._awaits_messages:
-            cause = self.react(READY, cause)
-        return cause
-
-    @property
-    def _awaits_messages(self) -> bool:
         beside = self.saving.under_way
         sends = beside is not None and beside.part is None
-        return sends or self.stage in BY_MESSAGES
+        # Also what messages have ended meanwhile is complete only now.
+        awaited = not self.missing and (sends or self.stage in BY_MESSAGES)
+        return self.react(READY, cause) if awaited else cause
 
     def pass_part(self, cause: int) -> int:
         """Go on, as the present part's time is over."""
@@ -334,8 +269,8 @@ class Run:
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
         """End the run with this outcome; `kept`: its members are held for the job's next run."""
         self._stop()
-        if self._free_period:
-            self._count_saves(cause)
+        if self.free_period:
+            count_free(self, cause)
         self.saving.drop(self)
         if self.copy.replicas is not None:
             self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
@@ -350,15 +285,6 @@ class Run:
         if self.client is not None:
             self.client.end(self, cause)
         return cause
-
-    def hand_over(self, cause: int) -> tuple[State, int]:
-        """End the run for one on other members, which keeps all its work, saved or not. The part of
-        a checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
-        now = self.actor.now
-        if self.stage is CHECKPOINTS:
-            self.base = min(self.base + self.part.at(now), self.work)
-        state = self.state(now)
-        return state, self.end(Outcome.CANCELLED, cause)
 
     # --- answers: a method for each row of the table ------------------------------------------
 
@@ -389,10 +315,10 @@ class Run:
 
     def _computed(self, cause: int) -> Answer:
         """A period of work, or all of it, is done."""
-        if self._free_period:
-            self._count_saves(cause)
+        if self.free_period:
+            count_free(self, cause)
         self._settle_exposure()
-        self.base, self.part = self._reach, IDLE
+        self.base, self.part = self.reach, IDLE
         if self.base >= self.work:
             return self._enter(LAST_VERIFICATION, VERIFIES, self.plan.rules.verification, cause)
         return self._secure(cause)
@@ -488,27 +414,9 @@ class Run:
         # No checkpoint is begun when no work would be left after it (P7).
         last = left - period <= ROUNDING * self.work
         if self.free_saves and not last and step is COMPUTING:
-            self._free_period, last = period, True
-        self._reach = self.work if last else self.base + period
+            self.free_period, last = period, True
+        self.reach = self.work if last else self.base + period
         return self._enter(step, COMPUTES, left if last else period, cause)
-
-    def _count_saves(self, cause: int) -> None:
-        """Count the checkpoints that the present computing has passed since it began, keep the
-        state of the last, and go on as if that had just been taken."""
-        period, part, now = self._free_period, self.part, self.actor.now
-        self._free_period, done = 0, part.at(now)  # none is taken when no work would be left
-        most = math.ceil((self.work * (1 - ROUNDING) - self.base) / period) - 1
-        count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
-        exposed = self._exposure(now)
-        self.base += count * period
-        if count:
-            at = part.since + count * period / part.rate if part.rate else now
-            cause = self.record(cause, CheckpointTaken, self.base)
-            self.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
-            self.copy.taken += count
-            self.saved(self, State(self.number, self.base, self.work, self._exposure(at)), cause)
-        self.exposed, self._reach = exposed, self.work if count == most else self.base + period
-        self.part = Progress(self._reach - self.base, done - count * period, part.rate, now)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
         """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""
@@ -609,8 +517,8 @@ class Run:
         if rate == self.part.rate:
             return cause
         now = self.actor.now
-        if self._free_period:
-            self._count_saves(cause)
+        if self.free_period:
+            count_free(self, cause)
         if self.stage is COMPUTES:
             self._settle_exposure()
         self._stop()
@@ -639,13 +547,14 @@ class Run:
         rate = copy.speed() * self.saving.pace
         return rate if copy.replicas is None else rate * copy.replicas.share
 
-    def _exposure(self, now: float) -> float:
+    def exposure(self, now: float) -> float:
+        """Return workers x computing time since the last verified point, at `now` (R3)."""
         if self.stage is not COMPUTES or not self.part.rate:
             return self.exposed
         return self.exposed + len(self.copy.working) * (now - self.part.since)
 
     def _settle_exposure(self) -> None:
-        self.exposed = self._exposure(self.actor.now)
+        self.exposed = self.exposure(self.actor.now)
 
     def _aim_anew(self, cause: int) -> None:
         self._stop()

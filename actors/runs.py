@@ -399,10 +399,14 @@ class JobOfRuns(JobOfCopies):
             return
         due_by, phase = self.due_by, first.phase
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        due = [run for run in runs if run.ends <= due_by and run.phase is phase]
+        due = [run for run in runs if self.ends(run) <= due_by and run.phase is phase]
         for run in sorted(due, key=lambda run: run.number):
             if not run.ended:
                 self.pass_part(run)
+
+    def ends(self, run: Run) -> float:
+        """Return when a run's present part ends, where that is known."""
+        return run.due
 
     def pass_part(self, run: Run) -> None:
         """Pass a run's part that ends now."""

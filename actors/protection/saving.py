@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol
@@ -16,6 +17,7 @@ from actors.progress import PartBeside, Progress
 from actors.protection.plan import Plan, State
 from actors.runtime import Actor, Event, message
 from actors.storage import StorageClient
+from policies.maths.tolerance import ROUNDING
 
 Answer = tuple[bool, int]
 """Whether the part that a run has begun is over already, and the number of the last event."""
@@ -211,3 +213,36 @@ class Beside(PartBeside):
     state: State
     """The state that it saves."""
     level: Level
+
+
+class Counted(Saver, Protocol):
+    """A run whose free checkpoints are counted by arithmetic."""
+
+    work: float
+    exposed: float
+    free_period: float
+    """Period of the checkpoints that the present computing is to be counted for; 0: of none."""
+    reach: float
+    """Work done when the present computing ends."""
+
+    def exposure(self, now: float) -> float:
+        """Return workers x computing time since the last verified point, at `now` (R3)."""
+
+
+def count_free(run: Counted, cause: int) -> None:
+    """Count the checkpoints, which take no time, that the present computing has passed since it
+    began, keep the state of the last, and go on as if that had just been taken."""
+    period, part, now = run.free_period, run.part, run.actor.now
+    run.free_period, done = 0, part.at(now)  # none is taken when no work would be left
+    most = math.ceil((run.work * (1 - ROUNDING) - run.base) / period) - 1
+    count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
+    exposed = run.exposure(now)
+    run.base += count * period
+    if count:
+        at = part.since + count * period / part.rate if part.rate else now
+        cause = run.record(cause, CheckpointTaken, run.base)
+        run.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
+        run.copy.taken += count
+        run.saved(run, State(run.number, run.base, run.work, run.exposure(at)), cause)
+    run.exposed, run.reach = exposed, run.work if count == most else run.base + period
+    run.part = Progress(run.reach - run.base, done - count * period, part.rate, now)
