@@ -121,9 +121,9 @@ class RigidJob(ListedJob):
     least: Count = 1
     """Number of groups that a run needs; with fewer left it is lost."""
     regroup: Time = 0
-    """Time for which a run pauses as groups drop out, time units."""
+    """Time for which a run pauses as groups drop out, time units; without effect for one group."""
     rejoin: Time = 0
-    """Time for which a run pauses as groups rejoin, time units."""
+    """Time for which a run pauses as groups rejoin, time units; without effect for one group."""
 
     def check(self) -> None:
         if self.processors % self.replicas:
@@ -131,9 +131,6 @@ class RigidJob(ListedJob):
             raise Unacceptable("replicas", self.replicas, f"{parts} ({self.processors})")
         if self.least > self.replicas:
             raise Unacceptable("least", self.least, f"1 to replicas ({self.replicas})")
-        for key in ("regroup", "rejoin"):
-            if getattr(self, key) and self.replicas == 1:
-                raise Unacceptable(key, getattr(self, key), "0, as the job has no replicas")
 
     @property
     def replication(self) -> Replication | None:
