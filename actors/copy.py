@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from attrs import define, field
@@ -105,6 +105,11 @@ class Copy(Generic[R]):
         return self.members if self.replicas is None else self.replicas.members
 
     @property
+    def width(self) -> int:
+        """Number of members that the run computes on."""
+        return len(self.members) if self.replicas is None else self.replicas.width
+
+    @property
     def undetected(self) -> bool:
         """Whether its run waits until a fault of a member is detected."""
         if self.replicas is None:
@@ -171,9 +176,9 @@ class Copy(Generic[R]):
         if self.addresses is not None and message.addresses:
             self.addresses = {**self.addresses, other: message.addresses[0]}
 
-    def ready(self) -> list[int]:
+    def ready(self) -> Iterator[int]:
         """Return the standbys that are UP, ascending."""
-        return [worker for worker in self.standbys if worker not in self.standbys_away]
+        return (worker for worker in self.standbys if worker not in self.standbys_away)
 
     def promote(self, worker: int, other: int) -> None:
         """Give the place of a member that is DOWN to a standby (rules.md, P12)."""

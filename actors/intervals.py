@@ -67,15 +67,15 @@ class Members(Sequence[int]):
     """
 
     intervals: Intervals
-    _size: int = field(init=False)
+    _size: list[int] = field(init=False, factory=list)
+    """Their number, once it has been asked for."""
     _listed: list[tuple[int, ...]] = field(init=False, factory=list)
     """All numbers, once they have been asked for."""
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "_size", size_of(self.intervals))
-
     def __len__(self) -> int:
-        return self._size
+        if not self._size:
+            self._size.append(size_of(self.intervals))
+        return self._size[0]
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._all())
@@ -115,8 +115,8 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
     return tuple(spans)
 
 
-def merged(ours: Intervals, theirs: Intervals) -> Intervals:
-    """Return the union of two sets without a common number."""
+def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Intervals:
+    """Return the union of two sets, or of several, without a common number."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted((*ours, *theirs)):
         if spans and spans[-1][1] == first - 1:

@@ -98,6 +98,8 @@ class Replicas:
     groups: Sequence[Group]
     pause: PartBeside | None = field(init=False, default=None)
     """The pause of the run that is under way."""
+    _out: set[int] = field(init=False, factory=set)
+    """Numbers of the groups that do not count."""
     _first: list[int] = field(init=False)
     """Lowest worker that each group had at its start."""
     _came: dict[int, Group] = field(init=False, factory=dict)
@@ -120,13 +122,18 @@ class Replicas:
         group.replace(worker, other)
         self._in = None
 
+    @property
+    def count(self) -> int:
+        """Number of groups that count."""
+        return len(self.groups) - len(self._out)
+
     def left(self) -> list[Group]:
         """Return the groups that count."""
         return [group for group in self.groups if not group.out]
 
     def out(self) -> list[Group]:
         """Return the groups that do not count."""
-        return [group for group in self.groups if group.out]
+        return [self.groups[number] for number in sorted(self._out)]
 
     @property
     def members(self) -> Members:
@@ -136,15 +143,21 @@ class Replicas:
         return self._in
 
     @property
+    def width(self) -> int:
+        """Number of members of the groups that count."""
+        return self.count * len(self.groups[0].members)
+
+    @property
     def share(self) -> float:
         """The share of its full rate at which the run works."""
-        return len(self.left()) / len(self.groups)
+        return self.count / len(self.groups)
 
     def drop(self, dropped: Iterable[Group], absent: set[int]) -> None:
         """Let groups count no more: of the members that the run waits for, `absent`, take theirs
         away."""
         for group in dropped:
             if not group.out:
+                self._out.add(group.number)
                 group.absent = {worker for worker in absent if self.of(worker) is group}
                 absent -= group.absent
             group.standing = Standing.OUT
@@ -169,6 +182,7 @@ class Replicas:
         """Let groups count again, and the run wait for those of their members that are not UP."""
         for group in rejoining:
             group.standing = Standing.IN
+            self._out.discard(group.number)
             absent |= group.absent
             group.absent = set()
         self._in = None
@@ -187,10 +201,7 @@ def replicas(rules: Replication, held: Intervals) -> Replicas:
 
 def members_of(groups: Iterable[Group]) -> Members:
     """Return the members of several groups, ascending."""
-    spans: Intervals = ()
-    for group in groups:
-        spans = merged(spans, group.members.intervals)
-    return Members(spans)
+    return Members(merged((), [it for group in groups for it in group.members.intervals]))
 
 
 def named(groups: Iterable[Group]) -> str:

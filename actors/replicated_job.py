@@ -4,6 +4,7 @@ E1)."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 from math import inf
 from typing import Any
 
@@ -82,7 +83,7 @@ class JobOfReplicas(JobOfRuns):
             replicas, cause = _replicas(copy), known[0][1]
             struck = {replicas.of(worker).number for worker, _ in known}
             groups = [replicas.groups[number] for number in sorted(struck)]
-            left = sum(not it.out for it in replicas.groups if it not in groups)
+            left = replicas.count - sum(not it.out for it in groups)
             if left < replicas.rules.least:
                 cause = self.end_run(copy, LOST, cause)
             else:
@@ -93,16 +94,19 @@ class JobOfReplicas(JobOfRuns):
         self, copy: Copy[Run], run: Run, groups: Sequence[Group], left: int, cause: int
     ) -> int:
         replicas = _replicas(copy)
-        cause = self.record(cause, ReplicasDropped, self.name, run.number, named(groups), left)
+        cause = self.record(
+            cause, ReplicasDropped, self.name, run.number, self._named(groups), left
+        )
         end = run.hold(cause)
-        for group in replicas.groups:
+        for group in replicas.out():
             if group.standing is REJOINING:
                 group.standing = LOADED  # the pause in which it would rejoin is over
         replicas.drop(groups, copy.absent)
         for group in groups:
             group.cause = cause
             self._unload(copy, group, cause)
-        run.forget([worker for group in groups for worker in group.members])
+        awaited = [it for it in (*run.missing, run.hanging) if it >= 0]
+        run.forget([worker for worker in awaited if replicas.of(worker) in groups])
         broken_off = replicas.pause is not None
         replicas.end_pause(self)
         self.resume_soon()
@@ -111,6 +115,10 @@ class JobOfReplicas(JobOfRuns):
         if broken_off:
             end = self.record(end, PauseEnded, self.name, run.number)
         return run.go_on(end)
+
+    def _named(self, groups: Sequence[Group]) -> str:
+        """Return the members of groups as logs name them; empty where no log does."""
+        return named(groups) if self.system.journal.wants(ReplicasDropped) else ""
 
     def _unload(self, copy: Copy[Run], group: Group, cause: int) -> None:
         """Have a replica's members fetch and send no more; it waits until all of them are UP."""
@@ -149,11 +157,10 @@ class JobOfReplicas(JobOfRuns):
 
     def _go_on(self, copy: Copy[Run], run: Run, cause: int) -> int:
         replicas = _replicas(copy)
-        rejoining = [it for it in replicas.groups if it.standing is REJOINING]
+        rejoining = [it for it in replicas.out() if it.standing is REJOINING]
         if rejoining:
             replicas.rejoin(rejoining, copy.absent)
-            left = len(replicas.left())
-            about = self.name, run.number, named(rejoining), left
+            about = self.name, run.number, self._named(rejoining), replicas.count
             cause = self.record(cause, ReplicasRejoined, *about)
             for group in rejoining:
                 self.protection.rejoined(copy, group)
@@ -218,9 +225,9 @@ class JobOfReplicas(JobOfRuns):
         if run is None:
             super().resume_copy(copy)
             return
-        out = replicas.out()
-        if not out:
+        if replicas.count == len(replicas.groups):
             return
+        out = replicas.out()
         if self.described.standbys:
             self._refill(copy, replicas)
         whole = [it for it in out if it.standing is OUT and not it.absent]
@@ -237,7 +244,7 @@ class JobOfReplicas(JobOfRuns):
         """Replace members of dropped replicas that are DOWN by standbys, the lowest first (P12)."""
         down = sorted(copy.down.difference(copy.unheard))
         waiting = [worker for worker in down if replicas.of(worker).out]
-        for worker, other in zip(waiting, copy.ready(), strict=False):
+        for worker, other in zip(waiting, list(islice(copy.ready(), len(waiting))), strict=False):
             group = replicas.of(worker)
             group.cause = self.promote(copy, worker, other)
 
@@ -295,7 +302,7 @@ class JobOfReplicas(JobOfRuns):
             group.standing = REJOINING
         cause = run.hold(cause)
         if rules.rejoin:
-            cause = self._pause(copy, run, rules.rejoin, named(groups), cause)
+            cause = self._pause(copy, run, rules.rejoin, self._named(groups), cause)
         else:
             cause = self._go_on(copy, run, cause)
         self.report_progress(copy, cause)

@@ -177,7 +177,7 @@ class Run:
     @property
     def width(self) -> int:
         """Number of members on which it computes."""
-        return len(self.copy.working)
+        return self.copy.width
 
     def done(self, now: float) -> float:
         """Return the work done until `now`."""
@@ -551,7 +551,7 @@ class Run:
         """Return workers x computing time since the last verified point, at `now` (R3)."""
         if self.stage is not COMPUTES or not self.part.rate:
             return self.exposed
-        return self.exposed + len(self.copy.working) * (now - self.part.since)
+        return self.exposed + self.copy.width * (now - self.part.since)
 
     def _settle_exposure(self) -> None:
         self.exposed = self.exposure(self.actor.now)

@@ -236,7 +236,7 @@ class JobOfRuns(JobOfCopies):
     def _use_standbys(self, copy: Copy[Run]) -> None:
         """Replace each member that is DOWN by a standby, the lowest first. Where one is left
         without a standby, give all workers back, but for buddies, which wait for it."""
-        down, ready = sorted(copy.down.difference(copy.unheard)), copy.ready()
+        down, ready = sorted(copy.down.difference(copy.unheard)), list(copy.ready())
         if len(down) > len(ready) and not self.protection.keeps:
             _, fall = copy.fallen[down[len(ready)]]
             self._drop(copy, copy.outcome or LOST, fall, early=True)
