@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from attrs import evolve
 
@@ -99,9 +99,11 @@ MOST_RUNS = 1000
 """Largest number of runs of each variant where runs are added until an interval is narrow."""
 
 
-def precision_of(word: float | str | None, first: int, most: int) -> Precision | None:
-    """Return how narrow the interval of each effect has to be: `1%` is relative, a number in the
-    effect's own unit; None where nothing is asked. Raises InputError for any other word."""
+def precision_of(
+    word: float | str | None, first: int, most: int, of: Literal["mean", "effect"] = "effect"
+) -> Precision | None:
+    """Return how narrow the interval of each mean or effect has to be: `1%` is relative, a number
+    in its own unit; None where nothing is asked. Raises InputError for any other word."""
     if word is None:
         return None
     text = str(word).strip()
@@ -116,8 +118,8 @@ def precision_of(word: float | str | None, first: int, most: int) -> Precision |
         accepted = f"at least the {first} runs before the first look"
         raise InputError(COMMAND_LINE, "--most", f"{most} is not accepted", accepted)
     if text.endswith("%"):
-        return Precision(of="effect", first=first, most=most, relative=number / 100)
-    return Precision(of="effect", first=first, most=most, absolute=number)
+        return Precision(of=of, first=first, most=most, relative=number / 100)
+    return Precision(of=of, first=first, most=most, absolute=number)
 
 
 def combined(vary: Sequence[Axis], across: Sequence[Axis] = ()) -> list[Settings]:

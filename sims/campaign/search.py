@@ -21,7 +21,7 @@ from attrs import define, field, frozen
 
 from sims.intervals import Estimate, difference_of, mean_of
 
-FIRST, MOST = 4, 64
+FIRST, EACH = 4, 64
 """Runs of a point before it is compared first, and at most."""
 SURE = 0.99
 """Level at which a point is given up: one that is as good is lost once in a hundred looks."""
@@ -131,7 +131,8 @@ class Search:
     """Function that returns whether the means of a point keep to all bounds."""
     tolerance: float = 0.01
     """Part of the best mean within which points are as good."""
-    most: int = MOST
+    each: int = EACH
+    """Largest number of runs of a point."""
     trials: dict[Point, Trial] = field(init=False, factory=dict)
 
     def run(self) -> Trial | None:
@@ -164,9 +165,9 @@ class Search:
             for it in alive:
                 it.given_up = it.given_up or (best is not None and self._worse(it, best))
             left = [it for it in alive if not it.given_up]
-            if len(left) <= 1 or count >= self.most // 4:
+            if len(left) <= 1 or count >= self.each // 4:
                 return
-            count = min(2 * count, self.most // 4)
+            count = min(2 * count, self.each // 4)
 
     def _ask(self, trials: Sequence[Trial], count: int) -> None:
         lacking = [it for it in trials if len(it.values) < count]
@@ -240,9 +241,9 @@ class Search:
                 if it.state is not State.UNFIT:
                     it.state = self._state(it, best)
             open_ = [it for it in self.trials.values() if it.state is State.OPEN]
-            if not open_ or count >= self.most:
+            if not open_ or count >= self.each:
                 return
-            count = min(2 * count, self.most)
+            count = min(2 * count, self.each)
             self._ask([*open_, best], count)
             best = self._best() or best
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf, isfinite
 from pathlib import Path
@@ -17,16 +17,16 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from sims.campaign import Campaign
+from sims.campaign import Campaign, Precision
 from sims.campaign.answers import Answer, assumptions
 from sims.campaign.axes import Settings, as_toml, axis, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, opened
-from sims.campaign.question import question, refuse_raised
+from sims.campaign.question import MOST_RUNS, precision_of, question, refuse_raised
 from sims.campaign.results import Results, Store
-from sims.campaign.search import Dimension, Point, Search, State, Trial, Value, estimate
+from sims.campaign.search import EACH, Dimension, Point, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import Seconds, seconds
 from sims.errors import COMMAND_LINE, InputError
@@ -147,6 +147,8 @@ class Tuned(Answer):
     unit: str
     fresh: Sequence[Value]
     """What the runs of the best point gave on seeds that the search did not use."""
+    level: float
+    """Level of its intervals, which pays for each look at them after which runs could end."""
     assumed: str
     """What the scenario assumes of faults, in a line."""
 
@@ -158,7 +160,7 @@ class Tuned(Answer):
     @property
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
-        found = estimate(self.fresh, 0, LEVEL)
+        found = estimate(self.fresh, 0, self.level)
         if not self.gauge.higher_is_better:
             return found
         return Estimate(-found.mean, -found.high, -found.low, found.size)
@@ -181,7 +183,7 @@ class Tuned(Answer):
         clauses = list(map(self._clause, self.search.dimensions))
         values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
         values += [
-            f"{it.measure} {rounded(estimate(self.fresh, k, LEVEL))}"
+            f"{it.measure} {rounded(estimate(self.fresh, k, self.level))}"
             for k, it in enumerate(self.bounds, 1)
         ]
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
@@ -223,7 +225,7 @@ class Tuned(Answer):
         unknown = states.count(State.OPEN)
         said = [self.sentence, f"Assumed: {self.assumed}."]
         if unknown:
-            most = counted(self.search.most, "run")
+            most = counted(self.search.each, "run")
             said.append(
                 f"{counted(unknown, 'point')} could be told neither as good nor worse with {most}."
             )
@@ -299,7 +301,9 @@ def tuned(
     bounds: Sequence[Bound] = (),
     changes: Mapping[str, Any] | None = None,
     runs: int = 30,
-    most: int = 64,
+    precision: float | str | None = None,
+    most: int = MOST_RUNS,
+    each: int = EACH,
     tolerance: float = 0.01,
     seed: int | None = None,
     until: float | None = None,
@@ -309,69 +313,84 @@ def tuned(
 ) -> Tuned:
     """Search for the settings at which the mean of a measure is best, and measure them anew.
 
-    `bounds` must hold for the means; `runs` are those of the answer, on fresh seeds; `most` is the
-    largest number of runs of a point of the search; points within `tolerance` of the best mean are
-    as good. Raises InputError where nothing can be varied, or no point keeps to the bounds.
+    `bounds` must hold for the means; `runs` are those of the answer, on fresh seeds; with
+    `precision`, such as "1%", more are added, up to `most`, until the interval's half-width is so
+    small. `each` is the largest number of runs of a point of the search; points within `tolerance`
+    of the best mean are as good. Raises InputError where nothing can be varied, or no point keeps
+    to the bounds.
     """
     if not over:
         raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
     names = [it.key for it in over]
     if twice := next((it for it in names if names.count(it) > 1), None):
         raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    wanted = precision_of(precision, runs, most, of="mean")
     kept, done = Kept(store), 0
     with opened(workers) as ready:
 
-        def campaign_of(points: Sequence[Point], count: int, first: int = 0) -> Campaign:
-            variants = [settings_at(over, it) for it in points]
+        def campaign_of(
+            points: Sequence[Point],
+            count: int,
+            first: int = 0,
+            narrow: Precision | None = None,
+        ) -> Campaign:
             asked = question(
-                file, variants, changes=changes, runs=count, measure=measure, seed=seed, until=until
+                file,
+                [settings_at(over, it) for it in points],
+                changes=changes,
+                runs=count,
+                measure=measure,
+                seed=seed,
+                until=until,
+                precision=narrow,
             )
             measures = dict.fromkeys((measure.value, *(it.measure for it in bounds)))
             return asked.model_copy(
                 update={"measures": tuple(measures), "seed": (asked.seed or 0) + first}
             )
 
-        def evaluate(
-            points: Sequence[Point], count: int, first: int = 0
-        ) -> dict[Point, list[Value]]:
+        def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
+            return run(points, campaign_of(points, count))
+
+        def run(points: Sequence[Point], asked: Campaign) -> dict[Point, list[Value]]:
             nonlocal done
-            asked = campaign_of(points, count, first)
             before = done
             found = execute(
                 asked, ready, kept, watch=lambda now, all_: watch(before + now, before + all_)
             )
             refuse_raised(found)
-            done += len(points) * count
+            done += sum(1 for _ in found.finished())
             return dict(zip(points, _values(found, measure, bounds), strict=True))
 
         def fits(values: Sequence[Value]) -> bool:
             means = (estimate(values, k, LEVEL).mean for k in range(1, len(bounds) + 1))
             return all(map(Bound.kept, bounds, means))
 
-        search = Search(tuple(over), evaluate, fits, tolerance, max(most, 4))
+        search = Search(tuple(over), evaluate, fits, tolerance, max(each, 4))
         best = search.run()
         if best is None:
             raise _nothing_fits(search, bounds)
-        fresh = evaluate([best.point], runs, FRESH)[best.point]
+        answer = campaign_of([best.point], runs, FRESH, wanted)
+        fresh = run([best.point], answer)[best.point]
     asked = campaign_of([best.point], 1)
     case = Results.of(asked).plan[0].scenario(0)
     gauge = asked.gauges[0]
-    facts = case.times.value, fresh, assumptions(case)
+    facts = case.times.value, fresh, answer.level, assumptions(case)
     return Tuned(str(file), dict(changes or {}), search, best, gauge, tuple(bounds), *facts)
 
 
-def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> Iterator[list[Value]]:
-    """Yield the values of each variant's runs: the measure, made such that less is better, and
+def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[list[Value]]:
+    """Return the values of each variant's runs: the measure, made such that less is better, and
     those that have bounds."""
     campaign = found.campaign
     sign = -1 if campaign.gauge(measure.value).higher_is_better else 1
     gauges = [campaign.gauge(it) for it in (measure.value, *(bound.measure for bound in bounds))]
     of = partial(run_of, until=campaign.until)
-    for cases in found.plan.points():
-        for case in cases:
-            results = (found.found[case.key(k)] for k in range(campaign.replications))
-            rows = ([of(result, gauge).value for gauge in gauges] for result in results)
-            yield [(None if row[0] is None else sign * row[0], *row[1:]) for row in rows]
+    rows: dict[str, list[Value]] = {name: [] for name in campaign.variants}
+    for (case, _), result in found.finished():
+        first, *others = (of(result, gauge).value for gauge in gauges)
+        rows[case.variant].append((None if first is None else sign * first, *others))
+    return list(rows.values())
 
 
 def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
@@ -398,7 +417,9 @@ def tune(
     subject_to: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
     runs: int = 30,
-    most: int = 64,
+    precision: float | str | None = None,
+    most: int = MOST_RUNS,
+    each: int = EACH,
     tolerance: float = 0.01,
     seed: int | None = None,
     until: float | None = None,
@@ -422,7 +443,9 @@ def tune(
         bounds=[Bound.of(it) for it in subject_to],
         changes=changes,
         runs=runs,
+        precision=precision,
         most=most,
+        each=each,
         tolerance=tolerance,
         seed=seed,
         until=until,

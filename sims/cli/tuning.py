@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 from sims.campaign.executors import PATIENCE, cluster, local
+from sims.campaign.question import MOST_RUNS
 from sims.campaign.results import Store
+from sims.campaign.search import EACH
 from sims.campaign.tuning import Bound, dimension, direction, tuned
 from sims.cli.campaigns import Patience, Scheduler
 from sims.cli.progress import bar, interruptible
@@ -56,7 +58,19 @@ def tune(
         option(str, "BOUND", "bound of a mean, such as goodput>=0.95 (repeatable)"),
     ] = None,
     runs: Annotated[int, option(positive_int, "N", "runs of the answer, on fresh seeds")] = 30,
-    most: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = 64,
+    precision: Annotated[
+        str | None,
+        option(
+            str,
+            "1%",
+            "add runs of the answer until its interval's half-width is so small: a percentage, or "
+            "a number in the measure's unit",
+        ),
+    ] = None,
+    most: Annotated[
+        int, option(positive_int, "N", "with --precision: runs of the answer at most")
+    ] = MOST_RUNS,
+    each: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = EACH,
     seed: Annotated[
         int | None, option(natural, "SEED", "the first seed; default: the scenario's")
     ] = None,
@@ -82,6 +96,8 @@ def tune(
     A coarse grid is run first, all points with the same seeds. A point that is worse than the best,
     as far as the differences on each seed show, gets no more runs. Then points beside the best are
     tried, closer each time. The best one is measured anew on seeds that the search did not use.
+    With --precision, RUNS are those before the first look at its interval; each of k looks is at
+    1 - 0.05/k (Bonferroni).
 
     The answer also says which settings are as good within 1 %, as far as intervals show.
     """
@@ -101,7 +117,9 @@ def tune(
             bounds=[Bound.of(word) for word in subject_to or ()],
             changes={key: value_of(text) for key, text in map(split_override, changes or ())},
             runs=runs,
+            precision=precision,
             most=most,
+            each=each,
             seed=seed,
             until=until,
             workers=ready,

@@ -90,7 +90,7 @@ def test_the_mean_on_fresh_seeds_covers_the_truth() -> None:
     covered = 0
     for study in range(1000):
         toy = Toy(study)
-        best = Search((few,), toy, most=8).run()
+        best = Search((few,), toy, each=8).run()
         assert best is not None
         found = estimate(toy([best.point], 30, 2**20)[best.point], 0, LEVEL)
         covered += found.low <= toy.truth(best.point) <= found.high
@@ -132,7 +132,7 @@ def test_a_coarse_grid_has_equal_steps_or_over_a_decade_equal_ratios(
 
 def test_what_may_be_as_good_surrounds_what_is() -> None:
     """With much noise and few runs, hardly anything is known."""
-    search = Search((PERIOD,), Toy(7, noise=20), most=16)
+    search = Search((PERIOD,), Toy(7, noise=20), each=16)
     best = search.run()
     assert best is not None
     low, high = search.region(best)["period"]

@@ -35,7 +35,7 @@ mtbf = 2000
 downtime = 5
 """
 PERIODS = "protection.period=10s..5min"
-FEW = ("--runs", "10", "--most", "16", "--seed", "1")
+FEW = ("--runs", "10", "--each", "16", "--seed", "1")
 
 
 @pytest.fixture
@@ -86,6 +86,17 @@ def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
     assert json.loads(again.out) == json.loads(whole.out)
 
 
+def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(shell: Shell) -> None:
+    words = ["tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json"]
+    ten = json.loads(shell(*words).out)["mean"]
+    half = (ten["high"] - ten["low"]) / 2
+    more = json.loads(shell(*words, "--precision", f"{half / 2:.6g}").out)["mean"]
+    assert more["size"] > ten["size"] == 10
+    assert max(more["high"] - more["mean"], more["mean"] - more["low"]) <= half / 2
+    few = json.loads(shell(*words, "--precision", "0.0001%", "--most", "12").out)["mean"]
+    assert few["size"] == 12
+
+
 def test_a_bound_that_no_point_keeps_names_the_nearest(shell: Shell) -> None:
     words = ["tune", "study.toml", "--over", PERIODS, "--maximise", "goodput", *FEW]
     said = shell(*words, "--subject-to", "goodput>=1.5")
@@ -99,7 +110,7 @@ def test_words_and_ranges_are_searched_from_python_and_tell_the_same(shell: Shel
         {"protection.kind": ["images", "none"], "protection.period": ("10s", "5min")},
         minimise="makespan",
         runs=10,
-        most=16,
+        each=16,
         seed=1,
     )
     assert dict(found.settings)["protection.kind"] == "images"
