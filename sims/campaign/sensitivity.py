@@ -25,7 +25,7 @@ from sims.intervals import Estimate, estimate_as_json, rounded
 from sims.metrics.measures import Measure
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario.loader import parse, put, read
-from sims.tables.fields import Timed
+from sims.tables.fields import Measured, Timed
 from sims.telling import amount_of, counted, grid
 
 MOST = 40
@@ -34,11 +34,12 @@ BASE = "as it is"
 Watch = Callable[[int, int], None]
 
 
-def timed_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
-    """Yield the dotted key of each time above 0 that a scenario file's table gives."""
+def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:
+    """Yield the dotted key of each number above 0 with a unit that a scenario file's table
+    gives."""
     for key in _leaves(table, ""):
-        value, timed = _number(scenario, key)
-        if timed and 0 < value < inf:
+        value, measured = _number(scenario, key)
+        if measured and 0 < value < inf:
             yield key
 
 
@@ -54,22 +55,22 @@ def _leaves(node: Any, prefix: str) -> Iterator[str]:
 
 
 def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
-    """Return the number at a dotted key, and whether it is a time; inf where there is none."""
+    """Return the number at a dotted key, and whether it has a unit; inf where there is none."""
     place: Any = scenario
-    timed = False
+    measured = False
     for step in key.split("."):
         if isinstance(place, BaseModel) and step.isdigit():
             place = getattr(place, "laws", ())  # `faults` of several laws is a list in files
         if isinstance(place, BaseModel) and step in type(place).model_fields:
             field = type(place).model_fields[step]
-            timed = any(isinstance(it, Timed) for it in _annotations(field))
+            measured = any(isinstance(it, Timed | Measured) for it in _annotations(field))
             place = getattr(place, step)
         elif isinstance(place, list | tuple) and step.isdigit() and int(step) < len(place):
-            place, timed = place[int(step)], False
+            place, measured = place[int(step)], False
         else:
             return inf, False
     number = isinstance(place, int | float) and not isinstance(place, bool)
-    return (float(place), timed) if number else (inf, False)
+    return (float(place), measured) if number else (inf, False)
 
 
 def _annotations(field: Any) -> Iterator[Any]:
@@ -207,8 +208,8 @@ def sensitivity(
 ) -> Sensitivity:
     """Change each number of a scenario alone, and rank them by what that does to a measure.
 
-    `keys`: default, every time that the file gives; `by`: the part by which each is changed, above
-    0 and below 1. Raises InputError for a key that holds no number above 0.
+    `keys`: default, every number with a unit that the file gives; `by`: the part by which each is
+    changed, above 0 and below 1. Raises InputError for a key that holds no number above 0.
     """
     path = Path(file)
     if not 0 < by < 1:
@@ -217,10 +218,10 @@ def sensitivity(
     for key, value in (changes or {}).items():
         put(table, key, value)
     scenario = read(table, str(path), path.parent)
-    names = list(keys) or list(timed_keys(table, scenario))
+    names = list(keys) or list(measured_keys(table, scenario))
     values = {key: _checked(scenario, key) for key in dict.fromkeys(names)}
     if not values or len(values) > MOST:
-        problem = f"the file gives {counted(len(values), 'time')}"
+        problem = f"the file gives {counted(len(values), 'number')} with a unit"
         raise InputError(COMMAND_LINE, "--keys", problem, f"the keys to vary, {MOST} at most")
     variants: dict[str, dict[str, Any]] = {BASE: {}}
     for key, value in values.items():

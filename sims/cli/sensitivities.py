@@ -47,7 +47,11 @@ def sensitivity(
     file: ScenarioFile,
     keys: Annotated[
         str | None,
-        option(str, "KEY,KEY...", "numbers to change; default: every time that the file gives"),
+        option(
+            str,
+            "KEY,KEY...",
+            "numbers to change; default: every one with a unit that the file gives",
+        ),
     ] = None,
     by: Annotated[str, option(str, "20%", "part by which each is changed")] = "20%",
     measure: Annotated[

@@ -28,7 +28,7 @@ from sims.scenario.fault_laws import (
 from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
 from sims.scenario.own_code import FORM, own, running
 from sims.tables import OneOf, Section
-from sims.tables.fields import Accepts, NotNegative, Part, Time
+from sims.tables.fields import Accepts, Amount, Part, Time
 
 __all__ = [
     "AnyFault",
@@ -215,12 +215,12 @@ class ErrorSection(Section):
     """`[errors]`: silent errors; at most one of these keys. A job's own `failures` take
     precedence."""
 
-    rate: NotNegative | None = None
+    rate: Amount | None = None
     """lambda: errors per worker and time unit of computation (rigid21)."""
     average: Part | None = None
     """q-bar: probability that a run of mean area (rigid jobs) or mean work (others) fails; below
     1."""
-    per_work: NotNegative | None = None
+    per_work: Amount | None = None
     """lambda: errors per unit of a job's work on one worker (moldable21)."""
 
     @property

@@ -29,7 +29,7 @@ from sims.scenario.availability import Trace, cut
 from sims.scenario.trace_files import TraceFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, WorkerFields, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Count, Positive, Time
+from sims.tables.fields import Count, PositiveAmount, Time
 
 AnyWorker = TypeVar("AnyWorker", bound=WorkerFields)
 Spans = Sequence[tuple[float, float]]
@@ -354,9 +354,9 @@ class StorageSection(Section):
     """`[storage]`: storage that all runs share, to which checkpoints are saved and from which they
     are loaded."""
 
-    bandwidth: Positive
+    bandwidth: PositiveAmount
     """B: bandwidth of the storage, shared by all runs that save or load, bytes per time unit."""
-    worker_bandwidth: Positive | None = None
+    worker_bandwidth: PositiveAmount | None = None
     """b: largest bandwidth of one worker, bytes per time unit; default: only the storage limits
     it."""
 

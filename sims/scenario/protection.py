@@ -16,7 +16,7 @@ from actors.protection.rules import BySize, on
 from policies.maths.checkpoint import daly_work, young_work
 from sims.errors import unfit
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, DurationOrInf, NotNegative, Part, Time
+from sims.tables.fields import Accepts, Amount, Count, DurationOrInf, Part, Time
 
 if TYPE_CHECKING:
     from policies.maths.cosched import Costs
@@ -86,7 +86,7 @@ class ProtectionSection(Section):
     """Fraction of its speed that a run loses while a non-blocking checkpoint is written."""
     images_every: Count | None = None
     """k: under buddies, every k-th checkpoint also goes to shared storage; default: none does."""
-    bytes: NotNegative | None = None
+    bytes: Amount | None = None
     """V: size of a checkpoint on shared storage, for all members together, bytes; takes the place
     of the times of saving and loading, and needs `[storage]`."""
     image_cost: Time = 0

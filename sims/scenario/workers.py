@@ -35,11 +35,11 @@ from sims.scenario.units import Units, intervals_in
 from sims.tables import Held, OneOf, Section
 from sims.tables.fields import (
     Accepts,
+    Amount,
     Count,
     Duration,
     DurationOrInf,
     Natural,
-    NotNegative,
     Positive,
     Time,
     Timed,
@@ -215,7 +215,7 @@ class WorkerFields(Section):
     """w_q: time that a task of an iterative job takes, time units."""
     memory: Natural | None = None
     """mu_q: largest number of tasks held at once; default: all of a job's, which is no limit."""
-    price: NotNegative | None = None
+    price: Amount | None = None
     """Price of an hour of the worker, paid while a run holds it, in place of all other prices;
     default: that of `[measures]` or of its availability's trace."""
     belief: Markov | None = None

@@ -185,6 +185,12 @@ def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
     return int(time) if time.is_integer() else time
 
 
+class Measured:
+    """Annotation for a number that measures something other than time, such as bytes or prices."""
+
+
+Amount = Annotated[float, NOT_NEGATIVE, Measured()]
+PositiveAmount = Annotated[float, POSITIVE, Measured()]
 Time = Annotated[float, NOT_NEGATIVE, Timed()]
 Duration = Annotated[float, POSITIVE, Timed()]
 DurationOrInf = Annotated[float, POSITIVE_OR_INF, Timed()]

@@ -8,7 +8,7 @@ from pathlib import Path
 import holdfast
 import pytest
 
-from sims.campaign.sensitivity import timed_keys
+from sims.campaign.sensitivity import measured_keys
 from sims.scenario.loader import parse, read
 from tests.sims.cli.commands import Shell
 
@@ -48,9 +48,11 @@ def shell(
     return Shell(tmp_path, capsys)
 
 
-def test_every_time_of_the_file_is_a_key_and_nothing_else(shell: Shell, tmp_path: Path) -> None:
+def test_every_number_with_a_unit_that_the_file_gives_is_a_key_and_nothing_else(
+    shell: Shell, tmp_path: Path
+) -> None:
     table = parse(tmp_path / "study.toml")
-    assert list(timed_keys(table, read(table, "study.toml", tmp_path))) == [
+    assert list(measured_keys(table, read(table, "study.toml", tmp_path))) == [
         "job.jobs.0.time",
         "protection.period",
         "protection.cost",
@@ -58,6 +60,22 @@ def test_every_time_of_the_file_is_a_key_and_nothing_else(shell: Shell, tmp_path
         "faults.0.downtime",
         "faults.1.mtbf",
     ]
+
+
+def test_bytes_bandwidths_rates_and_prices_have_units_too(tmp_path: Path) -> None:
+    table = {
+        "name": "units",
+        "platform": {"workers": 2},
+        "workers": [{"price": 2}, {}],
+        "errors": {"rate": 0.1},
+        "storage": {"bandwidth": 8, "worker_bandwidth": 4},
+        "protection": {"kind": "images", "bytes": 16, "period": 5},
+        "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 10}]},
+    }
+    del table["platform"]
+    found = set(measured_keys(table, read(table, "units.toml", tmp_path)))
+    assert {"workers.0.price", "errors.rate", "storage.bandwidth", "protection.bytes"} <= found
+    assert "job.jobs.0.processors" not in found
 
 
 def test_the_ratios_are_those_of_the_runs(shell: Shell) -> None:
