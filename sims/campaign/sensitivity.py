@@ -18,8 +18,9 @@ from sims.campaign.answers import Answer, assumptions
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
+from sims.campaign.pairs import STEPS, Pair, PairMap
 from sims.campaign.question import measure_named, question, refuse_raised
-from sims.campaign.results import Results, Store
+from sims.campaign.results import Store
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import Estimate, estimate_as_json, rounded
 from sims.metrics.measures import Measure
@@ -196,6 +197,7 @@ def sensitivity(
     file: str | Path,
     keys: Sequence[str] = (),
     *,
+    pairs: Sequence[str] = (),
     by: float = 0.2,
     measure: str | Measure = Measure.MAKESPAN,
     changes: Mapping[str, Any] | None = None,
@@ -205,28 +207,30 @@ def sensitivity(
     workers: Workers | None = None,
     store: Store | None = None,
     watch: Watch = lambda done, total: None,
-) -> Sensitivity:
-    """Change each number of a scenario alone, and rank them by what that does to a measure.
+) -> Sensitivity | PairMap:
+    """Change each number of a scenario alone, and rank them by what that does to a measure; with
+    `pairs`, change two numbers together.
 
     `keys`: default, every number with a unit that the file gives; `by`: the part by which each is
-    changed, above 0 and below 1. Raises InputError for a key that holds no number above 0.
+    changed, above 0 and below 1. Raises InputError for a key that holds no number above 0, and for
+    pairs that are not two keys.
     """
     path = Path(file)
     if not 0 < by < 1:
         raise InputError(COMMAND_LINE, "--by", f"{by!r} is not accepted", "above 0 %, below 100 %")
+    if pairs and (len(set(pairs)) != 2 or keys):
+        problem = f"{', '.join(pairs)}: a map has two axes" + (", and no --keys" if keys else "")
+        raise InputError(COMMAND_LINE, "--pairs", problem, "two keys, A,B")
     table = parse(path)
     for key, value in (changes or {}).items():
         put(table, key, value)
     scenario = read(table, str(path), path.parent)
-    names = list(keys) or list(measured_keys(table, scenario))
+    names = list(pairs) or list(keys) or list(measured_keys(table, scenario))
     values = {key: _checked(scenario, key) for key in dict.fromkeys(names)}
     if not values or len(values) > MOST:
         problem = f"the file gives {counted(len(values), 'number')} with a unit"
         raise InputError(COMMAND_LINE, "--keys", problem, f"the keys to vary, {MOST} at most")
-    variants: dict[str, dict[str, Any]] = {BASE: {}}
-    for key, value in values.items():
-        variants[f"{key} -"] = {key: _scaled(value, 1 - by)}
-        variants[f"{key} +"] = {key: _scaled(value, 1 + by)}
+    points = _points(values, by) if pairs else {}
     asked = question(
         path,
         [((names[0], values[names[0]]),)],
@@ -235,20 +239,43 @@ def sensitivity(
         measure=measure_named(measure),
         seed=seed,
         until=until,
-    ).model_copy(update={"variants": variants})
+    ).model_copy(update={"variants": _variants(values, by, points)})
     found = execute(asked, workers, store, watch=watch)
     refuse_raised(found)
-    return _ranked(str(path), found, values, by)
-
-
-def _ranked(file: str, found: Results, values: Mapping[str, float], by: float) -> Sensitivity:
     [cell] = found.comparisons()
     lines = {line.variant: line for line in cell.lines}
+    assumed = assumptions(found.plan[0].scenario(0))
+    if pairs:
+        at = {point: lines[name] for point, name in points.items()}
+        return PairMap(str(path), cell, (names[0], names[1]), at, by, assumed)
     factors = [
         Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
     ]
     factors.sort(key=lambda it: (not it.shown, -it.swing))
-    return Sensitivity(file, cell, factors, by, assumptions(found.plan[0].scenario(0)))
+    return Sensitivity(str(path), cell, factors, by, assumed)
+
+
+def _points(values: Mapping[str, float], by: float) -> dict[Pair, str]:
+    """Map the values of two numbers to the names of their variants."""
+    first, second = (
+        dict.fromkeys(_scaled(value, 1 + step * by) for step in STEPS) for value in values.values()
+    )
+    as_is = tuple(_scaled(value, 1) for value in values.values())
+    return {(x, y): BASE if (x, y) == as_is else f"{x:g} {y:g}" for x in first for y in second}
+
+
+def _variants(
+    values: Mapping[str, float], by: float, points: Mapping[Pair, str]
+) -> dict[str, dict[str, Any]]:
+    """Return the settings of each variant, the scenario as it is first."""
+    variants: dict[str, dict[str, Any]] = {BASE: {}}
+    if points:
+        pairs = ((name, dict(zip(values, at, strict=True))) for at, name in points.items())
+        return variants | {name: settings for name, settings in pairs if name != BASE}
+    for key, value in values.items():
+        variants[f"{key} -"] = {key: _scaled(value, 1 - by)}
+        variants[f"{key} +"] = {key: _scaled(value, 1 + by)}
+    return variants
 
 
 def _checked(scenario: BaseModel, key: str) -> float:

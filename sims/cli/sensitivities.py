@@ -53,6 +53,10 @@ def sensitivity(
             "numbers to change; default: every one with a unit that the file gives",
         ),
     ] = None,
+    pairs: Annotated[
+        str | None,
+        option(str, "KEY,KEY", "change two numbers together: a map in place of the ranking"),
+    ] = None,
     by: Annotated[str, option(str, "20%", "part by which each is changed")] = "20%",
     measure: Annotated[
         Measure, typer.Option(help="measure whose mean is looked at")
@@ -75,13 +79,14 @@ def sensitivity(
     patience: Patience = PATIENCE,
     as_json: Annotated[bool, flag("--json", "print JSON")] = False,
     output: Annotated[
-        Path | None, written("draw a tornado, or write the table", picture_or_rows)
+        Path | None, written("draw a tornado, or a map, or write the table", picture_or_rows)
     ] = None,
 ) -> None:
     """Rank the numbers of a scenario by what a change of each alone does.
 
     Each number is made smaller and larger by the same part, on the same seeds as the scenario as it
-    is. Intervals of the ratios hold all together at 95 % (Bonferroni).
+    is. With --pairs two are changed together, in five steps each. Intervals of the ratios hold all
+    together at 95 % (Bonferroni).
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
     kept = f"what is finished is in {store}: the same command goes on"
@@ -95,6 +100,7 @@ def sensitivity(
         found = ranked(
             file,
             [it.strip() for it in keys.split(",")] if keys else [],
+            pairs=[it.strip() for it in pairs.split(",")] if pairs else [],
             by=part(by),
             measure=measure,
             changes={key: value_of(text) for key, text in map(split_override, changes or ())},

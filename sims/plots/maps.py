@@ -22,7 +22,7 @@ class Dot:
     y: float
     value: float
     good: bool
-    """Whether it is as good as the best, and has a ring."""
+    """Whether it has a ring: it is as good as the best, say."""
     best: bool
 
 
@@ -32,11 +32,12 @@ def draw_maps(
     title: str,
     names: tuple[str, str, str],
     logs: tuple[bool, bool] = (False, False),
+    foot: str = "star: the best; ring: as good as the best",
 ) -> Path:
     """Draw a panel for each title, and return `path`.
 
-    `names` are those of x, y and the value; `logs` says which axes are logarithmic. Raises
-    InputError where matplotlib is missing, or the file cannot be written.
+    `names` are those of x, y and the value; `logs` says which axes are logarithmic; `foot` explains
+    the signs. Raises InputError where matplotlib is missing, or the file cannot be written.
     """
     columns = min(2, len(panels))
     rows = ceil(len(panels) / columns)
@@ -71,6 +72,5 @@ def draw_maps(
         figure.colorbar(shown, ax=axes, label=plainly(names[2]))
     for axes in grid[len(panels) :]:
         axes.set_visible(False)
-    foot = "star: the best; ring: as good as the best"
     figure.suptitle(title_within(plainly(f"{title}\n{foot}"), WIDTH * columns))
     return save(figure, path)

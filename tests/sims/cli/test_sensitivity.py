@@ -132,3 +132,26 @@ def test_a_notebook_shows_the_table_and_its_sentences(shell: Shell) -> None:
     shown = found._repr_html_()
     assert "<td" in shown
     assert "<p>Nothing shows that any of them matters" in shown
+
+
+def test_two_numbers_are_changed_together_and_drawn_as_a_map(shell: Shell, tmp_path: Path) -> None:
+    """The corners of the map are the runs with both numbers changed: with cost 6 and period 16,
+    images after 16 end at 22, 44 and 66 of which the fault at 50 loses the third: 44 + 6 of it are
+    lost with 32 saved. Then 10 + 3 + 68 of work and four images: 50 + 13 + 68 + 24 = 155."""
+    words = ["--pairs", "protection.period,protection.cost", "--runs", "2"]
+    said = shell("sensitivity", "study.toml", *words, "--json")
+    assert said.code == 0, said.err
+    points = json.loads(said.out)["points"]
+    assert len(points) == 25
+    at = {(it["protection.period"], it["protection.cost"]): it["mean"] for it in points}
+    assert at[20, 5] == 1
+    assert at[16, 6] == pytest.approx(155 / 133)
+    drawn = 'faults={kind="exponential",mtbf=200,downtime=1}'
+    said = shell("sensitivity", "study.toml", *words[:3], "12", "--set", drawn, "-o", "map.png")
+    assert "Within 20 % of both, makespan over its mean as it is becomes " in said.out
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("word", ["protection.cost", "protection.cost,protection.cost", "a,b,c"])
+def test_a_map_of_other_than_two_keys_is_refused(shell: Shell, word: str) -> None:
+    assert "a map has two axes" in shell.refused("sensitivity", "study.toml", "--pairs", word)
