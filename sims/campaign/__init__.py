@@ -105,6 +105,27 @@ class Precision(Section):
         return wanted is not None and half <= wanted
 
 
+class TuneSection(Section):
+    """`[tune]`: search for the settings at which a measure is best, as `holdfast tune` does, in
+    place of axes and variants."""
+
+    over: Annotated[dict[str, Any], NOT_EMPTY]
+    """Keys of the scenario that may be chosen: a range such as `"5min..4h"` or `"0..8"`, or a list
+    of words."""
+    minimise: str | None = None
+    """Measure to make small; either this or `maximise`."""
+    maximise: str | None = None
+    """Measure to make large."""
+    subject_to: tuple[str, ...] = ()
+    """Bounds of means, such as `"goodput>=0.95"`."""
+    runs: AtLeastOne = 30
+    """Runs of the answer, on seeds that the search did not use."""
+    precision: str | None = None
+    """Half-width of the answer's interval at which no more runs are added, such as `"1%"`."""
+    each: AtLeastOne = 64
+    """Largest number of runs of a point of the search."""
+
+
 class PictureSection(Section):
     """`[picture]`: draw curves with intervals over one axis."""
 
@@ -173,8 +194,12 @@ class CampaignFile(Section):
     """Compare separately for the jobs of each user, for example; measures are then those of
     jobs."""
     picture: PictureSection | None = None
+    tune: TuneSection | None = None
 
     def check(self) -> None:
+        if self.tune is not None and not self.searches:
+            alone = "a scenario file, without axes, variants, precision and a picture"
+            raise Unacceptable("tune", dict(self.tune.over), alone)
         for name in self.measures:
             try:
                 ours = self.gauge(name).ours
@@ -189,6 +214,12 @@ class CampaignFile(Section):
         for key, value, accepted in self._choices():
             if value not in accepted:
                 raise Unacceptable(key, value, ", ".join(filter(None, accepted)))
+
+    @property
+    def searches(self) -> bool:
+        """Whether the file asks for a search, and for nothing that a search has not."""
+        more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
+        return self.tune is not None and not more and len(self.variants) == 1
 
     def gauge(self, name: str | None) -> MeasureSpec:
         """Return the measure of that name, or the first for None. Raises ValueError for an unknown
@@ -289,6 +320,9 @@ def _flatten(table: dict[str, Any], source: str) -> None:
         table["set"] = dict(flat(table["set"]))
     if isinstance(table.get("axes"), dict):
         table["axes"] = {axis.key: axis.values for axis in axes_of(table["axes"], source)}
+    tune = table.get("tune")
+    if isinstance(tune, dict) and isinstance(tune.get("over"), dict):
+        tune["over"] = dict(flat(tune["over"]))
     if isinstance(table.get("variants"), dict):
         variants = table["variants"].items()
         table["variants"] = {k: dict(flat(v)) if isinstance(v, dict) else v for k, v in variants}

@@ -15,7 +15,7 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from sims.campaign import Campaign, Precision
 from sims.campaign.answers import Answer, assumptions
@@ -42,6 +42,10 @@ FORMS = "KEY=LOW..HIGH, such as protection.period=5min..4h, or KEY=WORD,WORD..."
 BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
 
 Watch = Callable[[int, int], None]
+
+
+def _unwatched(done: int, total: int) -> None:
+    """Show no progress."""
 
 
 def dimension(word: str) -> Dimension:
@@ -309,7 +313,7 @@ def tuned(
     until: float | None = None,
     workers: Workers | None = None,
     store: Store | None = None,
-    watch: Watch = lambda done, total: None,
+    watch: Watch = _unwatched,
 ) -> Tuned:
     """Search for the settings at which the mean of a measure is best, and measure them anew.
 
@@ -451,6 +455,50 @@ def tune(
         until=until,
         store=Store(Path(store)) if store else None,
     )
+
+
+def searched(
+    asked: Campaign,
+    workers: Workers | None = None,
+    store: Store | None = None,
+    watch: Watch = _unwatched,
+) -> Tuned:
+    """Search as the `[tune]` of a campaign file says. Raises InputError where nothing can be
+    searched, naming the file."""
+    section = asked.tune
+    assert section is not None
+    try:
+        return tuned(
+            Path(asked.folder) / asked.scenario,
+            [_dimension(key, value) for key, value in section.over.items()],
+            direction(section.minimise, section.maximise),
+            bounds=[Bound.of(it) for it in section.subject_to],
+            changes=asked.set,
+            runs=section.runs,
+            precision=section.precision,
+            each=section.each,
+            seed=asked.seed,
+            until=asked.until,
+            workers=workers,
+            store=store,
+            watch=watch,
+        )
+    except InputError as error:
+        if error.source != COMMAND_LINE:
+            raise
+        key = error.key.removeprefix("--").replace("-", "_")
+        raise evolve(error, source=asked.source, key=f"tune.{key}") from None
+
+
+def _dimension(key: str, value: Any) -> Dimension:
+    """Return the key and its values that a campaign file's entry asks for."""
+    if isinstance(value, list | tuple):
+        return Dimension(key, words=tuple(value))
+    found = RANGE.fullmatch(str(value).strip())
+    if found is None:
+        problem = f"{key}: {value!r} is no range"
+        raise InputError(COMMAND_LINE, "--over", problem, '"LOW..HIGH", or a list of words')
+    return range_of(key, found[1], found[2])
 
 
 def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:

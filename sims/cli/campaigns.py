@@ -17,6 +17,7 @@ from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
 from sims.campaign.tables import SUFFIXES, Table
+from sims.campaign.tuning import searched
 from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
 from sims.exports import tables as exports
@@ -88,13 +89,21 @@ Retry = Annotated[bool, flag("--retry", "run again the cells that raised an erro
 
 @contextmanager
 def _opened(
-    file: Path, results: Path | None, size: str | None, replications: int | None, load: bool = True
+    file: Path,
+    results: Path | None,
+    size: str | None,
+    replications: int | None,
+    load: bool = True,
+    searches: bool = False,
 ) -> Iterator[tuple[Campaign, Store]]:
     given = {"replications": replications} if replications else {}
     asked = load_campaign(file, size, given)
     if asked.made and not load:
         problem = f"{asked.scenario!r} is a function, which is not called here"
         raise InputError(str(file), "scenario", problem, "--load, which calls it")
+    if asked.tune is not None and not searches:
+        problem = "a search has no cells"
+        raise InputError(str(file), "tune", problem, "`holdfast campaign run`, which answers it")
     with naming(file):
         yield asked, Store(results or unlinked(FOLDER / asked.name, "--results"))
 
@@ -118,17 +127,25 @@ def run(
     whole: Whole = False,
 ) -> None:
     """Run what is missing; print the table, draw the picture."""
-    with _opened(file, results, size, replications) as (asked, store):
+    with _opened(file, results, size, replications, searches=True) as (asked, store):
         if context.info_name == "resume" and not store.files():
             accepted = "the folder of a campaign that has begun"
             raise InputError(str(store.folder), "", "there is nothing to go on from", accepted)
-        if asked.picture is not None:
+        if asked.picture is not None or asked.tune is not None:
             prepare_pictures(store.folder)
-        if changed := store.changed(Results.of(asked, store=store).description()):
+        if not asked.tune and (
+            changed := store.changed(Results.of(asked, store=store).description())
+        ):
             named = ", ".join(changed)
             note(f"changed since it began: {named}; what follows from it is run again")
         kept = f"what is finished is in {store.folder}: the same command goes on"
         workers = cluster(scheduler, patience) if scheduler else local(processes)
+        if asked.tune is not None:
+            with interruptible(kept), workers as ready, bar(asked.name) as watch:
+                answer = searched(asked, ready, store, watch)
+            show_table(answer)
+            show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
+            return
         with interruptible(kept), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
         show_table(Table(found, whole))

@@ -97,6 +97,47 @@ def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(shell: Shell)
     assert few["size"] == 12
 
 
+CAMPAIGN = """name = "search"
+scenario = "study.toml"
+seed = 1
+
+[tune]
+minimise = "makespan"
+over = { protection.period = "10s..5min" }
+runs = 10
+each = 16
+"""
+
+
+def test_a_campaign_file_with_a_search_gives_the_answer_of_the_command(
+    shell: Shell, tmp_path: Path
+) -> None:
+    words = ["--over", PERIODS, "--minimise", "makespan", *FEW]
+    [sentence] = [it for it in shell("tune", "study.toml", *words).out.splitlines() if "; 10" in it]
+    (tmp_path / "search.toml").write_text(CAMPAIGN)
+    said = shell("campaign", "run", "search.toml", "--results", "kept")
+    assert said.code == 0, said.err
+    assert sentence in said.out.splitlines()
+    assert (tmp_path / "kept" / "search.png").stat().st_size > 10_000
+    assert "a search has no cells" in shell.refused("campaign", "status", "search.toml")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (('"10s..5min"', '"10s"'), "search.toml: tune.over: protection.period: '10s' is no range"),
+        (('"10s..5min"', '"9s..5s"'), "search.toml: tune.over: protection.period: 9s..5s is empty"),
+        (("minimise", "maximise"), "search.toml: tune.maximise: makespan: less of it is better"),
+        (("seed = 1", "axes = { seed = [1, 2] }"), "without axes, variants, precision and a"),
+    ],
+)
+def test_a_search_of_a_campaign_file_that_cannot_be_made_is_refused(
+    shell: Shell, tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    (tmp_path / "search.toml").write_text(CAMPAIGN.replace(*change))
+    assert said in shell.refused("campaign", "run", "search.toml", "--results", "kept")
+
+
 def test_a_bound_that_no_point_keeps_names_the_nearest(shell: Shell) -> None:
     words = ["tune", "study.toml", "--over", PERIODS, "--maximise", "goodput", *FEW]
     said = shell(*words, "--subject-to", "goodput>=1.5")
