@@ -25,6 +25,8 @@ from actors.events import (
     RepairDescribed,
     RepairEnded,
     RepairOutcome,
+    ReplicasDropped,
+    ReplicasRejoined,
     ReserveCalled,
     ReserveDescribed,
     RunEnded,
@@ -112,7 +114,7 @@ class Faults:
 
 @define
 class Repairs:
-    """Counts what the repairs and the reserve of a log have done."""
+    """Counts what the repairs, the reserve and the replicas of a log have done."""
 
     failed: Counter[int] = field(factory=Counter)
     """Number of faults of units, by the number of the law."""
@@ -124,6 +126,8 @@ class Repairs:
     """Number of units that retired."""
     called: int = 0
     """Number of workers of the reserve that were called."""
+    drops: Counter[str] = field(factory=Counter)
+    """Number of times that replicas have dropped out of runs, and rejoined them."""
     described: bool = False
     """Whether anything is repaired, or there is a reserve."""
 
@@ -143,11 +147,14 @@ class Repairs:
                 self.retired += 1
             case ReserveCalled():
                 self.called += 1
+            case ReplicasDropped() | ReplicasRejoined():
+                self.drops[DROPS[type(event)]] += 1
 
     def as_json(self) -> dict[str, object]:
-        """Return the numbers as data; empty where nothing is repaired."""
+        """Return the numbers as data; empty where nothing is repaired, and nobody has replicas."""
+        drops: dict[str, object] = {"replicas": dict(self.drops)} if self.drops else {}
         if not self.described:
-            return {}
+            return drops
         stages = range(1 + max((stage for stage, _ in self.ended), default=-1))
         by_stage = [{it.value: self.ended[stage, it] for it in RepairOutcome} for stage in stages]
         laws = range(1 + max(self.failed, default=-1))
@@ -158,10 +165,13 @@ class Repairs:
             "retired": self.retired,
             "called": self.called,
         }
-        return {"repairs": numbers}
+        return {"repairs": numbers, **drops}
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield the numbers for people, as pairs of a name and a text."""
+        if self.drops:
+            clauses = (f"{how} {counted(it, 'time')}" for how, it in self.drops.items())
+            yield "replicas", ", ".join(clauses)
         if self.failed:
             laws = sorted(self.failed.items())
             by_law = f" ({', '.join(f'{count:,} of law {law}' for law, count in laws)})"
@@ -190,9 +200,13 @@ def _expected(law: FaultsExpected, time: float) -> float:
 
 OF_REPAIRS: tuple[type[Event], ...] = (
     *(RepairDescribed, ReserveDescribed, UnitFailed, FaultBlamed, RepairEnded, UnitRetired),
-    ReserveCalled,
+    *(ReserveCalled, ReplicasDropped, ReplicasRejoined),
 )
-"""Events that repairs and the reserve are counted from."""
+"""Events that repairs, the reserve and replicas are counted from."""
+DROPS: dict[type[Event], str] = {
+    ReplicasDropped: "dropped out",
+    ReplicasRejoined: "rejoined",
+}
 WANTED: frozenset[type[Event]] = frozenset(
     (
         *OF_REPAIRS,

@@ -143,6 +143,8 @@ def _period_lines(scenario: Scenario, submission: Submission, rules: Rules) -> I
     rate = f"faults of these workers come at a constant rate, one in {about(mtbf, unit)}"
     stop = f"a checkpoint stops the job for {about(cost, unit)}"
     yield f"              both formulas assume: {rate}; {stop}"
+    if submission.job.replicas is not None:
+        yield "              and that each fault stops the job, as with replicas few of them do"
 
 
 def _formula(scenario: Scenario, submission: Submission, name: str) -> float:
