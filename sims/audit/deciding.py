@@ -200,7 +200,9 @@ class Enrolment(Decider):
         return self.triggers or job.wanted
 
     def cancels(self, copy: Copy) -> Collection[int]:
-        self.replaced[copy.job.name] = None
+        # A fault of a member that only its release makes known may leave too few workers.
+        if not copy.undetected:
+            self.replaced[copy.job.name] = None
         run = copy.run
         since = run.started if run is not None else copy.job.wanted
         return {*(self.triggers or {since}), 0}
