@@ -118,7 +118,7 @@ def plot(
     ] = None,
     dpi: Annotated[int, option(resolution, "DPI", "pixels per inch")] = DPI,
 ) -> None:
-    """Draw a log: Gantt by processor or job, ledger, bandwidth or queue over time."""
+    """Draw a log: Gantt by processor or job, ledger, bandwidth, queue or repairs over time."""
     check_suffix(output)
     refuse_inputs(output, "--output", log)
     since = in_unit(since, "--from", lambda: unit_of(log))

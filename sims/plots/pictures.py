@@ -27,6 +27,7 @@ from sims.plots.figure import (
     number_wholly,
     save,
 )
+from sims.plots.fleet import FLEET
 from sims.plots.gantt import draw_jobs, draw_legend, draw_processors
 from sims.plots.scene import Scene
 from sims.telling import counted, in_units, row_of
@@ -205,6 +206,29 @@ def draw_queue(scene: Scene, framing: Framing) -> Figure:
     return figure
 
 
+def draw_repairs(scene: Scene, framing: Framing) -> Figure:
+    """Draw the numbers of workers that wait for repair, are in repair, and have retired over time.
+
+    Raises InputError for a log in which nothing is repaired.
+    """
+    rows = scene.fleet.table.columns()
+    if not len(rows):
+        problem, accepted = "nothing is repaired in this log", "--what gantt, jobs, ledger or queue"
+        raise InputError(scene.header.scenario, "repairs", problem, accepted)
+    times = np.insert(rows.t, 0, 0)
+    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
+    levels = {it: np.insert(rows[it], 0, 0)[last] for it in FLEET}
+    figure = framing.figure(4.5)
+    axes = figure.subplots()
+    axes.set_title(framing.heading(scene))
+    framing.label(axes, scene)
+    shown = {name: level for name, level in levels.items() if level.any()}
+    means = _stack(axes, scene, times[last], shown)
+    axes.set_ylabel("workers")
+    legend_below(figure, AVERAGED if means else "")
+    return figure
+
+
 def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
     """Return times, and the number of processors that jobs hold, working or waiting, from each
     time on.
@@ -269,6 +293,7 @@ class What(enum.Enum):
     LEDGER = "ledger"
     BANDWIDTH = "bandwidth"
     QUEUE = "queue"
+    REPAIRS = "repairs"
 
 
 DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
@@ -278,6 +303,7 @@ DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
         What.LEDGER: draw_ledger,
         What.BANDWIDTH: draw_bandwidth,
         What.QUEUE: draw_queue,
+        What.REPAIRS: draw_repairs,
     }
 )
 

@@ -33,6 +33,7 @@ from sims.ledger import Slice, Use
 from sims.ledger.accountant import Slices
 from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
 from sims.plots.boxes import BOX, NUMBERS, Columns, Lanes, Table, areas_of, side_by_side
+from sims.plots.fleet import Fleet
 from sims.telling import SECOND, counted
 
 INSET = 0.15
@@ -75,6 +76,8 @@ class Scene(Listener):
     _marks: Table = field(factory=partial(Table, MARK))
     _queue: Table = field(factory=partial(Table, LEVEL))
     _shares: Table = field(factory=partial(Table, SHARES))
+    fleet: Fleet = field(factory=Fleet)
+    """Workers that wait for repair, are in repair, or have retired."""
     _lanes: defaultdict[int, Lanes] = field(factory=partial(defaultdict, Lanes))
     """Maps the row of each job with a run under way to its lanes."""
     _depths: array[int] = field(factory=lambda: array("q"))
@@ -100,6 +103,7 @@ class Scene(Listener):
         history.on(CheckpointTaken, self._taken)
         history.on(CheckpointLost, self._lost)
         history.on(FaultIgnored, self._ignored)
+        self.fleet.listen(history)
         Slices(history, self._use)
         for record in records:
             history.apply(record)

@@ -131,6 +131,28 @@ def test_a_legend_names_what_is_drawn(what: str, name: str, word: str, there: bo
     assert (word in legend(drawn(what, name))) is there
 
 
+def test_workers_wait_for_a_crew_are_repaired_and_retire() -> None:
+    """Faults of workers 0 and 1 at 1 and 2, one crew, 4 each: worker 1 waits from 2 to 5. Both
+    retire."""
+    table = {
+        "name": "repairs",
+        "unit": "s",
+        "platform": {"workers": 4},
+        "faults": {"kind": "list", "strikes": [[1, 0], [2, 1]]},
+        "repair": {
+            "stages": [{"time": 4, "law": "fixed", "crews": 1}],
+            "retirement": {"kind": "faults-within", "faults": 1, "window": 90},
+        },
+        "job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 20}]},
+        "policy": {"name": "FCFS"},
+    }
+    records = list(run(table).records())
+    rows = Scene.of(records).fleet.table.columns()
+    last = {row.t: (row["waits for repair"], row["in repair"], row.retired) for row in rows}
+    assert last == {1: (0, 1, 0), 2: (1, 1, 0), 5: (0, 1, 1), 9: (0, 0, 2)}
+    assert legend(draw(records, What.REPAIRS)) == ["waits for repair", "in repair", "retired"]
+
+
 def test_many_failures_are_counted_below_and_named_with_the_colours(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -217,6 +239,7 @@ def test_the_suffix_says_which_kind_of_picture_and_the_same_log_gives_the_same(
     [
         ("iterative", ["-o", "p.gif"], "'.gif' is no picture; accepted: .png, .svg, .pdf"),
         ("batch-easy", ["--what", "bandwidth", "-o", "p.png"], "nothing is transferred"),
+        ("batch-easy", ["--what", "repairs", "-o", "p.png"], "nothing is repaired"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_by_name(
