@@ -18,6 +18,7 @@ from actors.events import (
     JobSubmitted,
     LinkDescribed,
     LogReplayed,
+    MaintenancePlanned,
     MemberReplaced,
     MembersChanged,
     MembersJoined,
@@ -67,10 +68,11 @@ HOLDING: frozenset[type[Event]] = frozenset(
         *(RunStarted, RunEnded, MembersReleased, MembersJoined, MembersChanged, MemberReplaced),
         *(StandbysHeld, StandbyJoined, StandbyLost, ReplicasDropped, ReplicasRejoined),
         *(CopiesPlaced, CopiesSettled, ReservationMade, ReservationDropped, WorkerChanged),
+        MaintenancePlanned,
     )
 )
 """Event classes that determine which jobs wait, which runs hold which workers, and which workers
-are away; a log's other events are not needed for these questions."""
+are away, or will be; a log's other events are not needed for these questions."""
 NEED_RUNS = frozenset(
     (
         *("run_started", "run_span", "run_ended", "run_over", "run_released", "member_changed"),

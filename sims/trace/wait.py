@@ -10,8 +10,8 @@ from math import inf
 
 from attrs import define, field
 
-from actors.events import DeciderKind, ScenarioStarted
-from actors.intervals import numbers_in
+from actors.events import DeciderKind, MaintenancePlanned, ScenarioStarted
+from actors.intervals import count_in, numbers_in
 from sims.history import Job, Run
 from sims.telling import Clock, counted, in_units, worker_of
 from sims.trace import Span
@@ -46,6 +46,8 @@ class Wait:
     ranking: Ranking
     """Order of the queue."""
     clock: Clock
+    windows: Sequence[MaintenancePlanned] = ()
+    """Windows of maintenance, in the order of the log."""
     until: float | None = None
     """Time at which the job started; None if the log ends first."""
     look: Look = field(init=False)
@@ -235,10 +237,10 @@ class Wait:
             why = f"{some(them, 'other job') or 'others'} had them"
             if held:
                 why = f"{self._holding(held)}{f'; at {taken:,} of them {why}' if taken else ''}"
-            yield f"{so_many} at {times} too, first at {first}: {why}"
+            yield f"{so_many} at {times} too, first at {first}: {self._kept_off(missed) or why}"
         chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
-            why = self._holding(self.reserved(possible, now))
+            why = self._kept_off([possible]) or self._holding(self.reserved(possible, now))
             yield f"{so_many} from {self._moment(possible)} on, but {why}"
         free = self.instants[-1].before
         count = f"{free:,} {are(free)} free"
@@ -248,6 +250,26 @@ class Wait:
             else "possible now"
         )
         yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
+
+    def _kept_off(self, times: Sequence[float]) -> str:
+        """Say which window of maintenance begins before the job would have ended, started at any of
+        these times; empty where none does, or enough other workers are there."""
+        run, described = self.run, self.me.described
+        if run is None or described is None or self.started.decider is not DeciderKind.QUEUE:
+            return ""
+        work = run.event.work if described.estimate is None else described.estimate
+        length, size = work + described.verification, self.started.processors
+        width = self.mine.width if self.mine else 0
+        near = [
+            it
+            for it in self.windows
+            if all(it.start < t + length and (it.end is None or t < it.end) for t in times)
+            and size - count_in(it.workers) < width
+        ]
+        if not near:
+            return ""
+        first = min(near, key=lambda it: it.start)
+        return f"a window of maintenance begins at {self._moment(first.start)}, before its end"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
         """Say why free workers stayed free: the reservations that held them at the most instants,

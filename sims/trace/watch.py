@@ -8,6 +8,7 @@ from actors.events import (
     CopiesPlaced,
     CopiesSettled,
     DeciderKind,
+    MaintenancePlanned,
     Outcome,
     ReservationDropped,
     ReservationMade,
@@ -56,12 +57,14 @@ class Waits(Listener):
     """Runs that were lost or failed, and workers that went DOWN, at this instant."""
     _cancellation: int | None = None
     """Sequence number of the event that cancelled a run of the job at this instant."""
+    _windows: list[MaintenancePlanned] = field(factory=list)
     _reserved: dict[str, float] = field(factory=dict)
     """Maps other waiting jobs to the starts that their reservations promise."""
 
     def __attrs_post_init__(self) -> None:
         self.history.listen(self)
         self.history.on(ReservationMade, self._promise)
+        self.history.on(MaintenancePlanned, lambda _, event: self._windows.append(event))
         self.history.on(ReservationDropped, self._promise)
 
     @property
@@ -110,7 +113,10 @@ class Waits(Listener):
                 self._satisfy(before, now)
         elif me is not None and (header := self.history.header) is not None:
             clock, self._before = Clock(header.unit, self.history.begins), None
-            self._me, self._open = me, Wait(me, now, header, Ranking.of(header), clock)
+            self._me, self._open = (
+                me,
+                Wait(me, now, header, Ranking.of(header), clock, self._windows),
+            )
             self._freed, self._back, self._begun, self._upset = [], [], [], []
             others = (job for job in self.history.queue if job is not me)
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
