@@ -7,6 +7,7 @@ import math
 import reprlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
@@ -24,6 +25,8 @@ from actors.runtime import Event, Record
 from sims.errors import InputError
 from sims.readers.files import LONGEST, UNREADABLE, open_binary
 
+SHOWN = 5
+"""Number of kinds of events that are named where an unknown one comes."""
 OLDER = {"2": "Holdfast 0.1.0"}
 """Maps the number of an older log format to the version that reads it."""
 
@@ -226,7 +229,9 @@ def _no_event(line: Any) -> Misfit:
     if not isinstance(line, dict):
         return Misfit("", f"no record of a log: {reprlib.repr(line)}", "an object a line")
     problem = f"{reprlib.repr(line['event'])} is not known" if "event" in line else "missing"
-    return Misfit("event", problem, ", ".join(sorted(VOCABULARY)))
+    near = get_close_matches(str(line.get("event")), VOCABULARY, SHOWN)
+    named = ", ".join(near or sorted(VOCABULARY)[:SHOWN])
+    return Misfit("event", problem, f"{named}, ...: one of {len(VOCABULARY)} kinds of events")
 
 
 class _Reader:

@@ -13,12 +13,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from math import exp, isnan, log, nan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, field
 
+from sims.campaign.dimensions import Dimension, Point
 from sims.intervals import Estimate, difference_of, mean_of
 
 FIRST, EACH = 4, 64
@@ -27,64 +28,14 @@ SURE = 0.99
 """Level at which a point is given up: one that is as good is lost once in a hundred looks."""
 ROUNDS = 4
 """Number of times that the distance between the best and its neighbours is halved."""
-DECADE = 10
-"""Ratio of a range's ends from which on its steps have equal ratios."""
 LEVELS = (0, 7, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
-Point = tuple[Any, ...]
-"""A value for each dimension."""
 Value = tuple[float | None, ...]
 """What one run of a point gave: the objective, which is made small, and the measures that have
 bounds; None where it is not known."""
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]
 """Function that returns the values of each point on that many seeds, the same for all points."""
-
-
-@frozen
-class Dimension:
-    """A key, and the values that it may have: words, or all numbers between two ends."""
-
-    key: str
-    words: tuple[Any, ...] = ()
-    low: float = nan
-    high: float = nan
-    whole: bool = False
-    """Whether only whole numbers count."""
-    timed: bool = False
-    """Whether the ends are times that named their units: numbers are then seconds."""
-
-    @property
-    def ranges(self) -> bool:
-        """Whether the dimension is a range of numbers."""
-        return not self.words
-
-    @property
-    def logs(self) -> bool:
-        """Whether steps have equal ratios, not equal differences."""
-        return self.low > 0 and self.high / self.low >= DECADE
-
-    def at(self, part: float) -> float:
-        """Return the number at a part of the range from 0 to 1, rounded to three digits."""
-        part = min(max(part, 0.0), 1.0)
-        if self.logs:
-            value = exp(log(self.low) + part * (log(self.high) - log(self.low)))
-        else:
-            value = self.low + part * (self.high - self.low)
-        if self.whole:
-            return round(value)
-        return min(max(float(f"{value:.3g}"), self.low), self.high)
-
-    def part(self, value: float) -> float:
-        """Return which part of the range a number is at."""
-        scale = log if self.logs else float
-        return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
-
-    def coarse(self, levels: int) -> tuple[Any, ...]:
-        """Return the values of the coarse grid."""
-        if not self.ranges:
-            return self.words
-        return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
 
 
 class State(enum.Enum):

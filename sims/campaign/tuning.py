@@ -19,26 +19,24 @@ from attrs import define, evolve, field, frozen
 
 from sims.campaign import Campaign, Precision
 from sims.campaign.answers import Answer, assumptions
-from sims.campaign.axes import Settings, as_toml, axis, settings_text
+from sims.campaign.axes import Settings, as_toml, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
+from sims.campaign.dimensions import FORMS, RANGE, Dimension, Point, range_of, settings_at
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, opened
 from sims.campaign.question import MOST_RUNS, precision_of, question, refuse_raised
 from sims.campaign.results import Results, Store
-from sims.campaign.search import EACH, Dimension, Point, Search, State, Trial, Value, estimate
+from sims.campaign.search import EACH, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
-from sims.durations import Seconds, seconds
+from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
-from sims.scenario.loader import split_override
 from sims.telling import about, amount_of, counted, grid
 
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
-RANGE = re.compile(r"(.+?)\.\.(.+)")
-FORMS = "KEY=LOW..HIGH, such as protection.period=5min..4h, or KEY=WORD,WORD..."
 BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
 
 Watch = Callable[[int, int], None]
@@ -46,38 +44,6 @@ Watch = Callable[[int, int], None]
 
 def _unwatched(done: int, total: int) -> None:
     """Show no progress."""
-
-
-def dimension(word: str) -> Dimension:
-    """Return the key and its values that a word such as `KEY=5min..4h` or `KEY=a,b` asks for.
-
-    Raises InputError for any other word.
-    """
-    key, text = split_override(word, "--over", FORMS)
-    found = RANGE.fullmatch(text.strip())
-    if found is None:
-        return Dimension(key, words=axis(word, "--over").values)
-    return range_of(key, found[1], found[2])
-
-
-def range_of(key: str, first: object, last: object) -> Dimension:
-    """Return the range between two numbers, or two times as texts. Raises InputError where they are
-    no ends of a range."""
-    texts = str(first).strip(), str(last).strip()
-    try:
-        low, high = map(seconds, texts)
-    except ValueError:
-        problem = f"{key}: {texts[0]}..{texts[1]} has ends that are neither numbers nor times"
-        raise InputError(COMMAND_LINE, "--over", problem, FORMS) from None
-    timed = isinstance(low, Seconds) or isinstance(high, Seconds)
-    if timed and not (isinstance(low, Seconds) and isinstance(high, Seconds)):
-        problem = f"{key}: only one end of {texts[0]}..{texts[1]} names its unit"
-        raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
-    if not low < high:
-        problem = f"{key}: {texts[0]}..{texts[1]} is empty"
-        raise InputError(COMMAND_LINE, "--over", problem, "a first end below the last")
-    whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
-    return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)
 
 
 @frozen
@@ -289,12 +255,6 @@ class Tuned(Answer):
 
 SHOWN = 12
 """Rows of the table that people read; the best come first."""
-
-
-def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
-    """Return the settings of a point: times are texts with their unit."""
-    pairs = zip(dimensions, point, strict=True)
-    return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)
 
 
 def tuned(

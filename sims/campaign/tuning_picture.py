@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from sims.campaign.axes import as_toml
-from sims.campaign.search import Dimension, State, Trial, estimate
+from sims.campaign.dimensions import Dimension
+from sims.campaign.search import State, Trial, estimate
 from sims.errors import InputError
 from sims.intervals import LEVEL, Estimate
 from sims.plots.comparisons import draw_panels, draw_spreads

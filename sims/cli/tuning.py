@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
+from sims.campaign.dimensions import dimension
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.question import MOST_RUNS
 from sims.campaign.results import Store
 from sims.campaign.search import EACH
-from sims.campaign.tuning import Bound, dimension, direction, tuned
+from sims.campaign.tuning import Bound, direction, tuned
 from sims.cli.campaigns import Patience, Scheduler
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numpy.random import default_rng
 
-from sims.campaign.search import Dimension, Point, Search, State, Value, estimate
+from sims.campaign.dimensions import Dimension, Point
+from sims.campaign.search import Search, State, Value, estimate
 from sims.intervals import LEVEL
 
 PERIOD = Dimension("period", low=10, high=1000)

@@ -18,6 +18,7 @@ import runpy
 import selectors
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,11 @@ def can_fork(environment: Mapping[str, str]) -> bool:
     return hasattr(os, "pidfd_open") and same
 
 
+NUMBER = struct.Struct("!i")
+"""How the server sends a number: a child may have ended before its own has been read, and texts
+would run together."""
+
+
 # --- the tests' side ------------------------------------------------------------------------------
 
 
@@ -91,11 +97,11 @@ class Child:
         if self.returncode is None:
             self._server.setblocking(wait)
             try:
-                told = self._server.recv(16)
+                told = self._server.recv(NUMBER.size)
             except BlockingIOError:
                 return None
             self._server.close()
-            self.returncode = os.waitstatus_to_exitcode(int(told))
+            self.returncode = os.waitstatus_to_exitcode(*NUMBER.unpack(told))
         return self.returncode
 
     def communicate(self, timeout: float | None = None) -> tuple[str | None, str | None]:
@@ -170,7 +176,7 @@ def fork(
     server.connect(_address())
     socket.send_fds(server, [b"."], given)
     server.sendall(json.dumps(request).encode() + b"\n")
-    pid = int(server.recv(16))
+    (pid,) = NUMBER.unpack(server.recv(NUMBER.size))
     for _, theirs in pipes:
         if theirs is not None:
             os.close(theirs)
@@ -233,7 +239,7 @@ class Server:
             return request | {"streams": streams}
         for stream in streams:
             os.close(stream)
-        connection.sendall(str(pid).encode())
+        connection.sendall(NUMBER.pack(pid))
         child = os.pidfd_open(pid)
         self.children[child] = pid, connection
         self.watch.register(child, selectors.EVENT_READ, self._tell_end)
@@ -245,7 +251,7 @@ class Server:
         pid, connection = self.children.pop(child)
         _, status = os.waitpid(pid, 0)
         with connection, suppress(BrokenPipeError):  # of who does not want to know
-            connection.sendall(str(status).encode())
+            connection.sendall(NUMBER.pack(status))
 
 
 def become(request: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import holdfast
 import pytest
 
-from sims.campaign.tuning import range_of
+from sims.campaign.dimensions import range_of
 from sims.errors import InputError
 from tests.sims.cli.commands import Shell
 

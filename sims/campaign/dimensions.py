@@ -1,0 +1,107 @@
+"""What a search may choose: a key, and the words or the range of numbers that it may have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from math import exp, log, nan
+from typing import Any
+
+from attrs import frozen
+
+from sims.campaign.axes import Settings, axis
+from sims.durations import Seconds, seconds
+from sims.errors import COMMAND_LINE, InputError
+from sims.scenario.loader import split_override
+
+DECADE = 10
+"""Ratio of a range's ends from which on its steps have equal ratios."""
+RANGE = re.compile(r"(.+?)\.\.(.+)")
+FORMS = "KEY=LOW..HIGH, such as protection.period=5min..4h, or KEY=WORD,WORD..."
+
+Point = tuple[Any, ...]
+"""A value for each dimension."""
+
+
+@frozen
+class Dimension:
+    """A key, and the values that it may have: words, or all numbers between two ends."""
+
+    key: str
+    words: tuple[Any, ...] = ()
+    low: float = nan
+    high: float = nan
+    whole: bool = False
+    """Whether only whole numbers count."""
+    timed: bool = False
+    """Whether the ends are times that named their units: numbers are then seconds."""
+
+    @property
+    def ranges(self) -> bool:
+        """Whether the dimension is a range of numbers."""
+        return not self.words
+
+    @property
+    def logs(self) -> bool:
+        """Whether steps have equal ratios, not equal differences."""
+        return self.low > 0 and self.high / self.low >= DECADE
+
+    def at(self, part: float) -> float:
+        """Return the number at a part of the range from 0 to 1, rounded to three digits."""
+        part = min(max(part, 0.0), 1.0)
+        if self.logs:
+            value = exp(log(self.low) + part * (log(self.high) - log(self.low)))
+        else:
+            value = self.low + part * (self.high - self.low)
+        if self.whole:
+            return round(value)
+        return min(max(float(f"{value:.3g}"), self.low), self.high)
+
+    def part(self, value: float) -> float:
+        """Return which part of the range a number is at."""
+        scale = log if self.logs else float
+        return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
+
+    def coarse(self, levels: int) -> tuple[Any, ...]:
+        """Return the values of the coarse grid."""
+        if not self.ranges:
+            return self.words
+        return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
+
+
+def dimension(word: str) -> Dimension:
+    """Return the key and its values that a word such as `KEY=5min..4h` or `KEY=a,b` asks for.
+
+    Raises InputError for any other word.
+    """
+    key, text = split_override(word, "--over", FORMS)
+    found = RANGE.fullmatch(text.strip())
+    if found is None:
+        return Dimension(key, words=axis(word, "--over").values)
+    return range_of(key, found[1], found[2])
+
+
+def range_of(key: str, first: object, last: object) -> Dimension:
+    """Return the range between two numbers, or two times as texts. Raises InputError where they are
+    no ends of a range."""
+    texts = str(first).strip(), str(last).strip()
+    try:
+        low, high = map(seconds, texts)
+    except ValueError:
+        problem = f"{key}: {texts[0]}..{texts[1]} has ends that are neither numbers nor times"
+        raise InputError(COMMAND_LINE, "--over", problem, FORMS) from None
+    timed = isinstance(low, Seconds) or isinstance(high, Seconds)
+    if timed and not (isinstance(low, Seconds) and isinstance(high, Seconds)):
+        problem = f"{key}: only one end of {texts[0]}..{texts[1]} names its unit"
+        raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
+    if not low < high:
+        problem = f"{key}: {texts[0]}..{texts[1]} is empty"
+        raise InputError(COMMAND_LINE, "--over", problem, "a first end below the last")
+    whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
+    return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)
+
+
+def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
+    """Return the settings of a point: times are texts with their unit."""
+    pairs = zip(dimensions, point, strict=True)
+    return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)
