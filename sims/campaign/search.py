@@ -28,6 +28,8 @@ SURE = 0.99
 """Level at which a point is given up: one that is as good is lost once in a hundred looks."""
 ROUNDS = 4
 """Number of times that the distance between the best and its neighbours is halved."""
+ENDS = 2
+"""Number of times that the ends of what is as good are looked for half-way to the next point."""
 LEVELS = (0, 7, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
@@ -99,6 +101,9 @@ class Search:
         best = self._best()
         if best is not None:
             self._race(self._lines(best, levels))
+            for _ in range(ENDS):
+                self._decide(self._best() or best)
+                self._race(self._ends(self._best() or best))
             self._decide(self._best() or best)
         return self._best()
 
@@ -168,6 +173,19 @@ class Search:
         for place, it in enumerate(self.dimensions):
             for value in it.coarse(levels):
                 yield (*best.point[:place], value, *best.point[place + 1 :])
+
+    def _ends(self, best: Trial) -> Iterator[Point]:
+        """Yield, along each range, the points half-way from the ends of what is as good as the best
+        to the next points beyond."""
+        for place, it in enumerate(self.dimensions):
+            if not it.ranges:
+                continue
+            values = sorted(other.point[place] for other in self._line(best, place))
+            for end, step in zip(self.region(best)[it.key], (-1, 1), strict=True):
+                beyond = values.index(end) + step
+                if 0 <= beyond < len(values):
+                    half = (it.part(end) + it.part(values[beyond])) / 2
+                    yield (*best.point[:place], it.at(half), *best.point[place + 1 :])
 
     def _line(self, best: Trial, place: int) -> list[Trial]:
         """Return the points that differ from the best in one dimension only, itself among them."""

@@ -58,6 +58,16 @@ def test_the_best_of_a_range_is_found() -> None:
     assert 75 < low <= best.point[0] <= high < 133
 
 
+def test_the_ends_of_what_is_as_good_are_looked_for_between_points() -> None:
+    """80 to 125 are within 1 %; with little noise, most of it is found."""
+    search = Search((PERIOD,), Toy(8, noise=0.5))
+    best = search.run()
+    assert best is not None
+    low, high = search.region(best)["period"]
+    assert 75 < low < 90
+    assert 112 < high < 133
+
+
 def test_a_dimension_that_does_not_matter_is_said_to_be_as_good_everywhere() -> None:
     search = Search((PERIOD, SPARES), Toy(2, noise=1))
     best = search.run()
