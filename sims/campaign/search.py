@@ -87,16 +87,20 @@ class Search:
     each: int = EACH
     """Largest number of runs of a point."""
     trials: dict[Point, Trial] = field(init=False, factory=dict)
+    _rounds: int = field(init=False, default=0)
+    """Rounds of points beside the best that are still to come."""
 
     def run(self) -> Trial | None:
         """Search, and return the best point; None where no point keeps to the bounds."""
         numbers = sum(it.ranges for it in self.dimensions)
         levels = LEVELS[min(numbers, len(LEVELS) - 1)]
+        self._rounds = ROUNDS if numbers else 0
         self._race(product(*(it.coarse(levels) for it in self.dimensions)))
         for k in range(1, ROUNDS + 1):
             best = self._best()
             if best is None or not numbers:
                 break
+            self._rounds = ROUNDS - k
             self._race(self._beside(best, 1 / (levels - 1) / 2**k))
         best = self._best()
         if best is not None:
@@ -106,6 +110,16 @@ class Search:
                 self._race(self._ends(self._best() or best))
             self._decide(self._best() or best)
         return self._best()
+
+    @property
+    def ahead(self) -> int:
+        """About how many runs are still to come after the present ones, for the time left."""
+        numbers = sum(it.ranges for it in self.dimensions)
+        levels, deep = LEVELS[min(numbers, len(LEVELS) - 1)], self.each // 4
+        lines = sum(len(it.coarse(levels)) for it in self.dimensions)
+        near = self._rounds * 3 * numbers + (lines if self._rounds else 0)
+        alive = sum(not it.given_up for it in self.trials.values())
+        return near * deep + min(alive, lines) * (self.each - deep)
 
     # --- rounds -------------------------------------------------------------------------------
 

@@ -314,13 +314,16 @@ def tuned(
             )
 
         def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            return run(points, campaign_of(points, count))
+            return run(points, campaign_of(points, count), search.ahead + runs)
 
-        def run(points: Sequence[Point], asked: Campaign) -> dict[Point, list[Value]]:
+        def run(points: Sequence[Point], asked: Campaign, ahead: int) -> dict[Point, list[Value]]:
             nonlocal done
             before = done
             found = execute(
-                asked, ready, kept, watch=lambda now, all_: watch(before + now, before + all_)
+                asked,
+                ready,
+                kept,
+                watch=lambda now, all_: watch(before + now, before + all_ + ahead),
             )
             refuse_raised(found)
             done += sum(1 for _ in found.finished())
@@ -335,7 +338,7 @@ def tuned(
         if best is None:
             raise _nothing_fits(search, bounds)
         answer = campaign_of([best.point], runs, FRESH, wanted)
-        fresh = run([best.point], answer)[best.point]
+        fresh = run([best.point], answer, 0)[best.point]
     asked = campaign_of([best.point], 1)
     case = Results.of(asked).plan[0].scenario(0)
     gauge = asked.gauges[0]

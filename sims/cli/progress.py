@@ -29,6 +29,14 @@ REFRESH = 0.5
 """Seconds between two pictures of a run; drawing one takes up to 10 ms of the run's time."""
 
 
+def time_words(seconds: float) -> str:
+    """Return a wall time in the unit in which people say it."""
+    hours, minutes = seconds / 3600, seconds / 60
+    if hours >= 2:
+        return f"{hours:,.0f} h"
+    return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
+
+
 class ShowProgress(ProgressReporter):
     """Sink and context manager that shows on stderr how far a run is.
 
@@ -82,14 +90,7 @@ class ShowProgress(ProgressReporter):
 
     def _left(self) -> str | None:
         """Return the wall time left at this pace, or None while there is no pace."""
-        part, taken = self.part, self.taken
-        if part <= 0:
-            return None
-        seconds = taken * (1 - part) / part
-        hours, minutes = seconds / 3600, seconds / 60
-        if hours >= 2:
-            return f"{hours:,.0f} h"
-        return f"{minutes:.0f} min" if minutes >= 2 else f"{seconds:.0f} s"
+        return time_words(self.taken * (1 - self.part) / self.part) if self.part > 0 else None
 
     def picture(self) -> RenderableType:
         """Return what a terminal shows."""
@@ -132,16 +133,26 @@ class Count(ProgressReporter):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title, self._done, self._total = title, 0, 0
+        self._known, self._since = 0, 0.0
+        """Tasks that were finished at the first report, which do not count for the pace, and its
+        time."""
 
     def __call__(self, done: int, total: int) -> None:
         """Note that `done` of `total` tasks are finished."""
+        if not self._total:
+            self._known, self._since = done, self.taken
         self._done, self._total = done, total
 
     def line(self) -> str:
-        """Return the number of finished tasks as a line."""
+        """Return the number of finished tasks, and the time left at this pace, as a line."""
         if not self._total:
             return f"{self._title}: setting up"
-        return f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
+        fresh = self._done - self._known
+        line = f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
+        if not fresh:
+            return line
+        left = (self._total - self._done) / fresh * (self.taken - self._since)
+        return f"{line}, about {time_words(left)} left"
 
 
 @contextmanager

@@ -50,7 +50,16 @@ from sims.scenario.repair import RepairSection, RepairStage
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import Accepts, Count, Duration, LogName, Name, NotNegative, Positive, Time
+from sims.tables.fields import (
+    Accepts,
+    Amount,
+    Count,
+    Duration,
+    LogName,
+    Name,
+    Positive,
+    Time,
+)
 
 __all__ = [
     "AlwaysUp",
@@ -118,13 +127,13 @@ class Unit(enum.Enum):
 class ByState(Section):
     """A rate per processor, by what the processor does."""
 
-    busy: NotNegative = 0
+    busy: Amount = 0
     """Rate while a run holds the processor."""
-    idle: NotNegative = 0
+    idle: Amount = 0
     """Rate while the processor is UP and no run holds it."""
-    reclaimed: NotNegative = 0
+    reclaimed: Amount = 0
     """Rate while the processor is RECLAIMED by its owner."""
-    down: NotNegative = 0
+    down: Amount = 0
     """Rate while the processor is DOWN."""
 
 
