@@ -92,13 +92,12 @@ class Search:
 
     def run(self) -> Trial | None:
         """Search, and return the best point; None where no point keeps to the bounds."""
-        numbers = sum(it.ranges for it in self.dimensions)
-        levels = LEVELS[min(numbers, len(LEVELS) - 1)]
-        self._rounds = ROUNDS if numbers else 0
+        levels = self._levels
+        self._rounds = ROUNDS if self._ranges else 0
         self._race(product(*(it.coarse(levels) for it in self.dimensions)))
         for k in range(1, ROUNDS + 1):
             best = self._best()
-            if best is None or not numbers:
+            if best is None or not self._ranges:
                 break
             self._rounds = ROUNDS - k
             self._race(self._beside(best, 1 / (levels - 1) / 2**k))
@@ -113,13 +112,27 @@ class Search:
 
     @property
     def ahead(self) -> int:
-        """About how many runs are still to come after the present ones, for the time left."""
-        numbers = sum(it.ranges for it in self.dimensions)
-        levels, deep = LEVELS[min(numbers, len(LEVELS) - 1)], self.each // 4
-        lines = sum(len(it.coarse(levels)) for it in self.dimensions)
-        near = self._rounds * 3 * numbers + (lines if self._rounds else 0)
+        """Estimate of how many runs are still to come after those that are asked for now."""
+        lines = sum(len(it.coarse(self._levels)) for it in self.dimensions)
+        # `_beside` gives at most three points for a range: two neighbours and a parabola's lowest.
+        near = self._rounds * 3 * self._ranges + (lines if self._rounds else 0)
         alive = sum(not it.given_up for it in self.trials.values())
-        return near * deep + min(alive, lines) * (self.each - deep)
+        return near * self._raced + min(alive, lines) * (self.each - self._raced)
+
+    @property
+    def _ranges(self) -> int:
+        """Number of dimensions that are ranges of numbers."""
+        return sum(it.ranges for it in self.dimensions)
+
+    @property
+    def _levels(self) -> int:
+        """Number of values of a range in the coarse grid."""
+        return LEVELS[min(self._ranges, len(LEVELS) - 1)]
+
+    @property
+    def _raced(self) -> int:
+        """Largest number of runs of a point before it is decided what is as good as the best."""
+        return self.each // 4
 
     # --- rounds -------------------------------------------------------------------------------
 
@@ -135,9 +148,9 @@ class Search:
             for it in alive:
                 it.given_up = it.given_up or (best is not None and self._worse(it, best))
             left = [it for it in alive if not it.given_up]
-            if len(left) <= 1 or count >= self.each // 4:
+            if len(left) <= 1 or count >= self._raced:
                 return
-            count = min(2 * count, self.each // 4)
+            count = min(2 * count, self._raced)
 
     def _ask(self, trials: Sequence[Trial], count: int) -> None:
         lacking = [it for it in trials if len(it.values) < count]

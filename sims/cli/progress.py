@@ -133,9 +133,8 @@ class Count(ProgressReporter):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title, self._done, self._total = title, 0, 0
+        # Tasks finished at the first report come from a store: the pace is that of later ones.
         self._known, self._since = 0, 0.0
-        """Tasks that were finished at the first report, which do not count for the pace, and its
-        time."""
 
     def __call__(self, done: int, total: int) -> None:
         """Note that `done` of `total` tasks are finished."""

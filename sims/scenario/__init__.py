@@ -50,16 +50,7 @@ from sims.scenario.repair import RepairSection, RepairStage
 from sims.scenario.trace_files import FtaFile, SimGridFile, SpotFile
 from sims.scenario.workers import PlatformSection, RandomWorkers, Span, WorkerSection
 from sims.tables import Section
-from sims.tables.fields import (
-    Accepts,
-    Amount,
-    Count,
-    Duration,
-    LogName,
-    Name,
-    Positive,
-    Time,
-)
+from sims.tables.fields import Accepts, Amount, Count, Duration, LogName, Name, Positive, Time
 
 __all__ = [
     "AlwaysUp",

@@ -103,6 +103,18 @@ def test_time_left_is_reported_in_the_unit_that_fits(
     assert shown.line().endswith(f"about {left} left")
 
 
+def test_runs_known_from_a_store_do_not_count_for_the_time_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = Count("it")
+    monkeypatch.setattr(Count, "taken", 5.0)
+    shown(60, 100)
+    assert shown.line() == "it: 60 of 100 runs done"
+    monkeypatch.setattr(Count, "taken", 25.0)
+    shown(70, 100)
+    assert shown.line() == "it: 70 of 100 runs done, about 60 s left"
+
+
 class Terminal(io.StringIO):
     """What stderr shows, where that is a terminal that is looked at all the time."""
 
