@@ -20,6 +20,7 @@ from actors.runtime.loop import VirtualTimeLoop
 from sims.audit.audit import world
 from sims.audit.law import Broken
 from sims.audit.world import World
+from sims.scenario.own_code import POLICIES
 from tests.case_files import checked_folder
 
 HERE = Path(__file__).parent
@@ -85,6 +86,14 @@ def cases_dir(request: pytest.FixtureRequest) -> Path:
     """Folder with the case files; a test whose file is missing there is skipped."""
     folder: Path = request.config.getoption("--cases")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _folder_of_policies_is_of_one_test() -> Iterator[None]:
+    """`--policies` sets a variable, for the processes of its command. A command that a test runs in
+    this process would hand it on to all later tests, which then find modules of that one."""
+    yield
+    os.environ.pop(POLICIES, None)
 
 
 @pytest.fixture
