@@ -13,6 +13,7 @@ from actors.intervals import Intervals, added, intervals_of, meet, members, merg
 from actors.messages import (
     CancelCopy,
     MembersArrived,
+    MemberStateChanged,
     PromiseCopy,
     ReplaceMember,
     ResizeCopy,
@@ -22,6 +23,7 @@ from actors.messages import (
 )
 from actors.pool import Pool
 from actors.runtime import NOTHING, Actor
+from policies.availability import WorkerState
 
 
 @define(eq=False)
@@ -294,6 +296,13 @@ class Dispatcher(Actor):
         for worker in members(numbers):
             self.promised.setdefault(worker, copy)
         self.send(self.actors[index], PromiseCopy(copy), cause)
+
+    def tell_promiser(self, worker: int, cause: int) -> None:
+        """Tell the copy that has promised this worker that the worker is UP again. The copy may
+        wait for it, as one that was lost before it promised its workers does."""
+        copy = self.promised[worker]
+        message = MemberStateChanged(copy, worker, WorkerState.UP, False)
+        self.send(self.actors[self.held[copy][0]], message, cause)
 
     def _present(self, numbers: Intervals) -> str:
         """Return, as logs write them, the workers on which no former copy still computes to its

@@ -242,6 +242,8 @@ class Scheduler(Dispatcher):
                 self.repaired[worker] = cause
             if self.tracker is not None:
                 self.tracker.free(self.now, ((worker, worker),), cause)
+            if worker in self.promised:
+                self.tell_promiser(worker, cause)
         held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
         if held and message.hidden:
             self.unheard[worker] = cause

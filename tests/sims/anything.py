@@ -408,11 +408,12 @@ def maintained(seed: int) -> Table:
     table = one(rng, queue, believed, preempted, ready)(seed)
     if "recent" in table["policy"].values() or "tasks" in str(table["job"]):
         table = queue(seed)
-    windows = []
+    windows, alone = [], table.get("platform", {}).get("workers") == 1
     for _ in range(rng.integers(1, 4)):
         start = float(rng.choice([0, 1.5, 4, 10, 20]))
         long = float(rng.choice([0.5, 3, 8, 40]))
-        windows.append({"from": start, "to": start + long, "units": one(rng, "0", "1", "0-1")})
+        units = one(rng, "0", "1", "0-1")
+        windows.append({"from": start, "to": start + long, "units": "0" if alone else units})
     table.setdefault("platform", {})["maintenance"] = windows
     table["job"]["cap"] = 500
     return table  # type: ignore[no-any-return]

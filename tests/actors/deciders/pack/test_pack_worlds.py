@@ -78,6 +78,20 @@ def test_who_ends_before_the_struck_one_computes_again_promises_its_workers_at_t
     ]
 
 
+def test_an_application_that_is_down_as_it_promises_its_workers_recovers_and_ends() -> None:
+    """T2 has saved 100 of 108 at 120. Struck at 125, DOWN for 60 and recovering for 20, it ends at
+    213. T1, struck at 140, computes again at 220: T2 promises its workers while it is DOWN."""
+    records = played(
+        *([1000, 600], [108, 108]),
+        faults={"kind": "list", "strikes": [[125, 2], [140, 0]], "downtime": 60},
+        protection=BUDDIES | {"period": 100},
+    )
+    assert told(records, MembersPromised) == [(140, MembersPromised("T2", 0, "2-3"))]
+    assert [(t, it.job) for t, it in told(records, RunStarted)][2] == (185, "T2")
+    assert next((t, it.job) for t, it in told(records, JobCompleted)) == (213, "T2")
+    assert list(audit(records)) == []
+
+
 def nobody_moves(view: RedistributionView) -> Sequence[Resize]:
     """It does not say that it never does anything at faults."""
     return ()
