@@ -297,6 +297,8 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
     w.give(copy, (gone, gone + 1))
     if newcomer in copy.standbys:
         copy.standbys.remove(newcomer)
+        if w.worker(newcomer).repaired == w.now:
+            w.joined = w.now  # it joined now, in the one pass in which repaired workers join
     else:
         w.take(copy, (newcomer, newcomer + 1))
     copy.change(joined(other(n) for n in copy.members), copy.full)
