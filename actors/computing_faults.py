@@ -29,7 +29,7 @@ class ComputingFaults(Hazard):
     gap: Callable[[int], float] = field(kw_only=True)
     """Draws the time from a unit's fault, or from the start, to its next fault."""
     units: Sequence[int] = field(kw_only=True)
-    """The units, by number, that the law is of."""
+    """Numbers of the units that the law strikes."""
     together: int = field(kw_only=True)
     """Number of workers of a unit."""
     count: int = field(kw_only=True)

@@ -170,7 +170,7 @@ class Hazard(Actor):
     worker: Callable[[int], Actor]
     """The address of a worker, whose actor is made when something of its own begins."""
     fault: Fail | Hang
-    """What strikes a worker; an outage has a downtime of its own."""
+    """Kind of event that strikes a worker; an outage has a downtime of its own."""
     nodes: Sequence[Sequence[int]] | None = None
     """The workers of each node, or rack, where these fail as one (rules.md, N1); None: workers fail
     by themselves."""

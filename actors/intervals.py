@@ -68,7 +68,7 @@ class Members(Sequence[int]):
 
     intervals: Intervals
     _size: list[int] = field(init=False, factory=list)
-    """Their number, once it has been asked for."""
+    """Number of the workers, once it has been asked for."""
     _listed: list[tuple[int, ...]] = field(init=False, factory=list)
     """All numbers, once they have been asked for."""
 

@@ -321,7 +321,7 @@ class StandbyJoins:
     copy: int
     worker: int
     speeds: Sequence[float] = ()
-    """Its speed; empty where all are 1."""
+    """Speed of the worker; empty where all are 1."""
     addresses: Sequence[Actor] = ()
 
 

@@ -16,7 +16,8 @@ from policies.interface.retirement import FleetView, RetirementPolicy, ScoringPo
 
 @define
 class Record:
-    """What is known of one worker (satisfies policies.interface.retirement.WorkerRecord)."""
+    """The record of one worker: faults, repairs and computing time (satisfies
+    policies.interface.retirement.WorkerRecord)."""
 
     faults: Sequence[float]
     repairs: int

@@ -37,19 +37,19 @@ class Standing(enum.Enum):
     """The place of a group between dropping out of its run and rejoining it."""
 
     IN = enum.auto()
-    """It counts: it computes, and takes checkpoints."""
+    """The group counts: it computes, and takes checkpoints."""
     OUT = enum.auto()
-    """It has dropped out, and waits until all of its members are UP."""
+    """The group has dropped out, and waits until all of its members are UP."""
     LOADING = enum.auto()
-    """Its members fetch what they lack, and the present state."""
+    """The group's members fetch what they lack, and the present state."""
     LOADED = enum.auto()
-    """It waits until it can rejoin."""
+    """The group is whole, and waits until it can rejoin."""
     REJOINING = enum.auto()
     """The run pauses so that it can rejoin."""
 
 
 class Load(Protocol):
-    """What a group loads from shared storage."""
+    """The load of a group from shared storage."""
 
     def cease(self, cause: int) -> None:
         """Load no more."""
@@ -67,7 +67,7 @@ class Group:
     lacking: set[int] = field(init=False, factory=set)
     """Members that have not reported that they hold what they need, while it is LOADING."""
     load: Load | None = field(init=False, default=None)
-    """What it loads from shared storage, while it does."""
+    """The group's load from shared storage while it is under way."""
     cause: int = field(init=False, default=NOTHING)
     """Number of the last event that it has waited for, while it is not IN."""
 

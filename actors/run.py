@@ -97,7 +97,8 @@ class Run:
     over: Callable[[Run, Outcome, int], int]
     """Called when a verification has ended the run; returns the number of the last event."""
     client: StorageClient | None = None
-    """Its part of the shared storage's bandwidth; None: it keeps nothing there."""
+    """Client that gets the run its part of the shared storage's bandwidth; None: the run keeps
+    nothing there."""
     free_saves: bool = False
     """Whether checkpoints cost nothing and nobody hears of each: they are counted by arithmetic."""
     reports_end: Callable[[Run], None] | None = None

@@ -60,7 +60,7 @@ class Worker(TransferClient):
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _given: WorkerState = field(init=False, default=UP)
-    """The same without the reserve."""
+    """State that the owner gives, without the reserve."""
     _next: Change | None = field(init=False, default=None)
     """The owner's next change."""
     _until: float = field(init=False, default=-1)

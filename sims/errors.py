@@ -37,7 +37,7 @@ class InputError(Exception):
     problem: str
     """Description of the problem, with the value."""
     accepted: str = ""
-    """What would be accepted instead."""
+    """Value or form that would be accepted instead."""
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str]]:
         # An exception is restored attribute by attribute, which a frozen one refuses: a worker's

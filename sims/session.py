@@ -153,7 +153,7 @@ class Checked:
 
     @property
     def understood(self) -> str:
-        """The same scenario as a file that sets every key."""
+        """Text of a file that sets every key of the scenario."""
         return as_toml(self.scenario)
 
     def lines(self) -> list[str]:

@@ -14,6 +14,7 @@ from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, system
 from actors.runtime.errors import Stalled, WorkersRetired
 from sims.audit.audit import audit
+from sims.errors import InputError
 from tests.conftest import CheckedJournal
 from tests.sims.anything import TABLES
 from tests.sims.oneworld import Table, records_of
@@ -33,11 +34,11 @@ def small(count: int) -> Iterator[Table]:
 
 
 def wrong(table: Table) -> list[str]:
-    """What its log breaks; nothing where its jobs never end, because a run says so, or too many
-    workers retire."""
+    """What its log breaks; nothing where its jobs never end, because a run says so, too many
+    workers retire, or the scenario is refused."""
     try:
         return [str(violation) for violation in audit(records_of(table))]
-    except (Stalled, WorkersRetired):
+    except (InputError, Stalled, WorkersRetired):
         return []
     except (AssertionError, BadDecision, ActorFailed) as broken:
         return [f"while it ran: {broken}"]

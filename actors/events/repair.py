@@ -109,7 +109,7 @@ class RepairEnded(Event):
     """Workers of the unit."""
     stage: StageNumber
     outcome: RepairOutcome
-    """What the stage has led to."""
+    """Outcome of the stage."""
 
 
 @frozen

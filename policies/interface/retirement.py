@@ -11,7 +11,7 @@ Spans = Sequence[tuple[int, int]]
 
 
 class WorkerRecord(Protocol):
-    """What is known of one worker."""
+    """The record of one worker."""
 
     @property
     def faults(self) -> Sequence[float]:

@@ -74,7 +74,7 @@ class Frontier:
     times: Floats
     areas: Floats
     places: Counts
-    """For single attempts the number of processors; otherwise the index of the pair of the halves'
+    """Number of processors for single attempts; otherwise the index of the pair of the halves'
     chains."""
     halves: tuple[Frontier, Frontier] | None = None
 

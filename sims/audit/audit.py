@@ -343,7 +343,7 @@ PLATFORM: dict[type[Event], Callable[[World, Any], None]] = {
     e.ReserveDescribed: reserve.describe,
     e.RepairDescribed: repair.describe,
 }
-"""What stores the facts of a line of the head that is about the platform."""
+"""Functions that store the facts of the head's lines about the platform."""
 ONCE = (
     *(e.ChainsBelieved, e.LinkDescribed, e.PlatformDescribed, e.PackDescribed),
     *(e.StorageDescribed, e.RepairDescribed, e.ReserveDescribed, e.ProcessesDescribed),

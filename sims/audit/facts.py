@@ -139,11 +139,11 @@ class Job(Emitter):
 
 
 class Standing(enum.Enum):
-    """Where a replica is between dropping out of a run and rejoining it."""
+    """The standing of a replica between dropping out of a run and rejoining it."""
 
     IN = enum.auto()
     OUT = enum.auto()
-    """It waits until all of its members are UP."""
+    """The replica waits until all of its members are UP."""
     LOADING = enum.auto()
     LOADED = enum.auto()
     REJOINING = enum.auto()
@@ -189,9 +189,9 @@ class Replicas:
     known: list[tuple[int, int]] = Factory(list)
     """Members whose faults this instant has made known, with the events of that."""
     judged: list[tuple[int, int]] = Factory(list)
-    """The same of the last judgment of them."""
+    """Members and events of the same kind, of the last judgment."""
     keepers: list[Group] = field(init=False)
-    """Those that have the buddies' checkpoint."""
+    """Members that have the buddies' checkpoint."""
     given_up: float = 0
     """Saved work that the run, which goes on, would lack if it were lost now."""
 
@@ -363,7 +363,7 @@ class Run(Waitable):
     missing: set[int] = Factory(set)
     """Members that lack a message, or have not sent theirs."""
     plan: Any = None
-    """What the run begins from, and its parts before computing."""
+    """State that the run begins from, and its parts before computing."""
     ahead: tuple[float, ...] = ()
     """Times of the parts between the present one and computing."""
     spread: bool = False
@@ -402,7 +402,7 @@ class Run(Waitable):
 
     @property
     def width(self) -> int:
-        """Number of members that do what the account is of."""
+        """Number of members whose computing the account counts."""
         return self.copy.width if self.group is None else len(self.group.members)
 
     @property

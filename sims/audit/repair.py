@@ -244,7 +244,7 @@ class Repairs:
         return crews - sum(it.stage == stage and it.crew for it in self.units)
 
     def end(self, event: RepairEnded) -> Script:
-        """Check that a stage of a repair ends, and what that leads to."""
+        """Check the end of a stage of a repair, and the events that follow from it."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS

@@ -100,7 +100,7 @@ class World(Turns):
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows of maintenance: from, to, and the workers."""
     begin: list[tuple[float, float, Spans]] = Factory(list)
-    """Those that have not begun."""
+    """Windows of maintenance that have not begun: start, end and workers."""
     late: bool = False
     """Whether faults are detected late."""
     joined: float = -1

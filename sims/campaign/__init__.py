@@ -69,8 +69,8 @@ class Precision(Section):
     measure: str | None = None
     """Measure that is looked at; default: the first measure."""
     of: Literal["mean", "effect"] = "mean"
-    """What has to be known well: the `mean` of every variant, or its `effect` against the baseline
-    (the ratio or the difference), with the interval that the table prints."""
+    """Quantity that has to be known well: the `mean` of every variant, or its `effect` against
+    the baseline (the ratio or the difference), with the interval that the table prints."""
     relative: Positive | None = None
     """Half-width of the interval over the mean, over the ratio, or, of a difference, over the
     baseline's mean."""

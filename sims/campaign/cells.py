@@ -90,7 +90,7 @@ class MeasureSpec:
 
     @property
     def words(self) -> str:
-        """What an axis of a picture calls it."""
+        """Label of the measure on an axis of a picture."""
         return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
 
     @property

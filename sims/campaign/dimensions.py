@@ -1,4 +1,4 @@
-"""What a search may choose: a key, and the words or the range of numbers that it may have."""
+"""Dimensions of a search: each is a key with the words or the range of numbers that it may have."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ Cell = tuple[Case, int]
 
 
 class Keeps(Protocol):
-    """What keeps the results of cells: a `Store` on disk, or memory."""
+    """Keeper of the results of cells: a `Store` on disk, or memory."""
 
     def results(self) -> dict[str, CellResult]:
         """Return all results by key."""

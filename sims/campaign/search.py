@@ -34,23 +34,23 @@ LEVELS = (0, 7, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
 Value = tuple[float | None, ...]
-"""What one run of a point gave: the objective, which is made small, and the measures that have
+"""Result of one run of a point: the objective, which is made small, and the measures that have
 bounds; None where it is not known."""
 Evaluate = Callable[[Sequence[Point], int], Mapping[Point, Sequence[Value]]]
 """Function that returns the values of each point on that many seeds, the same for all points."""
 
 
 class State(enum.Enum):
-    """What is known of a point at the end of a search."""
+    """Verdict on a point at the end of a search."""
 
     BEST = "best"
     AS_GOOD = "as good"
-    """Its interval says that it is worse by no more than the tolerance."""
+    """The point's interval says that it is worse by no more than the tolerance."""
     OPEN = "not told apart"
-    """Its interval allows for both."""
+    """The point's interval allows for both."""
     WORSE = "worse"
     UNFIT = "breaks a bound"
-    """Its means do not keep to a bound, or not all of its runs complete."""
+    """The point's means do not keep to a bound, or not all of its runs complete."""
 
 
 @define

@@ -56,7 +56,10 @@ class Bound:
 
     @classmethod
     def of(cls, word: str) -> Bound:
-        """Read `goodput>=0.95`. Raises InputError for another word."""
+        """Return the bound that a text such as `goodput>=0.95` states.
+
+        Raises InputError for another word.
+        """
         found = BOUND.fullmatch(word.strip())
         names = [it.value for it in Measure]
         try:
@@ -116,11 +119,11 @@ class Tuned(Answer):
     bounds: tuple[Bound, ...]
     unit: str
     fresh: Sequence[Value]
-    """What the runs of the best point gave on seeds that the search did not use."""
+    """Results of the best point's runs on seeds that the search did not use."""
     level: float
     """Level of its intervals, which pays for each look at them after which runs could end."""
     assumed: str
-    """What the scenario assumes of faults, in a line."""
+    """Assumptions of the scenario about faults, in a line."""
 
     @property
     def settings(self) -> Settings:

@@ -18,7 +18,7 @@ from sims.scenario.keys import axis_words
 from sims.telling import DAY, HOUR
 
 APART = 0.1
-"""Least distance between two labels of an axis, as a part of it."""
+"""Least distance between two labels of an axis, as a part of the axis."""
 GOOD = State.BEST, State.AS_GOOD
 UNITS = (DAY, "d"), (HOUR, "h"), (60.0, "min"), (1.0, "s")
 """Sizes of units of time in seconds, the largest first."""

@@ -33,7 +33,10 @@ from sims.telling import show_table
 
 
 def part(word: str) -> float:
-    """Read `20%` or `0.2`. Raises InputError for another word."""
+    """Return the part that a text such as `20%` or `0.2` states.
+
+    Raises InputError for another word.
+    """
     text = word.strip()
     try:
         number = float(text.removesuffix("%"))

@@ -23,7 +23,7 @@ class JobRow:
     event: JobSubmitted
     """Event of the job's submission; it names the job, its user, group and queue."""
     described: JobDescribed | None
-    """What the log says of the job before it starts; None in logs that do not describe jobs."""
+    """Description of the job in the log's head; None in logs that do not describe jobs."""
     seq: int
     """Sequence number of the submission, by which jobs are ordered."""
     submitted: float

@@ -458,7 +458,7 @@ class Runs(Workers):
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
-        """Replace the members of a run, and the workers aside of it."""
+        """Replace the members of a run, and the workers that it holds aside."""
         self._span(run, record, run.done_at(record.t))
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()

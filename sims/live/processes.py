@@ -88,7 +88,7 @@ class Processes:
     advance: Advance
     """Step function of the computations."""
     packed: Packed
-    """The same with the user's modules that it needs."""
+    """The function, packed with the user's modules that it needs."""
     seats: dict[int, Seat] = field(factory=dict)
     lost: Callable[[int], None] | None = None
     """Function that is called with the number of each worker whose process died without a command

@@ -26,7 +26,7 @@ WORDS = {
     "late": "jobs completed after their deadlines",
     "energy": "energy, kWh",
 }
-"""What axes call the measures whose names are not words enough."""
+"""Labels on axes for the measures whose names do not say enough."""
 OVERHEADS = {"lost": "lost work", "reclaimed": "reclaimed processors", "down": "failed processors"}
 STATED = {"p90": "90th percentile of", "p95": "95th percentile of", "p99": "99th percentile of"}
 
@@ -142,7 +142,7 @@ class Measure(enum.Enum):
 
     @property
     def words(self) -> str:
-        """What an axis of a picture calls it, with its unit unless that is the scenario's."""
+        """Label of the measure on an axis, with its unit unless that is the scenario's."""
         of, _, part = self.value.partition("-")
         if of == "overhead":
             return f"{OVERHEADS.get(part, part)}, share of held processor-time"

@@ -110,7 +110,7 @@ class Unit(enum.Enum):
     """Units in which a scenario counts its times."""
 
     S = "s"
-    """Seconds."""
+    """Seconds, as in SI."""
     SLOT = "slot"
     """Slots, whose length the user chooses."""
 

@@ -28,7 +28,7 @@ Row = Annotated[tuple[float, float, float], Accepts("a list of 3 probabilities")
 
 
 class After(enum.Enum):
-    """What follows the end of a trace."""
+    """State of a worker after the end of its trace."""
 
     ERROR = "error"
     """Nothing: a run that lasts longer ends with an error."""

@@ -21,7 +21,7 @@ FIXED = "FIXED"
 
 @frozen(kw_only=True)
 class DeciderEntry:
-    """What a scenario has to know of one kind of decider.
+    """Facts about one kind of decider that a scenario needs.
 
     Modules of policies are imported by the functions below, so that a run loads those of its own
     decider only.

@@ -52,12 +52,12 @@ Asked = Annotated[
 
 
 class Effect(enum.Enum):
-    """What strikes a unit."""
+    """Kind of event that strikes a unit."""
 
     FAULT = "fault"
-    """Its workers go DOWN."""
+    """The unit's workers go DOWN."""
     HANG = "hang"
-    """Its workers stay UP, with their memory, and the runs that they are members of stop
+    """The unit's workers stay UP, with their memory, and the runs of which they are members stop
     advancing until the hang is detected."""
 
 
@@ -77,8 +77,9 @@ class FaultFields(Section):
     """Units that fail: `workers`, or whole `nodes` or `racks`; mtbf and strikes are of these
     units."""
     effect: Effect = Effect.FAULT
-    """What strikes a unit: a `fault`, which takes its workers DOWN, or a `hang`, in which they stay
-    UP and their runs stop advancing until it is detected, and are lost then."""
+    """Kind of event that strikes a unit: a `fault`, which takes its workers DOWN, or a
+    `hang`, in which they stay UP and their runs stop advancing until it is detected, and are lost
+    then."""
     downtime: Time = 60.0
     """D: time that a fault keeps a worker DOWN, in the file's unit."""
     detection: Time = 0
@@ -155,14 +156,14 @@ class FaultFields(Section):
         return 0.0 if self.hangs else self.downtime
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the units, of `total`, that the law is of; None: it is of all.
+        """Return the units, of `total`, that the law strikes; None: it is of all.
 
         `rng` makes the random stream from which units are drawn.
         """
         return None
 
     def part(self, total: int) -> float:
-        """Return the part of `total` units that the law is of."""
+        """Return the part of `total` units that the law strikes."""
         return 1
 
     def expected(self, time: float, starts: Age | None = None) -> float:
@@ -298,7 +299,7 @@ class OfSome(FaultFields):
             last = end
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the units, of `total`, that the law is of; None: it is of all.
+        """Return the units, of `total`, that the law strikes; None: it is of all.
 
         A share is drawn without replacement, from the stream that `rng` makes. Raises InputError
         where `units` names one that does not exist.
@@ -314,7 +315,7 @@ class OfSome(FaultFields):
         return tuple(sorted(rng().choice(total, count, replace=False).tolist()))
 
     def part(self, total: int) -> float:
-        """Return the part of `total` units that the law is of."""
+        """Return the part of `total` units that the law strikes."""
         if self.units is not None:
             return sum(last - first + 1 for first, last in intervals_in(self.units)) / total
         return 1 if self.share is None else self.share
@@ -378,7 +379,7 @@ class Weibull(OfSome):
     mtbf: Duration = 100 * YEAR
     """Mean time between the faults of one worker, in the file's unit."""
     shape: Shape
-    """k: shape; below 1, workers fail less often the older they are; 1 is exponential."""
+    """Shape k of the law; below 1, workers fail less often the older they are; 1 is exponential."""
     age: Age | None = None
     """Age of the workers at the start: `new` (default): all have just failed; `stationary`: in the
     middle of their lives, as at an arbitrary moment."""

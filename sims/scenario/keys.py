@@ -249,7 +249,7 @@ CALLED = {
     "master.program": "time of a program's transfer",
     "master.image": "time of an image's transfer",
 }
-"""What axes call the keys that are varied most."""
+"""Labels on axes for the keys that are varied most."""
 
 
 def axis_words(key: str, unit: str) -> str:

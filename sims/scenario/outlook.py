@@ -1,5 +1,5 @@
-"""What a scenario means in numbers before it runs, as lines of `holdfast check`: its checkpoints,
-the periods that formulas give, and how busy the master's channels and the storage are.
+"""The outlook of a scenario before it runs, in numbers, as lines of `holdfast check`: its
+checkpoints, the periods that formulas give, and how busy the master's channels and the storage are.
 
 The numbers are those of a run in which nothing fails, because faults and their repetitions depend
 on the run; they are therefore the least to expect.

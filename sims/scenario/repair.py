@@ -63,7 +63,7 @@ class RepairSection(Section):
     after the end of the list they are drawn."""
 
     retirement: Retirement = Field(default_factory=NeverRetire)
-    """Which units do not come back from their repair; default: every unit does."""
+    """Policy that says which units do not come back from their repair; default: every unit does."""
 
     def check(self) -> None:
         if self.stages[-1].passes_on != 0:
@@ -76,7 +76,7 @@ class RepairSection(Section):
 
     @property
     def blame(self) -> Blame:
-        """What faults are blamed on, as a run begins."""
+        """A fresh Blame, with the numbers of this section, for a simulation that begins."""
         chances = Chance(self.blamed, after=True), Chance(self.mistaken)
         return Blame(*chances, iter(self.others))
 

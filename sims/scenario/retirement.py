@@ -47,10 +47,10 @@ class RetireByScore(Section):
     initial: Number = 100.0
     """Score at the start."""
     penalty: NotNegative = 60.0
-    """What a fault that is blamed on the unit costs."""
+    """Points that a unit loses for a fault that is blamed on it."""
     credit: NotNegative = 10.0
-    """What each whole period of a run earns its members, unless a fault that ended the run is
-    blamed on them."""
+    """Points that each whole period of a run earns its members, unless a fault that ended the run
+    is blamed on them."""
     period: Duration
     """Computing time that earns the credit, time units."""
     threshold: Number = 0.0

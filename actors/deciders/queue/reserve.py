@@ -31,7 +31,7 @@ class Reserve:
     delay: float
     """Time from a call until the worker is UP, time units."""
     down: set[int] = field(init=False, factory=set)
-    """Those that are DOWN."""
+    """Reserve workers that are DOWN."""
     called: int | None = field(init=False, default=None)
     """Worker that has been called and has not come; None: there is none."""
     widened: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)

@@ -224,7 +224,7 @@ AnyJob = Annotated[RigidJob | MoldableJob | MalleableEntry | IterativeEntry, One
 
 
 class Overrun(enum.Enum):
-    """What happens to a run that reaches the user's estimate."""
+    """Treatment of a run that reaches the user's estimate."""
 
     FINISH = "finish"
     """The run goes on; only reservations rely on the estimate."""

@@ -264,7 +264,7 @@ class Scale(Section):
     platform, which are left out, do not count."""
 
     by: ScaledBy = ScaledBy.ARRIVALS
-    """What is scaled: `arrivals`, `processors` or `times`."""
+    """Quantity that is scaled: `arrivals`, `processors` or `times`."""
     factor: Positive | None = None
     """Factor of the scaling, above 1 for more load. Either this or `load`."""
     load: Positive | None = None
