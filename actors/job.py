@@ -21,7 +21,15 @@ from actors.events import (
     StandbysDescribed,
     StartupDescribed,
 )
-from actors.messages import Arrive, CopyOver, LimitReached, MemberStateChanged, StartCopy, Submit
+from actors.messages import (
+    Arrive,
+    CancelCopy,
+    CopyOver,
+    LimitReached,
+    MemberStateChanged,
+    StartCopy,
+    Submit,
+)
 from actors.progress import remaining
 from actors.runtime import NOTHING, Actor, Timer, handles, message
 from policies.availability import WorkerState
@@ -214,6 +222,13 @@ class JobOfAttempts(Job):
     @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
     def too_late(self, message: MemberStateChanged, cause: int) -> None:
         """Ignore that another member of the same attempt went DOWN at the same instant."""
+
+    @handles(CancelCopy, during=(Life.RUNNING,))
+    def cancel_attempt(self, message: CancelCopy, cause: int) -> None:
+        """End the attempt as the time up to which a simulation goes is reached."""
+        self.cancel(self.over)
+        self.become(WAITING)
+        self.release_copy(self.copy, CANCELLED, self._end_early(CANCELLED, cause), True)
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def reach_limit(self, message: LimitReached, cause: int) -> None:

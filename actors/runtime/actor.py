@@ -44,7 +44,12 @@ Method = TypeVar("Method", bound=Callable[..., None])
 
 
 class Recorder(Protocol):
-    """Signature of the function that records an event in the journal."""
+    """Signature of the function that records an event in the journal.
+
+    It takes the number of the event that is the cause, the class of the new event, and the
+    arguments of that class. It returns the number of the new event, or the cause's own number where
+    nobody wants events of this class; then none is made.
+    """
 
     def __call__(
         self, cause: int, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs

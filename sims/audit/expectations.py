@@ -196,9 +196,10 @@ class Expectations(Decider):
         them."""
         workers = [it for n in copy.members if (it := self.w.workers.get(n)) is not None]
         # All changes of states come before runs are lost, but for those that follow blame.
-        later = self.w.repairs.changed_since(cause) if self.w.repairs is not None else ()
-        away = [it.until for it in workers if (it.state is not UP) is (it.number not in later)]
-        return max((inf if it is None else it for it in away), default=self.w.now)
+        former = self.w.repairs.states_before(cause) if self.w.repairs is not None else {}
+        states = [former.get(it.number, (it.state, it.until)) for it in workers]
+        away = [inf if until is None else until for state, until in states if state is not UP]
+        return max(away, default=self.w.now)
 
     def succeed(self, name: str) -> Script | None:
         """Expect the line for the next copy, which is the oldest now: its last report is logged

@@ -71,7 +71,11 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
-    """Ask for the next message of a member; if the member lacks none, note that."""
+    """Ask for the next message of a member; if the member lacks none, note that.
+
+    `anew` says whether the member has not waited for a channel yet, so that channels have to be
+    dealt out again.
+    """
     if worker.wants() is None:
         _all_received(w, worker, cause)
         return

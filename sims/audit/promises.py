@@ -213,7 +213,13 @@ class Promises:
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
     def _place(self, job: Job, there: Made, waiting: int, once: bool) -> None:
-        """Check that the job's reservation begins as early as it can."""
+        """Check that the job's reservation begins neither too early nor too late.
+
+        It begins no earlier than where the job would fit beside the runs under way alone, and no
+        later than where it fits beside the jobs that start now and all other reservations,
+        `there`. Conservative backfilling has no latest place where several jobs wait. `waiting` is
+        the number of jobs that wait; `once` says whether the instant has had one decision only.
+        """
         w, now, promise, starts = self.w, self.w.now, there[job.name], self.starts
         start, size, free = max(promise.start, now), promise.processors, w.free.count
         before = free + sum(it.full + len(it.standbys) for it in starts)

@@ -86,7 +86,9 @@ class Queue(Decider):
     """Number of events that had called for a decision when the first decision of this instant
     began; -1 before that."""
     fulfilled: list[int] = Factory(list)
-    """Reservations that jobs which start at this instant had."""
+    """Events of the reservations that have come due, and whose jobs start at this instant: each may
+    have caused a later decision of the instant. Noted only where jobs have standbys, or there is a
+    reserve."""
     ready: Spans = ()
     """Standbys that the copy that starts now gets, by nodes."""
     apart: bool = False

@@ -3,6 +3,8 @@ are known, and when crews begin (rules.md, R6 to R8)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from attrs import Factory, define
 
 from actors.events import (
@@ -16,6 +18,7 @@ from actors.events import (
     UnitFailed,
     UnitRetired,
 )
+from policies.availability import WorkerState
 from sims.audit import machine
 from sims.audit.facts import Copy
 from sims.audit.law import Phase, comes, follows, ordered, possible, same
@@ -24,6 +27,8 @@ from sims.audit.workers import DOWN, Worker, joined, numbers, parse_spans, writt
 from sims.audit.world import World
 
 KINDS = tuple(Struck)
+Absence = tuple[WorkerState, float | None]
+"""State of a worker, and the time until which it lasts, if that is known."""
 
 
 @define(eq=False)
@@ -74,8 +79,9 @@ class Repairs:
     """Maps workers that have to go DOWN at this instant to the events for which."""
     struck: set[int] = Factory(set)
     """Events of the faults that strike at this instant."""
-    blamed: set[int] = Factory(set)
-    """Workers that have changed state because of a blame of this instant."""
+    blamed: dict[int, Absence] = Factory(dict)
+    """Maps workers that have changed state because of a blame of this instant to their states
+    before it."""
     blames: set[int] = Factory(set)
     """Events of the blames of this instant."""
     ended: Unit | None = None
@@ -100,13 +106,13 @@ class Repairs:
             due = self.falls.pop(number, 0)
             found = due if cause else 0
         if found in self.blames:
-            self.blamed.add(number)
+            self.blamed.setdefault(number, (worker.state, worker.until))
         return found
 
-    def changed_since(self, seq: int) -> set[int]:
-        """Return the workers that blame has had change state at this instant, if event `seq` comes
-        before all blame."""
-        return self.blamed if seq < min(self.blames, default=-1) else set()
+    def states_before(self, seq: int) -> Mapping[int, Absence]:
+        """Return the former states of the workers that blame has had change state at this instant,
+        if event `seq` comes before all blame."""
+        return self.blamed if seq < min(self.blames, default=-1) else {}
 
     def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
         """Note that it is known that the worker is DOWN; `copy` held it."""

@@ -100,7 +100,8 @@ class World(Turns):
     windows: list[tuple[float, float, Spans]] = Factory(list)
     """Windows of maintenance: from, to, and the workers."""
     begin: list[tuple[float, float, Spans]] = Factory(list)
-    """Windows of maintenance that have not begun: start, end and workers."""
+    """Windows of maintenance that have not begun: start, end and workers. At the end of the instant
+    at which one begins, its workers must be DOWN."""
     late: bool = False
     """Whether faults are detected late."""
     joined: float = -1

@@ -290,8 +290,12 @@ class Scenario(Section):
 
     @cached_property
     def decider(self) -> DeciderKind:
-        """The kind of decider: the kind whose policy the scenario names, or the default of its
-        jobs."""
+        """Kind of decider.
+
+        `policy.decider` says it if it is set. Otherwise it is the kind that knows the policy's
+        name. The jobs decide where the scenario names no policy, or a user's own, and where several
+        kinds know the name.
+        """
         job = self.job
         streamed = isinstance(job, RigidSection) and job.stream is not None
         due = any(it.deadline is not None for it in job.jobs)

@@ -207,7 +207,11 @@ class GivenPolicies(PolicySection):
 
 
 def with_objects(section: PolicySection, objects: Mapping[str, Any]) -> PolicySection:
-    """Return `section` with a program's own policies at some of its keys (`name`, `order` ...)."""
+    """Return a copy of `section` that uses a program's own policies.
+
+    `objects` maps keys (`name`, `order` ...) to policies. Each of these keys then has its policy's
+    name, for messages and the log; `object_at` returns the policy itself.
+    """
     named = {key: name_of(policy) for key, policy in objects.items()}
     return GivenPolicies.model_construct(**dict(section) | named, given=dict(objects))
 

@@ -34,7 +34,8 @@ class RunningConfiguration:
 
     @property
     def waits(self) -> bool:
-        """Whether the members are kept for the next run."""
+        """Whether the job has no run now, because its members are kept and wait until all of them
+        are UP. The policy is not asked about the job meanwhile."""
         return self.progress is not None and self.progress.stage is None
 
     @property

@@ -126,7 +126,12 @@ class Committed:
     backfilling: bool = True
 
     def __call__(self, view: BatchView) -> Decision:
-        """Return the jobs that start now, and remember the chosen one."""
+        """Return the jobs that start now, and keep the first job that does not fit as the chosen
+        one.
+
+        The chosen job stands at the head of the queue at the next decision; the decision's memory
+        has its index. With `backfilling` jobs behind it start too if they end before it can start.
+        """
         queue, free, starts = list(view.queue), view.free, list[Queued]()
         # A stable sort: the chosen job comes first, the others keep the order.
         queue.sort(key=lambda it: it.job.index != view.memory)

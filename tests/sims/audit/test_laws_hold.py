@@ -214,6 +214,7 @@ def test_no_scenario_among_the_cases_has_a_log_that_breaks_a_law(cases_dir: Path
     [
         *(("overlaid", 1639752), ("overlaid", 1640833), ("repaired", 3896)),
         *(("fleet", 1416937), ("ready", 1247149)),
+        *(("repaired", 1247531), ("repaired", 1247596)),
     ],
 )
 def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
@@ -223,5 +224,7 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
     beside the work is reported at the instant at which an owner takes a worker; a run that is
     cancelled for another one releases a worker whose fault is known only then; an application
     promises its workers while it waits for one of them; a standby replaces a member as soon as it
-    has joined, and the next repaired worker does not join any more."""
+    has joined, and the next repaired worker does not join any more; an owner's DOWN makes a
+    fault known before standbys replace members; a fault is blamed on another worker of an
+    application."""
     assert sound.wrong(TABLES[kind](seed)) == []

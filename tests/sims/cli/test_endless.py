@@ -69,6 +69,15 @@ def test_a_run_that_ends_by_itself_may_have_any_number_of_events(
     assert (said.code, said.err) == (0, "")
 
 
+@pytest.mark.parametrize("protection", ["none", "images"])
+def test_a_run_under_way_when_time_is_up_is_cancelled(shell: Shell, protection: str) -> None:
+    words = "--set", f"protection.kind={protection}", "--set", "job.cap=45", "--log", "run.jsonl"
+    said = shell("run", shell.write(NEVER), *words, "--set", "faults.mtbf=1e6")
+    assert (said.code, said.err) == (0, "")
+    assert "capped" in said.out and "1 cancelled" in said.out
+    assert shell("audit", "run.jsonl").code == 0
+
+
 def test_checkpoints_are_progress_however_many_events_a_job_takes(shell: Shell) -> None:
     saving = "--set", "protection.kind=images", "--set", "protection.period=0.5"
     few = "--set", "stalled_after=200", "--set", "faults.downtime=0.1", "--log", "none"
