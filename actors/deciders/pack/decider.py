@@ -143,13 +143,15 @@ class PackDecider(Decider):
     def ignores(self, worker: int, cause: int) -> bool:
         """Log and ignore a fault that malleable17's own model does not count: of a worker that is
         idle, or whose application is still busy with its last fault or redistribution (section
-        6.1). Return whether it was ignored."""
+        6.1), or has not got the worker yet. Return whether it was ignored."""
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:
             self.scheduler.record(cause, FaultIgnored, worker, None, WhyIgnored.IDLE)
             return True
-        if self.scheduler.due_by < progress.since or copy in self.failed_copies:
+        # On a promised worker another application computes, whose faults count no more.
+        promised = worker in self.scheduler.promised
+        if self.scheduler.due_by < progress.since or copy in self.failed_copies or promised:
             name = self.names[progress.index]
             self.scheduler.record(cause, FaultIgnored, worker, name, WhyIgnored.BUSY)
             return True
