@@ -80,7 +80,8 @@ class JobOfReplicas(JobOfRuns):
             copy = self.copies.get(number)
             if copy is None or copy.run is None:
                 continue
-            replicas, cause = _replicas(copy), known[0][1]
+            # The first of them in the log: a worker's own state may be heard of after another's.
+            replicas, cause = _replicas(copy), min(cause for _, cause in known)
             struck = {replicas.of(worker).number for worker, _ in known}
             groups = [replicas.groups[number] for number in sorted(struck)]
             left = replicas.count - sum(not it.out for it in groups)

@@ -248,7 +248,8 @@ class Worker(TransferClient):
             cause = fall if ends else self.system.origin
             if self._came[0] == loop.now and was is RECLAIMED and state is UP:
                 cause = self._came[1]
-            if self._repair[0] == loop.now and (state is DOWN) == bool(self._broken):
+            repairs = DOWN in (was, state) and (state is DOWN) == bool(self._broken)
+            if repairs and self._repair[0] == loop.now:
                 ends, cause = was is DOWN, self._repair[1]
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
