@@ -60,6 +60,11 @@ class Expectations(Decider):
     Rounding may turn a report of the same progress into a new one, and speeds may vary though no
     line has said so yet. Lines are computed on demand: most never are.
     """
+    due: defaultdict[Copy, list[Callable[[Progress | None], Report]]] = Factory(
+        lambda: defaultdict(list)
+    )
+    """Maps copies to their reports of this instant that are still to be noted. A fault may be
+    detected before or after another worker's change is heard: the line may name either cause."""
     successors: dict[str, int] = Factory(dict)
     """Maps jobs whose oldest copy ended at this instant to the event of that end."""
 
@@ -147,8 +152,11 @@ class Expectations(Decider):
     def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
         """Schedule the line of a report; none comes if the progress is the same as before."""
         leads, name = copy.job.copies[0] is copy, copy.job.name
+        due = self.due[copy]
+        due.append(report)
 
         def note() -> Script | None:
+            due.remove(report)
             before = self.progress.get(copy)
             it = report(before)
             self.progress[copy] = it.after
@@ -170,6 +178,8 @@ class Expectations(Decider):
         """Expect the line of a report, after optional lines; if an optional line is the same,
         either cause will do."""
         name, causes = report.event.job, {report.cause}
+        others = (it(report.before) for it in self.due[report.copy])
+        causes.update(it.cause for it in others if _alike(it.event, report.event))
         while self.optional[name]:
             seen = yield None
             taken = self._take(seen)
