@@ -35,7 +35,7 @@ from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load
 from sims.telling import counted
 from sims.world import log_path
-from sims.writing import refuse_inputs, unlinked
+from sims.writing import refuse_inputs, replacing, unlinked
 
 if TYPE_CHECKING:
     from sims.live.reality import Outcome
@@ -87,7 +87,7 @@ def live(
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
     from sims.live.live import advance_of, opened, playable
-    from sims.live.reality import measure, predict
+    from sims.live.reality import measure, simulate
     from sims.log_writer import LogWriter
 
     scenario = load(file, changes or (), seed)
@@ -98,7 +98,7 @@ def live(
             refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
             LogWriter(where)  # refuses a name that it cannot have, before anything is started
         folder, advance = file.parent, advance_of(scenario, file.parent)
-        [foreseen] = predict({scenario.name: scenario}, [scenario.seed], folder)
+        foreseen = simulate(scenario.name, scenario, scenario.seed, folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
         size = scenario.full_platform.size
@@ -150,22 +150,36 @@ def reality(
 ) -> int:
     """Predict runs of a scenario, then measure them with real processes.
 
-    Measures what processes cost, simulates N runs (written down before any live run begins), runs N
-    live with the same realised hazards, and prints where the two differ."""
+    Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
+    it (written down before any live run begins), carries N out live with the same faults, and
+    prints both, with the error of each figure."""
+    from sims.live.calibration import Costs, calibrated, predictable, rehearse, survey
     from sims.live.live import advance_of, opened
-    from sims.live.reality import Comparison, calibrate, measure, predict, read, write
+    from sims.live.reality import Comparison, measure, predict, read, write
+    from sims.session import as_toml
 
     scenario = load(file, changes or (), seed)
     where = folder or unlinked(FOLDER / scenario.name, "--folder")
     predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
     with naming(file):
         variants = variants_of(file, scenario, compared or [], changes or [])
+        predictable(scenario, scheduler is None)
         if not again:
             seeds = range(scenario.seed, scenario.seed + runs)
             size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
             with opened(size, advance, scheduler, open_to_all, file.parent) as processes:
-                show("calibration", *calibrate(processes).lines())
-                write(predict(variants, seeds, file.parent), predictions)
+                step, lines = processes.post(survey(processes)).result()
+                show("processes", *lines)
+                rehearsal = predictable(scenario, scheduler is None)
+                where.mkdir(parents=True, exist_ok=True)
+                about = rehearsal, step, processes, file.parent
+                lengths = rehearse(*about, where / "rehearsal.jsonl")
+                costs = Costs.of(lengths)
+                show("costs of parts and messages", *costs.lines(scenario.live.scale))
+                for name, variant in variants.items():
+                    with replacing(where / f"{name.replace(':', '-')}.toml") as new:
+                        new.write_text(as_toml(calibrated(variant, costs)))
+                write(predict(variants, costs, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
                 planned = list(product(variants.items(), seeds))
 

@@ -35,7 +35,7 @@ GLANCE = 1.0
 class Measured:
     """The work of an entry is complete, of which its target has not heard."""
 
-    target: Receiver
+    target: Receiver = field(repr=False)
     message: object
     subject: tuple[str, int, int | None]
     """Job, run, and the worker whose message has passed, or None."""

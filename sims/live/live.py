@@ -18,7 +18,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from actors.events import DeciderKind, ProcessesDescribed
+from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
@@ -121,6 +121,11 @@ def playable(scenario: Scenario) -> Scenario:
             accepted += "no storage, no standbys, no replicas, no hangs, "
             accepted += "no silent errors, a master that is started-first"
             raise InputError("scenario", key, problem, accepted)
+    rules = [scenario.protection, *filter(None, (it.protection for it in scenario.job.jobs))]
+    free = (it for it in rules if it.kind is ProtectionKind.BUDDIES or scenario.master is None)
+    if any(it.kind is not ProtectionKind.NONE and not it.cost for it in free):
+        problem = "a live checkpoint takes time"
+        raise InputError("scenario", "protection.cost", problem, "a cost above 0")
     if isinstance(scenario.faults, NoFaults):
         return scenario.model_copy(update={"faults": ListedFaults(strikes=())})
     return scenario

@@ -327,16 +327,18 @@ async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, 
     saving the state."""
     while True:
         for worker in processes.seats:
-            task = asyncio.ensure_future(_tried(processes, worker, state, steps))
+            task = asyncio.ensure_future(tried(processes, worker, state, steps))
             # A call to a process that has died need not end by itself.
             processes.lost = lambda _, it=task: it.cancel()
             with suppress(Gone, asyncio.CancelledError):
                 return await task
 
 
-async def _tried(
+async def tried(
     processes: Processes, worker: int, state: bytes, steps: int
 ) -> tuple[State, float, float]:
+    """Compute the first steps on one worker, at most LONG_ENOUGH seconds of them; return as
+    `trial` does."""
     call, name, clock = processes.call, "trial", time.monotonic
     await call(worker, "load", name, {0: (0, state)})
     done, order, step = 0, 0, 0.0

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import partial
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 import attrs
+import numpy as np
 import orjson
 from attrs import frozen
 
-from actors.runtime import Record
+from actors.events import CheckpointTaken
+from actors.runtime import Record, stream
 from sims.audit.audit import audit
-from sims.intervals import LEVEL, Estimate, mean_of, ratio_of
+from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import Use
 from sims.ledger.accountant import account
+from sims.live.calibration import Costs, calibrated
 from sims.live.live import live, playable
 from sims.live.processes import Processes
 from sims.log_writer import LogWriter
@@ -25,14 +30,8 @@ from sims.telling import counted
 from sims.world import run
 from sims.writing import replacing
 
-CALLS = 100
-"""Number of calls over which the latency is averaged."""
-STEPS = 1000
-"""Number of steps over which the time of one is averaged."""
-BYTES = 4_000_000
-"""Size of the message by which the bandwidth is measured, bytes."""
-SAME = 1e-9
-"""Relative tolerance below which two makespans are the same."""
+DRAWS = 40
+"""Number of draws of the costs for the interval of a prediction."""
 
 
 @frozen
@@ -50,62 +49,30 @@ class Outcome:
     """Whether the log passes the audit."""
     missed: int = 0
     """Number of processes that died without a command of the run."""
+    checkpoints: int = 0
+    """Number of complete checkpoints."""
+    draw: int = 0
+    """Number of the draw of the costs that it was predicted with; 0: their means."""
 
 
-@frozen
-class Calibration:
-    """The costs of real processes, measured without failures, in seconds but for the bandwidth."""
-
-    start: float
-    """Time from a kill to the first answer of the fresh process, seconds."""
-    detection: float
-    """Time from a kill to the failure of a waiting call, seconds."""
-    latency: float
-    """Time of a call and its answer, seconds."""
-    bandwidth: float
-    """Bandwidth of a channel that is not throttled, megabytes per second."""
-    step: float
-    """Time of one step of the computation that is not paced, seconds."""
-
-    def lines(self) -> Iterator[str]:
-        """Yield one line of text for each cost."""
-        for name, value in attrs.asdict(self).items():
-            yield f"  {name:<11} {value:.4g} {'MB/s' if name == 'bandwidth' else 's'}"
-
-
-def calibrate(processes: Processes) -> Calibration:
-    """Measure the costs of these processes while no run is under way."""
-
-    async def measure() -> Calibration:
-        call, clock = processes.call, time.monotonic
-        begun = clock()
-        for _ in range(CALLS):
-            await call(0, "pid")
-        latency = (clock() - begun) / CALLS
-        begun = clock()
-        await call(0, "receive", -1, bytes(BYTES))
-        bandwidth = BYTES / 1e6 / (clock() - begun)
-        begun, state = clock(), b""
-        for unit in range(STEPS):
-            state = processes.advance(state, unit)
-        step = (clock() - begun) / STEPS
-        detection = await processes.detect(0)
-        begun = clock()
-        await call(0, "pid")
-        return Calibration(detection + clock() - begun, detection, latency, bandwidth, step)
-
-    return processes.post(measure()).result()
-
-
-def predict(variants: Mapping[str, Scenario], seeds: Sequence[int], folder: Path) -> list[Outcome]:
-    """Simulate each variant with each seed, and return the outcomes in that order."""
+def predict(
+    variants: Mapping[str, Scenario], costs: Costs, seeds: Sequence[int], folder: Path
+) -> list[Outcome]:
+    """Simulate each variant with each seed, with the costs and with DRAWS drawn about them."""
     found = []
-    for name, scenario in variants.items():
-        for seed in seeds:
-            records: list[Record] = []
-            run(seeded(scenario, seed), [records.append], folder)
-            found.append(_outcome(name, scenario, seed, records))
+    for draw in range(DRAWS + 1):
+        drawn = costs.drawn(stream(draw, "costs")) if draw else costs
+        for name, scenario in variants.items():
+            expected = calibrated(scenario, drawn)
+            found += [simulate(name, expected, seed, folder, draw) for seed in seeds]
     return found
+
+
+def simulate(variant: str, scenario: Scenario, seed: int, folder: Path, draw: int = 0) -> Outcome:
+    """Simulate a scenario, as it is carried out, with this seed."""
+    records: list[Record] = []
+    run(seeded(scenario, seed), [records.append], folder)
+    return _outcome(variant, scenario, seed, records, draw)
 
 
 def measure(
@@ -134,10 +101,13 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
     return playable(scenario.model_copy(update={"seed": seed}))
 
 
-def _outcome(variant: str, scenario: Scenario, seed: int, records: list[Record]) -> Outcome:
+def _outcome(
+    variant: str, scenario: Scenario, seed: int, records: list[Record], draw: int = 0
+) -> Outcome:
     ledger = account(records, scenario.full_platform.size)
     uses = {use.value: float(amount) for use, amount in ledger.total.items()}
-    return Outcome(variant, seed, ledger.end, uses)
+    saved = sum(isinstance(it.event, CheckpointTaken) for it in records)
+    return Outcome(variant, seed, ledger.end, uses, checkpoints=saved, draw=draw)
 
 
 @frozen
@@ -154,30 +124,35 @@ class Comparison:
         """Names of the variants, in the order of their first runs."""
         return list(dict.fromkeys(it.variant for it in self.measured))
 
-    @property
-    def _pairs(self) -> list[tuple[Outcome, Outcome]]:
-        return list(zip(self.predicted, self.measured, strict=True))
+    def _of(self, variant: str) -> tuple[list[Outcome], list[Outcome]]:
+        """Return the predictions with mean costs and the measurements of a variant, seed by
+        seed."""
+        means = [it for it in self.predicted if it.variant == variant and not it.draw]
+        return means, [it for it in self.measured if it.variant == variant]
 
     def makespans(self, variant: str) -> tuple[list[float], list[float]]:
         """Return the predicted and the measured makespans of a variant, seed by seed."""
-        chosen = [(a.makespan, b.makespan) for a, b in self._pairs if b.variant == variant]
-        return [a for a, _ in chosen], [b for _, b in chosen]
+        predicted, measured = self._of(variant)
+        return [it.makespan for it in predicted], [it.makespan for it in measured]
 
-    def ratio(self, variant: str) -> Estimate:
-        """Return mean measured / mean predicted makespan of a variant, with the interval of paired
-        samples."""
-        predicted, measured = self.makespans(variant)
-        found = ratio_of(measured, predicted, LEVEL)
-        assert found is not None
-        return found
+    def prediction(self, variant: str, value: Callable[[Outcome], float]) -> Estimate:
+        """Return the mean of a value over the seeds, and the interval that holds 95 % of the same
+        means under drawn costs."""
+        draws = defaultdict[int, list[float]](list)
+        for it in self.predicted:
+            if it.variant == variant:
+                draws[it.draw].append(value(it))
+        means = [fmean(draws[draw]) for draw in sorted(draws)]
+        low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+        return Estimate(means[0], float(low), float(high), len(means))
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
         """Yield (use, mean predicted, measured) processor-time for each use that occurs."""
-        chosen = [(a.uses, b.uses) for a, b in self._pairs if b.variant == variant]
+        predicted, measured = self._of(variant)
         for use in (it.value for it in Use):
-            theirs, ours = [a[use] for a, _ in chosen], [b[use] for _, b in chosen]
+            theirs, ours = [it.uses[use] for it in predicted], [it.uses[use] for it in measured]
             if any(theirs) or any(ours):
-                yield use, sum(theirs) / len(theirs), mean_of(ours, LEVEL)
+                yield use, fmean(theirs), mean_of(ours, LEVEL)
 
     def ranks(self) -> tuple[list[str], list[str], list[tuple[str, str, bool]]]:
         """Return the variants by predicted and by measured mean makespan, and the pairs whose
@@ -195,18 +170,20 @@ class Comparison:
     def lines(self) -> Iterator[str]:
         """Yield the lines of text that report the comparison."""
         runs = self.measured
-        yield f"{len(runs)} runs: {sum(it.right for it in runs)} with the right answers, "
+        yield f"{counted(len(runs), 'run')}: {sum(it.right for it in runs)} with right answers, "
         yield f"  {sum(it.sound for it in runs)} with logs that pass the audit"
-        for it in self.variants:
-            predicted, measured = (mean_of(them, LEVEL) for them in self.makespans(it))
-            ratio = self.ratio(it)
-            yield f"{it}: makespan {predicted.mean:.4g} {self.unit} predicted, "
-            yield f"  {measured.mean:.4g} [{measured.low:.4g}, {measured.high:.4g}] measured: "
-            yield f"  x {ratio.mean:.4f} [{ratio.low:.4f}, {ratio.high:.4f}]"
-            for use, theirs, ours in self.uses(it):
-                words = f"{ours.mean:>10.5g} [{ours.low:.5g}, {ours.high:.5g}]"
-                yield f"    {use:<14} {theirs:>10.5g} predicted {words} measured"
-        yield from self._explained()
+        for variant in self.variants:
+            yield f"{variant}: predicted (95 % of drawn costs), measured (95 %), error"
+            measured = self._of(variant)[1]
+            yield self._line(variant, f"makespan, {self.unit}", lambda it: it.makespan)
+            yield self._line(variant, "checkpoints", lambda it: it.checkpoints)
+            whole = fmean(sum(it.uses.values()) for it in measured)
+            for use, _, _ in self.uses(variant):
+                yield self._line(variant, use, partial(_use, use), whole)
+            for theirs, ours in zip(*self._of(variant), strict=True):
+                died = counted(ours.missed, "process", "processes")
+                words = f"  seed {ours.seed}: {theirs.makespan:.4g}, {ours.makespan:.4g}"
+                yield f"{words}" + (f"; {died} died by no command of ours" if ours.missed else "")
         if len(self.variants) > 1:
             before, after, apart = self.ranks()
             yield f"predicted order: {', '.join(before)}"
@@ -214,13 +191,22 @@ class Comparison:
             alike = sum(same for *_, same in apart)
             yield f"pairs whose measured intervals do not overlap: {alike} of {len(apart)} alike"
 
-    def _explained(self) -> Iterator[str]:
-        """Yield a line for each run that differs from its prediction."""
-        for theirs, ours in self._pairs:
-            ratio = ours.makespan / theirs.makespan
-            if ours.missed or abs(ratio - 1) > SAME:
-                died = f"{counted(ours.missed, 'process', 'processes')} died by no command of ours"
-                yield f"{ours.variant}, seed {ours.seed}: x {ratio:.4f}: {died}"
+    def _line(
+        self, variant: str, name: str, value: Callable[[Outcome], float], whole: float | None = None
+    ) -> str:
+        """Return a line with both means and the error: a part of the predicted mean, or of the
+        platform's whole processor-time, `whole`."""
+        theirs = self.prediction(variant, value)
+        ours = mean_of([value(it) for it in self._of(variant)[1]], LEVEL)
+        of = whole or theirs.mean
+        error = f"{(ours.mean - theirs.mean) / of:+.1%}" if of else "-"
+        error += " of all time" if whole else ""
+        texts = (f"{it.mean:.4g} [{it.low:.4g}, {it.high:.4g}]" for it in (theirs, ours))
+        return f"  {name:<14} {next(texts):>28} {next(texts):>28}  {error}"
+
+
+def _use(name: str, outcome: Outcome) -> float:
+    return outcome.uses[name]
 
 
 def write(outcomes: Sequence[Outcome], path: Path) -> None:

@@ -346,6 +346,7 @@ def overlaid(seed: int) -> Table:
     for worker in table.get("workers", ()):
         if isinstance(worker.get("availability"), dict):
             worker["availability"]["notice"] = one(rng, 0, 1, 2.5)
+    table["job"].setdefault("cap", RARELY)  # hardly any run of all workers may get to its end
     return table | {"protection": table.get("protection", {}) | practised_protection(rng)}
 
 

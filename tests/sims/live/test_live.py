@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import pkgutil
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -20,7 +19,7 @@ from sims.ledger import Use
 from sims.live.holder import Work, hashed, opened, sealed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Processes
-from sims.live.reality import Comparison, Outcome, calibrate, measure, predict
+from sims.live.reality import Comparison, Outcome
 from tests.sims.live.worlds import FREE, MECHANISMS, scenario
 
 
@@ -71,25 +70,26 @@ def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
     assert list(audit(iter(records))) == []
 
 
-def test_reality_predicts_before_it_measures_the_same_runs(cluster: Processes) -> None:
-    it = scenario("buddies and a spare")
-    calibration = calibrate(cluster)
-    assert 0 < calibration.detection < calibration.start
-    predicted = predict({"R-LIST-0": it}, [1, 2], Path())
-    measured = [measure("R-LIST-0", it, seed, cluster, Path()) for seed in (1, 2)]
-    told = "\n".join(Comparison(predicted, measured, "s").lines())
-    assert "2 runs: 2 with the right answers" in told
-    assert "useful" in told
-
-
-def test_a_run_that_parts_from_its_prediction_is_told_with_the_deaths_that_nobody_ordered() -> None:
-    said = Outcome("EASY", 1, 100.0, {use.value: 1.0 for use in Use})
-    slow = attrs.evolve(said, makespan=102.0, missed=1)
-    same = attrs.evolve(said, seed=2)
-    told = list(Comparison([said, same], [slow, same], "s").lines())
-    assert [line for line in told if "seed" in line] == [
-        "EASY, seed 1: x 1.0200: 1 process died by no command of ours"
+def test_runs_and_ledgers_are_compared_with_the_error_of_each_figure() -> None:
+    """Of two seeds, 100 and 200 are predicted (90 and 190, or 110 and 210, with drawn costs) and
+    102 and 204 measured, of which 3 are lost in each where 1 was foreseen."""
+    uses = {use.value: 0.0 for use in Use} | {"useful": 49.0, "lost": 1.0}
+    said = [Outcome("EASY", seed, 100.0 * seed, uses, checkpoints=4) for seed in (1, 2)]
+    drawn = [
+        attrs.evolve(it, makespan=it.makespan + more, draw=draw)
+        for draw, more in enumerate((-10.0, 10.0), start=1)
+        for it in said
     ]
+    more = uses | {"useful": 47.0, "lost": 3.0}
+    done = [attrs.evolve(it, makespan=1.02 * it.makespan, uses=more) for it in said]
+    done[1] = attrs.evolve(done[1], missed=1)
+    lines = list(Comparison([*said, *drawn], done, "s").lines())
+    told = {line.split("  ")[1].strip(" :"): line for line in lines if line.startswith("  ")}
+    assert "150 [140.5, 159.5]" in told["makespan, s"]
+    assert told["makespan, s"].endswith("+2.0%")
+    assert told["checkpoints"].endswith("+0.0%")
+    assert told["lost"].endswith("+4.0% of all time")
+    assert "  seed 2: 200, 204; 1 process died by no command of ours" in lines
 
 
 def test_work_that_is_lost_shows_in_the_answer() -> None:

@@ -1,0 +1,308 @@
+"""Measures what the work of a scenario costs on real processes, and writes that as a scenario.
+
+A live run counts its work in steps, and each of its parts takes what it takes. The calibrated
+scenario has the same jobs, faults and owners, and the measured length of everything that processes
+do, so that a simulation of it predicts the live run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from math import ceil, isfinite, sqrt
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from attrs import define, field
+from numpy.random import Generator
+
+from actors.events import (
+    PartMeasured,
+    RateChanged,
+    RunEnded,
+    Stage,
+    StageStarted,
+    TransferKind,
+)
+from actors.runtime import Record
+from sims.campaign.kit import dumps
+from sims.errors import InputError
+from sims.history import History
+from sims.live.live import live, playable
+from sims.live.processes import Processes, tried
+from sims.log_writer import LogWriter
+from sims.scenario import Scenario
+from sims.scenario.faults import ListedFaults
+from sims.scenario.jobs import RigidJob, RigidSection
+from sims.world import run
+
+REHEARSAL = 15.0
+"""Seconds for which the jobs of a rehearsal compute, if nothing fails; shorter jobs stay as they
+are."""
+FAILURES = 4
+"""Number of failures of a rehearsal, which show what recoveries cost."""
+TRIED = 1_000
+"""Largest number of steps over which the time of one is averaged."""
+BYTES = 4_000_000
+"""Size of the messages by which the bandwidth is measured, bytes."""
+CALLS = 100
+"""Number of calls over which the latency is averaged."""
+KEYS = {
+    Stage.CHECKPOINTING: "cost",
+    Stage.RECOVERING: "recovery",
+    TransferKind.PROGRAM: "program",
+    TransferKind.DATA: "data",
+    TransferKind.IMAGE: "image",
+    TransferKind.SAVE: "image",
+}
+"""Maps parts of runs, and messages, to the keys of `[protection]` and `[master]` with their
+lengths."""
+RULES, SIZES = ("cost", "recovery", "delay"), ("program", "data", "image")
+"""Keys of `[protection]`, and of `[master]`, that a calibration sets."""
+
+
+# --- processes alone --------------------------------------------------------------------------
+
+
+async def survey(processes: Processes) -> tuple[float, list[str]]:
+    """Measure the processes while no run is under way; return the seconds of a step with all of
+    them at work, and a line for each cost."""
+    call, clock, size = processes.call, time.monotonic, len(processes.seats)
+    begun = clock()
+    for _ in range(CALLS):
+        await call(0, "pid")
+    lines = [f"  latency     {(clock() - begun) / CALLS:.4g} s a call"]
+    state, step = dumps(sha256().digest()), 0.0
+    # The first steps of a process take longer: they load what the function needs.
+    await asyncio.gather(*(tried(processes, it, state, TRIED) for it in range(size)))
+    for count in range(1, size + 1):
+        found = await asyncio.gather(*(tried(processes, it, state, TRIED) for it in range(count)))
+        steps, costs = [it[1] for it in found], [it[2] for it in found]
+        step = fmean(steps)
+        begun = clock()
+        await asyncio.gather(*(call(it, "receive", -1, bytes(BYTES)) for it in range(count)))
+        bandwidth = count * BYTES / 1e6 / (clock() - begun)
+        about = f"step {step:.4g} s ({min(steps):.4g} to {max(steps):.4g}), "
+        about += f"state saved in {fmean(costs):.2g} s, {bandwidth:,.0f} MB/s"
+        lines.append(f"  {count} at once   {about}")
+    detection = await processes.detect(0)
+    begun = clock()
+    await call(0, "pid")
+    lines.append(f"  death       missed after {detection:.2g} s")
+    lines.append(f"  process     starts in {detection + clock() - begun:.2g} s")
+    return step, lines
+
+
+# --- a rehearsal ------------------------------------------------------------------------------
+
+
+def predictable(scenario: Scenario, own: bool) -> Scenario:
+    """Return the scenario as live processes carry it out.
+
+    `own`: whether all processes are on this machine. Raises InputError where a calibration does not
+    know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
+    where processes share a processor.
+    """
+    jobs, rules = scenario.job.jobs, [scenario.protection]
+    rules += [it.protection for it in jobs if it.protection is not None]
+    refuse = {
+        "live.pace": (
+            scenario.live.pace != "free",
+            "a run with a pace keeps simulated times",
+            "free",
+        ),
+        "job.kind": (
+            not (isinstance(scenario.job, RigidSection) and jobs)
+            or not all(isinstance(it, RigidJob) for it in jobs),
+            "the costs of such jobs are not measured",
+            "rigid jobs, listed",
+        ),
+        "protection.period": (
+            any(isinstance(it.period, str) for it in rules),
+            "a formula counts with costs that are measured later",
+            "a number of steps",
+        ),
+    }
+    for key, (wrong, problem, accepted) in refuse.items():
+        if wrong:
+            raise InputError("scenario", key, problem, accepted)
+    platform, cores = scenario.full_platform, len(os.sched_getaffinity(0))
+    if own and platform.able > cores:
+        problem = f"{platform.able} workers compute on {cores} processors, and "
+        problem += "change each other's speed as they die"
+        accepted = "at most one worker for each processor, spares aside, or --scheduler"
+        raise InputError("scenario", "platform.workers", problem, accepted)
+    return playable(scenario)
+
+
+def rehearsed(scenario: Scenario, step: float) -> Scenario:
+    """Return a short form of the scenario, in which each kind of part occurs: its jobs are shorter,
+    and its only faults are some listed ones, of one worker after the other.
+
+    `step`: seconds of a step.
+    """
+    scale, never = scenario.live.scale, {"faults": _listed(())}
+    free = dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
+    simple = calibrated(scenario.model_copy(update=never), Costs((step / scale, 0.0), free))
+    foreseen = _length(simple)
+    part = min(1.0, REHEARSAL / (foreseen * scale))
+    jobs = [_shorter(it, part, scenario.protection.period) for it in _rigid(scenario)]
+    size = scenario.full_platform.size
+    times = [(k + 1) * part * foreseen / (FAILURES + 1) for k in range(FAILURES)]
+    strikes = tuple((time, k % size) for k, time in enumerate(times))
+    downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0.0)
+    changed = {"job": scenario.job.model_copy(update={"jobs": tuple(jobs)})}
+    return scenario.model_copy(update=changed | {"faults": _listed(strikes, downtime)})
+
+
+def _rigid(scenario: Scenario) -> list[RigidJob]:
+    return [it for it in scenario.job.jobs if isinstance(it, RigidJob)]
+
+
+def _shorter(job: RigidJob, part: float, period: Any) -> RigidJob:
+    """Return the job with this part of its steps, but at least a checkpoint's."""
+    least = 1.5 * period if isinstance(period, int | float) and isfinite(period) else 1.0
+    return job.model_copy(update={"time": float(min(job.time, ceil(max(least, job.time * part))))})
+
+
+def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> ListedFaults:
+    return ListedFaults(strikes=tuple(strikes), downtime=downtime)
+
+
+def _length(scenario: Scenario) -> float:
+    records: list[Record] = []
+    run(scenario, [records.append])
+    return records[-1].t
+
+
+@define(eq=False)
+class Lengths:
+    """The measured lengths of a live run's parts and messages: a sink."""
+
+    steps: list[tuple[float, float]] = field(factory=list)
+    """Length of each part in which a run computed, time units, and its number of steps."""
+    others: defaultdict[str, list[float]] = field(factory=lambda: defaultdict(list))
+    """Maps keys of a scenario to the lengths of the parts, or messages, that they set."""
+    _history: History = field(init=False, factory=History)
+    _begun: dict[tuple[str, int], float] = field(init=False, factory=dict)
+    """Maps runs to the steps that were done as they began to compute last."""
+    _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
+    """Maps runs whose computing has just ended to the length of that part."""
+
+    def __call__(self, record: Record) -> None:
+        """Take in the next record of the run."""
+        event = record.event
+        if isinstance(event, PartMeasured):
+            self._measure(event)
+        elif isinstance(event, StageStarted | RateChanged | RunEnded):
+            key = event.job, event.run
+            if (length := self._ended.pop(key, None)) is not None:
+                self.steps.append((length, event.done - self._begun[key]))
+            self._begun[key] = event.done
+        self._history.apply(record)
+
+    def _measure(self, event: PartMeasured) -> None:
+        key = event.job, event.run
+        if event.worker is not None:
+            transfer = self._history.workers[event.worker].transfer
+            assert transfer is not None
+            self.others[KEYS[transfer.kind]].append(event.length)
+            return
+        stage = self._history.runs[key].stage
+        if stage is Stage.COMPUTING:
+            self._ended[key] = event.length
+        elif stage in KEYS:
+            name = "delay" if self._is_clone(key) else KEYS[stage]
+            self.others[name].append(event.length)
+        elif stage is Stage.VERIFYING:
+            self.others["verification"].append(event.length)
+
+    def _is_clone(self, key: tuple[str, int]) -> bool:
+        """Return whether a run recovers from another one that is still under way."""
+        run = self._history.runs[key]
+        source = self._history.runs.get((key[0], run.event.source or 0))
+        recovers = run.stage is Stage.RECOVERING and run.event.source is not None
+        return recovers and source is not None and source is not run and source.end is None
+
+
+def rehearse(
+    scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
+) -> Lengths:
+    """Carry out the scenario's rehearsal, whose log goes to `log`; return its lengths."""
+    lengths = Lengths()
+    with LogWriter(log) as writer:
+        live(rehearsed(scenario, step), processes, folder, [lengths, writer])
+    return lengths
+
+
+# --- the calibrated scenario ------------------------------------------------------------------
+
+
+@define(eq=False)
+class Costs:
+    """The cost of a step and of each other part, time units: means, with their standard errors."""
+
+    step: tuple[float, float]
+    others: Mapping[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, lengths: Lengths) -> Costs:
+        """Return the mean costs of a rehearsal. Raises InputError where nothing was computed."""
+        known = [(length, steps) for length, steps in lengths.steps if steps > 0]
+        if not known:
+            problem = "no run of the rehearsal computed to the end of a part"
+            raise InputError("scenario", "live.scale", problem, "more seconds for each time unit")
+        step = sum(length for length, _ in known) / sum(steps for _, steps in known)
+        spread = _error([length / steps for length, steps in known])
+        others = {key: (fmean(found), _error(found)) for key, found in lengths.others.items()}
+        return cls((step, spread), others)
+
+    def drawn(self, stream: Generator) -> Costs:
+        """Return costs drawn about the means, each by its standard error."""
+
+        def one(mean: float, error: float) -> tuple[float, float]:
+            return max(0.0, stream.normal(mean, error)), error
+
+        return Costs(one(*self.step), {key: one(*it) for key, it in self.others.items()})
+
+    def lines(self, scale: float) -> Iterator[str]:
+        """Yield a line for each cost, in seconds."""
+        for key, (mean, error) in {"step": self.step, **self.others}.items():
+            yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
+
+
+def _error(values: Sequence[float]) -> float:
+    return stdev(values) / sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
+    """Return the scenario with these costs: times of jobs and periods in time units, as a
+    simulation counts them."""
+    step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
+
+    def protection(it: Any) -> Any:
+        changed: dict[str, Any] = {it: known[it] for it in RULES if it in known}
+        if it.period is not None:
+            changed["period"] = it.period * step
+        return it.model_copy(update=changed)
+
+    jobs = []
+    for it in _rigid(scenario):
+        changed: dict[str, Any] = {"time": it.time * step}
+        if it.protection is not None:
+            changed["protection"] = protection(it.protection)
+        jobs.append(it.model_copy(update=changed))
+    job: dict[str, Any] = {"jobs": tuple(jobs)}
+    if "verification" in known:
+        job["verification"] = known["verification"]
+    update: dict[str, Any] = {"job": scenario.job.model_copy(update=job)}
+    update["protection"] = protection(scenario.protection)
+    if scenario.master is not None:
+        sizes: dict[str, Any] = {it: known[it] for it in SIZES if it in known}
+        update["master"] = scenario.master.model_copy(update=sizes)
+    return scenario.model_copy(update=update)

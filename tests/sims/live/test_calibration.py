@@ -1,0 +1,146 @@
+"""What the work of a scenario costs is measured, and a simulation with these costs predicts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from actors.events import PartMeasured
+from sims.errors import InputError
+from sims.live import calibration
+from sims.live.calibration import (
+    Costs,
+    Lengths,
+    calibrated,
+    predictable,
+    rehearse,
+    rehearsed,
+    survey,
+)
+from sims.live.processes import Processes
+from sims.live.reality import Comparison, measure, predict
+from sims.log import LogFile
+from sims.scenario import Scenario
+from sims.scenario.loader import read
+from tests.sims.cli.commands import Shell
+
+TASKS = {
+    "name": "tasks",
+    "platform": {"workers": 2},
+    "faults": {"mtbf": 20, "downtime": 1},
+    "job": {
+        "kind": "rigid",
+        "jobs": [{"processors": 1, "time": 300}, {"processors": 1, "time": 250}],
+    },
+    "protection": {"kind": "images", "period": 75, "cost": 1, "recovery": 1},
+    "live": {"scale": 1.0, "pace": "free"},
+}
+
+
+def tasks(**sections: Any) -> Scenario:
+    return read(TASKS | sections, "tasks", Path())
+
+
+def test_a_calibrated_scenario_counts_steps_and_parts_in_measured_time() -> None:
+    """A step takes 0.5, a checkpoint 0.25, and a program 3: 60 steps take 30, a period of 75 takes
+    37.5; a recovery has not been measured, and stays."""
+    own = {"processors": 1, "time": 10, "protection": {"kind": "images", "period": 4, "cost": 1}}
+    given = tasks(
+        job={"kind": "rigid", "jobs": [{"processors": 1, "time": 60}, own]},
+        master={"channels": 1, "program": 1, "data": 2, "image": 1},
+    )
+    costs = Costs((0.5, 0.0), {"cost": (0.25, 0.0), "program": (3.0, 0.0)})
+    found = calibrated(given, costs)
+    first, second = found.job.jobs
+    assert (first.time, second.time) == (30, 5)  # type: ignore[union-attr]
+    assert (found.protection.period, found.protection.cost) == (37.5, 0.25)
+    assert found.protection.recovery == 1
+    assert second.protection is not None
+    assert (second.protection.period, second.protection.cost) == (2, 0.25)
+    assert found.master is not None
+    assert (found.master.program, found.master.data) == (3, 2)
+
+
+def test_costs_are_means_with_the_errors_of_these_means() -> None:
+    """Parts of 10 and 30 steps took 5 and 18: 23 for 40 steps; 0.5 and 0.6 a step differ by 0.1,
+    of which the mean's standard error is half."""
+    lengths = Lengths([(5.0, 10.0), (18.0, 30.0)])
+    lengths.others["cost"] += [1.0, 2.0, 3.0]
+    costs = Costs.of(lengths)
+    assert costs.step == pytest.approx((23 / 40, 0.05))
+    assert costs.others["cost"] == pytest.approx((2.0, 1 / np.sqrt(3)))
+    drawn = [costs.drawn(np.random.default_rng(k)).step[0] for k in range(2000)]
+    assert np.mean(drawn) == pytest.approx(costs.step[0], rel=0.01)
+    assert np.std(drawn) == pytest.approx(costs.step[1], rel=0.1)
+
+
+def test_a_rehearsal_without_a_computed_part_is_refused() -> None:
+    with pytest.raises(InputError, match="no run of the rehearsal computed"):
+        Costs.of(Lengths())
+
+
+def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
+    """300 steps of 2 s take 600 s, and 8 of them 15 s, but it has at least 1.5 periods of 75."""
+    short = rehearsed(tasks(), 2.0)
+    times = [it.time for it in short.job.jobs]  # type: ignore[union-attr]
+    assert times == [113, 113]
+    [law] = short.faults.laws
+    assert [(round(time, 3), worker) for time, worker in law.strikes] == [
+        *((3.0, 0), (6.0, 1)),
+        *((9.0, 0), (12.0, 1)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sections", "key"),
+    [
+        ({"live": {"pace": 0.1}}, "live.pace"),
+        ({"job": {"kind": "iterative", "tasks": 2, "processors": 2}}, "job.kind"),
+        ({"protection": {"kind": "images", "period": "young", "cost": 1}}, "protection.period"),
+        ({"protection": {"kind": "images", "period": 5}}, "protection.cost"),
+        ({"platform": {"workers": 4096}}, "platform.workers"),
+    ],
+)
+def test_what_a_calibration_cannot_measure_is_refused(sections: dict[str, Any], key: str) -> None:
+    with pytest.raises(InputError, match=key.replace(".", r"\.")):
+        predictable(tasks(**sections), own=True)
+
+
+def test_the_command_refuses_a_pace_in_one_line(shell: Shell) -> None:
+    path = shell.write(
+        'name = "it"\nlive = {pace = 0.1}\nplatform = {workers = 1}\n'
+        'job = {kind = "rigid", jobs = [{processors = 1, time = 5}]}\n'
+    )
+    said = shell("reality", path, "--runs", "1")
+    assert said.code == 2
+    assert said.err.count("\n") == 1
+    assert "live.pace" in said.err
+
+
+def test_a_simulation_with_measured_costs_predicts_live_runs(
+    at_work: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How near depends on what else the machine does: within a factor of four on a busy one."""
+    monkeypatch.setattr(calibration, "REHEARSAL", 2.0)
+    few = {
+        "kind": "rigid",
+        "jobs": [{"processors": 1, "time": 150}, {"processors": 1, "time": 150}],
+    }
+    often = {"kind": "images", "period": 10, "cost": 1, "recovery": 1}
+    it = predictable(tasks(job=few, protection=often), own=False)
+    step, lines = at_work.post(survey(at_work)).result()
+    assert any(line.startswith("  2 at once") for line in lines)
+    log = tmp_path / "rehearsal.jsonl"
+    costs = Costs.of(rehearse(it, step, at_work, Path(), log))
+    assert any(isinstance(record.event, PartMeasured) for record in LogFile(log))
+    assert {"cost", "recovery"} <= costs.others.keys()
+    predicted = predict({"EASY": it}, costs, [1], tmp_path)
+    measured = [measure("EASY", it, 1, at_work, tmp_path)]
+    assert all(it.right and it.sound for it in measured)
+    compared = Comparison(predicted, measured, "s")
+    [theirs], [ours] = compared.makespans("EASY")
+    assert 0.25 < ours / theirs < 4
+    assert "1 run: 1 with right answers, " in list(compared.lines())
