@@ -16,7 +16,7 @@ from hashlib import sha256
 from math import ceil, isfinite, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 from numpy.random import Generator
@@ -38,12 +38,18 @@ from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 from sims.scenario.faults import ListedFaults
-from sims.scenario.jobs import RigidJob, RigidSection
+from sims.scenario.jobs import IterativeSection, RigidJob
+from sims.scenario.protection import ProtectionSection
+from sims.scenario.workers import WorkerFields
 from sims.world import run
+
+W = TypeVar("W", bound=WorkerFields)
 
 REHEARSAL = 15.0
 """Seconds for which the jobs of a rehearsal compute, if nothing fails; shorter jobs stay as they
 are."""
+REHEARSED = 3
+"""Number of iterations of a rehearsal."""
 FAILURES = 4
 """Number of failures of a rehearsal, which show what recoveries cost."""
 TRIED = 1_000
@@ -117,10 +123,15 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
             "free",
         ),
         "job.kind": (
-            not (isinstance(scenario.job, RigidSection) and jobs)
-            or not all(isinstance(it, RigidJob) for it in jobs),
+            not isinstance(scenario.job, IterativeSection)
+            and len(_rigid(scenario)) != len(jobs or "?"),
             "the costs of such jobs are not measured",
-            "rigid jobs, listed",
+            "rigid jobs, listed, and iterative ones",
+        ),
+        "workers.task_time": (
+            len({it.task_time for it in scenario.full_platform.sections}) > 1,
+            "real processes are not slower than each other",
+            "the same for all",
         ),
         "protection.period": (
             any(isinstance(it.period, str) for it in rules),
@@ -131,9 +142,11 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     for key, (wrong, problem, accepted) in refuse.items():
         if wrong:
             raise InputError("scenario", key, problem, accepted)
-    platform, cores = scenario.full_platform, len(os.sched_getaffinity(0))
-    if own and platform.able > cores:
-        problem = f"{platform.able} workers compute on {cores} processors, and "
+    cores, busy = len(os.sched_getaffinity(0)), scenario.full_platform.able
+    if isinstance(scenario.job, IterativeSection):
+        busy = min(busy, sum(getattr(it, "tasks", 0) for it in scenario.job.listed))
+    if own and busy > cores:
+        problem = f"{busy} workers compute on {cores} processors, and "
         problem += "change each other's speed as they die"
         accepted = "at most one worker for each processor, spares aside, or --scheduler"
         raise InputError("scenario", "platform.workers", problem, accepted)
@@ -151,12 +164,15 @@ def rehearsed(scenario: Scenario, step: float) -> Scenario:
     simple = calibrated(scenario.model_copy(update=never), Costs((step / scale, 0.0), free))
     foreseen = _length(simple)
     part = min(1.0, REHEARSAL / (foreseen * scale))
-    jobs = [_shorter(it, part, scenario.protection.period) for it in _rigid(scenario)]
+    job: dict[str, Any] = {"iterations": REHEARSED}
+    if not isinstance(scenario.job, IterativeSection):
+        shorter = (_shorter(it, part, scenario.protection.period) for it in _rigid(scenario))
+        job = {"jobs": tuple(shorter)}
     size = scenario.full_platform.size
     times = [(k + 1) * part * foreseen / (FAILURES + 1) for k in range(FAILURES)]
     strikes = tuple((time, k % size) for k, time in enumerate(times))
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0.0)
-    changed = {"job": scenario.job.model_copy(update={"jobs": tuple(jobs)})}
+    changed = {"job": scenario.job.model_copy(update=job)}
     return scenario.model_copy(update=changed | {"faults": _listed(strikes, downtime)})
 
 
@@ -284,25 +300,31 @@ def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
     """Return the scenario with these costs: times of jobs and periods in time units, as a
     simulation counts them."""
     step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
-
-    def protection(it: Any) -> Any:
-        changed: dict[str, Any] = {it: known[it] for it in RULES if it in known}
-        if it.period is not None:
-            changed["period"] = it.period * step
-        return it.model_copy(update=changed)
-
-    jobs = []
-    for it in _rigid(scenario):
-        changed: dict[str, Any] = {"time": it.time * step}
-        if it.protection is not None:
-            changed["protection"] = protection(it.protection)
-        jobs.append(it.model_copy(update=changed))
-    job: dict[str, Any] = {"jobs": tuple(jobs)}
-    if "verification" in known:
-        job["verification"] = known["verification"]
-    update: dict[str, Any] = {"job": scenario.job.model_copy(update=job)}
-    update["protection"] = protection(scenario.protection)
+    update: dict[str, Any] = {"protection": _of_known(scenario.protection, step, known)}
     if scenario.master is not None:
-        sizes: dict[str, Any] = {it: known[it] for it in SIZES if it in known}
-        update["master"] = scenario.master.model_copy(update=sizes)
-    return scenario.model_copy(update=update)
+        update["master"] = scenario.master.model_copy(update=_chosen(known, SIZES))
+    job: dict[str, Any] = _chosen(known, ("verification",))
+    if isinstance(scenario.job, IterativeSection):
+        update["workers"] = tuple(_slowed(it, step) for it in scenario.workers)
+        update["platform"] = scenario.platform and _slowed(scenario.platform, step)
+    else:
+        job["jobs"] = tuple(_timed(it, step, known) for it in _rigid(scenario))
+    return scenario.model_copy(update=update | {"job": scenario.job.model_copy(update=job)})
+
+
+def _chosen(known: Mapping[str, float], keys: Sequence[str]) -> dict[str, Any]:
+    return {key: known[key] for key in keys if key in known}
+
+
+def _of_known(it: ProtectionSection, step: float, known: Mapping[str, float]) -> ProtectionSection:
+    period = {} if it.period is None else {"period": float(it.period) * step}
+    return it.model_copy(update=_chosen(known, RULES) | period)
+
+
+def _slowed(it: W, step: float) -> W:
+    return it.model_copy(update={"task_time": it.task_time * step})
+
+
+def _timed(it: RigidJob, step: float, known: Mapping[str, float]) -> RigidJob:
+    own = it.protection and _of_known(it.protection, step, known)
+    return it.model_copy(update={"time": it.time * step, "protection": own})

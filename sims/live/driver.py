@@ -36,6 +36,8 @@ from sims.live.activities import Activities, Lineage, RunContext
 from sims.live.carrier import LiveError
 from sims.live.holder import State, States, Work
 
+UNKNOWN = 0
+"""Number of steps of a task's chain before the first tasks are dealt."""
 Activity = Coroutine[Any, Any, None]
 """Real work that one timer entry waits for."""
 
@@ -96,6 +98,8 @@ class Driver(Activities):
         if work is None:
             steps = max(1, round(event.work * self.scale / self.pace))
             chains = self.tasks.get(event.job) or count_in(event.processors)
+            if self.carrier.free and event.job in self.tasks:
+                steps = UNKNOWN  # until the tasks are dealt
             given = self.given.get(event.job)
             work = self.works[event.job] = Work(event.job, chains, steps, given)
         kept = None if before is None else self.contexts[event.job, before].lineage
@@ -135,6 +139,11 @@ class Driver(Activities):
         for worker, count in event.tasks:
             shares[worker] += [next(left) for _ in range(count - len(shares[worker]))]
         context.shares, context.lineage.places = shares, list(shares)
+        if context.work.steps == UNKNOWN:
+            # The work is that of the member with the most tasks, which computes them in turn.
+            most = max(count for _, count in event.tasks)
+            whole: float = self.history.runs[event.job, event.run].event.work
+            context.work.steps = max(1, round(whole / most))
 
     def _commit(self, _: Record, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]

@@ -98,7 +98,10 @@ def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
     ("sections", "key"),
     [
         ({"live": {"pace": 0.1}}, "live.pace"),
-        ({"job": {"kind": "iterative", "tasks": 2, "processors": 2}}, "job.kind"),
+        (
+            {"job": {"kind": "moldable", "jobs": [{"speedup": {"kind": "table", "times": [5]}}]}},
+            "job.kind",
+        ),
         ({"protection": {"kind": "images", "period": "young", "cost": 1}}, "protection.period"),
         ({"protection": {"kind": "images", "period": 5}}, "protection.cost"),
         ({"platform": {"workers": 4096}}, "platform.workers"),
