@@ -9,9 +9,10 @@ statement changed, and meets at most MOST tests of those that run its line, up t
 failure. Killed is also what takes LIMIT.
 
 With `--audit` each mutant writes the logs of SCENARIOS fixed scenarios; of those that change
-one, `audit`, by the tree as it is, is to find a violation in one that changed. Deciders' decisions
-are inputs to it. It prints of how many kinds the mutants are, and which generators (TABLES in
-tests/sims/anything.py) draw the scenarios.
+one, `audit`, by the tree as it is, is to find a violation in one that changed. What chance draws
+and what deciders decide are inputs to it: a mutant is told apart if all of its logs break no law
+and part from the true ones at an input, as these are the logs of other draws. It prints of how many
+kinds the mutants are, and which generators (TABLES in tests/sims/anything.py) draw the scenarios.
 """
 
 from __future__ import annotations
@@ -53,6 +54,14 @@ SCENARIOS, SOON = 100, 20
 LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
+
+CHANCE = {
+    *("UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"),
+    *("WorkerChanged", "WorkerSpeedChanged", "RunHung"),
+}
+"""Events that hazards draw; of the last three those without a cause."""
+DECIDED = {"RunStarted", "TasksDealt", "RedistributionDecided"}
+"""Events that deciders decide; of runs those on workers that are not kept."""
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Add: ast.Sub,
@@ -305,7 +314,7 @@ def main_audit(many: int, seed: int) -> None:
     found = [it for it in found if not it[0].is_relative_to(apart)]
     chosen = Random(seed).sample(found, many)
     print(f"{len(found)} mutants, {many} tried by seed {seed}: {_mix(map(_change_of, chosen))}")
-    noticed = count = 0
+    noticed = count = drawn = 0
     with tempfile.TemporaryDirectory() as copy:
         tree, before, after = (Path(copy) / name for name in ("tree", "before", "after"))
         tree.mkdir()
@@ -318,7 +327,11 @@ def main_audit(many: int, seed: int) -> None:
             broken = _in_child(ROOT, 3600, partial(_audited, logs)) if logs else 0
             count, noticed = count + bool(logs), noticed + bool(broken)
             fate = f"{broken} of {len(logs)} changed logs break a law"
-            print(f"{noticed}/{count} {module}:{first} {what}: {fate}", flush=True)
+            if logs and not broken and all(_parts_at_input(it, before / it.name) for it in logs):
+                drawn += 1
+                fate += ", and part from the true ones at an input"
+            ratio = f"{noticed}/{count} ({drawn} other draws)"
+            print(f"{ratio} {module}:{first} {what}: {fate}", flush=True)
             shutil.rmtree(after, ignore_errors=True)
 
 
@@ -337,6 +350,20 @@ def _differ(log: Path, other: Path) -> bool:
     said = log.read_bytes()
     whole = b'"event":"ScenarioEnded"' in said
     return whole and other.exists() and said != other.read_bytes()
+
+
+def _parts_at_input(log: Path, other: Path) -> bool:
+    """Whether the first line that differs, in one of the logs, is an input."""
+    pairs = zip(log.open("rb"), other.open("rb"), strict=False)
+    return any(map(_is_input, next((pair for pair in pairs if pair[0] != pair[1]), ())))
+
+
+def _is_input(line: bytes) -> bool:
+    event = json.loads(line)
+    if event["event"] in DECIDED:
+        return event.get("keeps") is None
+    caused = event["cause"] and event["event"] in ("WorkerChanged", "WorkerSpeedChanged", "RunHung")
+    return event["event"] in CHANCE and not caused
 
 
 def _span(node: ast.AST, what: str) -> tuple[int, int]:
