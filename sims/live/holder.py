@@ -269,14 +269,20 @@ class Work:
         self.begins, self.iteration = _following(self.results), self.iteration + 1
         self.saved.clear()
 
-    def is_right(self, advance: Advance) -> bool:
-        """Whether the results equal those that one process computes without interruption."""
-        states = self._beginning()
-        for it in range(self.iteration or 1):
-            states = _following(states) if it else states
-            ends = self._ends(states, advance)
-            states = sealed({chain: (self.steps, state) for chain, state in ends})
-        return opened(states) == opened(self.results)
+    def is_right(self, advance: Advance, known: dict[object, States] | None = None) -> bool:
+        """Whether the results equal those that one process computes without interruption. `known`
+        keeps these for the next run of the same work: computing them may take longer than the
+        run."""
+        known = {} if known is None else known
+        key = self.job, self.chains, self.steps, self.iteration
+        if key not in known:
+            states = self._beginning()
+            for it in range(self.iteration or 1):
+                states = _following(states) if it else states
+                ends = self._ends(states, advance)
+                states = sealed({chain: (self.steps, state) for chain, state in ends})
+            known[key] = states
+        return opened(known[key]) == opened(self.results)
 
     def _ends(self, states: States, advance: Advance) -> Iterable[tuple[int, Any]]:
         for chain, (_, state) in opened(states).items():

@@ -20,7 +20,7 @@ from attrs import define, field
 
 from sims.campaign.kit import Packed
 from sims.errors import InputError
-from sims.live.holder import Advance, Holder, State
+from sims.live.holder import Advance, Holder, State, States
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
@@ -97,6 +97,8 @@ class Processes:
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
     """Seconds that each fresh process took to start."""
+    answers: dict[object, States] = field(factory=dict)
+    """Maps works to the answers of one uninterrupted process."""
     trouble: Exception | None = None
     """Last error of a call to a fresh process that did not answer."""
     _tasks: set[Any] = field(init=False, factory=set)
