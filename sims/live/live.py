@@ -184,8 +184,8 @@ def live(
         processes.post(processes.clear()).result()
     works = driver.works.items()
     with importable(processes.packed.kit):
-        about = processes.advance, processes.answers
-        right = {it: work.is_right(*about) for it, work in works if not work.given}
+        known = processes.advance, processes.answers
+        right = {it: work.is_right(*known) for it, work in works if not work.given}
     return LiveResult(ending, right, {name: work.results for name, work in works}, it.missed)
 
 
