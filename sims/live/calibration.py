@@ -48,7 +48,7 @@ W = TypeVar("W", bound=WorkerFields)
 REHEARSAL = 15.0
 """Seconds for which the jobs of a rehearsal compute, if nothing fails; shorter jobs stay as they
 are."""
-REHEARSED = 3
+REHEARSED = 10
 """Number of iterations of a rehearsal."""
 FAILURES = 4
 """Number of failures of a rehearsal, which show what recoveries cost."""
