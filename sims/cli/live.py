@@ -186,7 +186,8 @@ def reality(
                 def measured() -> Iterator[Outcome]:
                     for (name, variant), number in planned:
                         log = where / f"{name.replace(':', '-')}-{number}.jsonl"
-                        yield measure(name, variant, number, processes, file.parent, log)
+                        timed = calibrated(variant, costs.of_steps())
+                        yield measure(name, timed, number, processes, file.parent, log)
 
                 found: list[Outcome] = []
                 for outcome in tracked(measured(), planned, "live runs"):

@@ -159,21 +159,20 @@ def rehearsed(scenario: Scenario, step: float) -> Scenario:
 
     `step`: seconds of a step.
     """
-    scale, never = scenario.live.scale, {"faults": _listed(())}
-    free = dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
-    simple = calibrated(scenario.model_copy(update=never), Costs((step / scale, 0.0), free))
-    foreseen = _length(simple)
+    scale, size = scenario.live.scale, scenario.full_platform.size
+    known, free = (step / scale, 0.0), dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
+    never = {"faults": _listed(())}
+    foreseen = _length(calibrated(scenario.model_copy(update=never), Costs(known, free)))
     part = min(1.0, REHEARSAL / (foreseen * scale))
     job: dict[str, Any] = {"iterations": REHEARSED}
     if not isinstance(scenario.job, IterativeSection):
         shorter = (_shorter(it, part, scenario.protection.period) for it in _rigid(scenario))
         job = {"jobs": tuple(shorter)}
-    size = scenario.full_platform.size
     times = [(k + 1) * part * foreseen / (FAILURES + 1) for k in range(FAILURES)]
     strikes = tuple((time, k % size) for k, time in enumerate(times))
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0.0)
-    changed = {"job": scenario.job.model_copy(update=job)}
-    return scenario.model_copy(update=changed | {"faults": _listed(strikes, downtime)})
+    changed = {"job": scenario.job.model_copy(update=job), "faults": _listed(strikes, downtime)}
+    return calibrated(scenario.model_copy(update=changed), Costs(known, {}))
 
 
 def _rigid(scenario: Scenario) -> list[RigidJob]:
@@ -204,6 +203,10 @@ class Lengths:
     """Length of each part in which a run computed, time units, and its number of steps."""
     others: defaultdict[str, list[float]] = field(factory=lambda: defaultdict(list))
     """Maps keys of a scenario to the lengths of the parts, or messages, that they set."""
+    step: float = 1.0
+    """Work that a step is, time units."""
+    _clones: set[tuple[str, int]] = field(init=False, factory=set)
+    """Runs that began from the state of one under way, of whose steps only an estimate is known."""
     _history: History = field(init=False, factory=History)
     _begun: dict[tuple[str, int], float] = field(init=False, factory=dict)
     """Maps runs to the steps that were done as they began to compute last."""
@@ -217,8 +220,9 @@ class Lengths:
             self._measure(event)
         elif isinstance(event, StageStarted | RateChanged | RunEnded):
             key = event.job, event.run
-            if (length := self._ended.pop(key, None)) is not None:
-                self.steps.append((length, event.done - self._begun[key]))
+            length = self._ended.pop(key, None)
+            if length is not None and key not in self._clones:
+                self.steps.append((length, (event.done - self._begun[key]) / self.step))
             self._begun[key] = event.done
         self._history.apply(record)
 
@@ -233,8 +237,9 @@ class Lengths:
         if stage is Stage.COMPUTING:
             self._ended[key] = event.length
         elif stage in KEYS:
-            name = "delay" if self._is_clone(key) else KEYS[stage]
-            self.others[name].append(event.length)
+            clone = self._is_clone(key)
+            self._clones.update((key,) if clone else ())
+            self.others["delay" if clone else KEYS[stage]].append(event.length)
         elif stage is Stage.VERIFYING:
             self.others["verification"].append(event.length)
 
@@ -250,9 +255,9 @@ def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
     """Carry out the scenario's rehearsal, whose log goes to `log`; return its lengths."""
-    lengths = Lengths()
+    short, lengths = rehearsed(scenario, step), Lengths(step=step / scenario.live.scale)
     with LogWriter(log) as writer:
-        live(rehearsed(scenario, step), processes, folder, [lengths, writer])
+        live(short, processes, folder, [lengths, writer])
     return lengths
 
 
@@ -278,6 +283,10 @@ class Costs:
         others = {key: (fmean(found), _error(found)) for key, found in lengths.others.items()}
         return cls((step, spread), others)
 
+    def of_steps(self) -> Costs:
+        """Return the cost of a step alone: all else takes what it takes, live."""
+        return Costs(self.step, {})
+
     def drawn(self, stream: Generator) -> Costs:
         """Return costs drawn about the means, each by its standard error."""
 
@@ -301,6 +310,8 @@ def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
     simulation counts them."""
     step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
     update: dict[str, Any] = {"protection": _of_known(scenario.protection, step, known)}
+    seconds = {"step": step * scenario.live.scale}
+    update["live"] = scenario.live.model_copy(update=seconds)
     if scenario.master is not None:
         update["master"] = scenario.master.model_copy(update=_chosen(known, SIZES))
     job: dict[str, Any] = _chosen(known, ("verification",))

@@ -143,7 +143,7 @@ class Driver(Activities):
             # The work is that of the member with the most tasks, which computes them in turn.
             most = max(count for _, count in event.tasks)
             whole: float = self.history.runs[event.job, event.run].event.work
-            context.work.steps = max(1, round(whole / most))
+            context.work.steps = max(1, round(whole / most * self.scale / self.pace))
 
     def _commit(self, _: Record, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]

@@ -160,7 +160,7 @@ def live(
     """
     about = scenario.live
     free = about.pace == "free"
-    pace = about.scale if about.pace == "free" else about.pace  # free: a time unit is a step
+    pace = about.pace if about.pace != "free" else about.step or about.scale
     name, bandwidth = f"{next(NAMES)}/", about.bandwidth * 1e6
     driver = Driver(processes, name, about.scale, pace, bandwidth, given or {})
     patience, tolerance = about.patience, about.tolerance / about.scale

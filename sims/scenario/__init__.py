@@ -188,6 +188,9 @@ class LiveSection(Section):
     pace: Positive | Literal["free"] = "free"
     """Seconds between two steps of a computation at speed 1, asleep between them; `free`: a job's
     time is its number of steps, and these, checkpoints and messages take what they take."""
+    step: Positive | None = None
+    """Seconds that a step is taken to last, only without a pace: times of jobs and periods are then
+    times, of so many steps; default: a step for each time unit. `reality` measures it."""
     bandwidth: Positive = 1.0
     """Megabytes per second through one channel of the master."""
     tolerance: Positive = 0.05

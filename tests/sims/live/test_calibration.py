@@ -83,10 +83,12 @@ def test_a_rehearsal_without_a_computed_part_is_refused() -> None:
 
 
 def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
-    """300 steps of 2 s take 600 s, and 8 of them 15 s, but it has at least 1.5 periods of 75."""
+    """300 steps of 2 s take 600 s, and 8 of them 15 s, but it has at least 1.5 periods of 75:
+    113 steps, 226 s."""
     short = rehearsed(tasks(), 2.0)
     times = [it.time for it in short.job.jobs]  # type: ignore[union-attr]
-    assert times == [113, 113]
+    assert times == [226, 226]
+    assert short.live.step == 2
     [law] = short.faults.laws
     assert [(round(time, 3), worker) for time, worker in law.strikes] == [
         *((3.0, 0), (6.0, 1)),
@@ -141,7 +143,9 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     assert any(isinstance(record.event, PartMeasured) for record in LogFile(log))
     assert {"cost", "recovery"} <= costs.others.keys()
     predicted = predict({"EASY": it}, costs, [1], tmp_path)
-    measured = [measure("EASY", it, 1, at_work, tmp_path)]
+    timed = calibrated(it, costs.of_steps())
+    measured = [measure("EASY", timed, 1, at_work, tmp_path)]
+    assert measured[0].checkpoints >= 14
     assert all(it.right and it.sound for it in measured)
     compared = Comparison(predicted, measured, "s")
     [theirs], [ours] = compared.makespans("EASY")
