@@ -66,7 +66,11 @@ def pytest_collection() -> Iterator[None]:
         return (yield)
 
 
-LONG = ("test_all_other_tables_have_their_stored_values", "[spot.md]", "[comparing.md]")
+LONG = (
+    *("test_all_other_tables_have_their_stored_values", "goes_on_with_others", "[spot.md]"),
+    *("test_a_simulation_with_measured_costs_predicts_live_runs", "events_opens_in_seconds"),
+    *("[cluster.md]", "[comparing.md]"),
+)
 """Ends of the names of the tests that take longest."""
 
 

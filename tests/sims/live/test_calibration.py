@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from actors.events import PartMeasured
+from actors.events import PartMeasured, Stage, StageStarted
 from sims.errors import InputError
-from sims.live import calibration
+from sims.live import calibration, processes
 from sims.live.calibration import (
     Costs,
     Lengths,
@@ -129,19 +129,24 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     at_work: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How near depends on what else the machine does: within a factor of four on a busy one."""
-    monkeypatch.setattr(calibration, "REHEARSAL", 2.0)
+    monkeypatch.setattr(processes, "LONG_ENOUGH", 0.03)
+    monkeypatch.setattr(calibration, "REHEARSAL", 1.2)
     few = {
         "kind": "rigid",
-        "jobs": [{"processors": 1, "time": 150}, {"processors": 1, "time": 150}],
+        "jobs": [{"processors": 1, "time": 90}, {"processors": 1, "time": 90}],
     }
-    often = {"kind": "images", "period": 10, "cost": 1, "recovery": 1}
+    often = {"kind": "images", "period": 6, "cost": 1, "recovery": 1}
     it = predictable(tasks(job=few, protection=often), own=False)
     step, lines = at_work.post(survey(at_work)).result()
     assert any(line.startswith("  2 at once") for line in lines)
     log = tmp_path / "rehearsal.jsonl"
     costs = Costs.of(rehearse(it, step, at_work, Path(), log))
-    assert any(isinstance(record.event, PartMeasured) for record in LogFile(log))
-    assert {"cost", "recovery"} <= costs.others.keys()
+    events = [record.event for record in LogFile(log)]
+    assert any(isinstance(it, PartMeasured) for it in events)
+    recovers = [isinstance(it, StageStarted) and it.stage is Stage.RECOVERING for it in events]
+    # Whether a failure of the rehearsal comes after a checkpoint depends on the machine's speed.
+    assert costs.others.keys() - {"recovery"} == {"cost"}
+    assert any(recovers) or "recovery" not in costs.others
     predicted = predict({"EASY": it}, costs, [1], tmp_path)
     timed = calibrated(it, costs.of_steps())
     measured = [measure("EASY", timed, 1, at_work, tmp_path)]
