@@ -225,7 +225,7 @@ class JobOfAttempts(Job):
 
     @handles(CancelCopy, during=(Life.RUNNING,))
     def cancel_attempt(self, message: CancelCopy, cause: int) -> None:
-        """End the attempt as the time up to which a simulation goes is reached."""
+        """Cancel the attempt, because the simulation ends at its cap."""
         self.cancel(self.over)
         self.become(WAITING)
         self.release_copy(self.copy, CANCELLED, self._end_early(CANCELLED, cause), True)

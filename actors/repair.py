@@ -90,7 +90,7 @@ class Fault:
 
 @define(eq=False)
 class Blame:
-    """The unit that a fault is blamed on (rules.md, R7)."""
+    """Chances of whether a fault is blamed on a unit, and on the right one (rules.md, R7)."""
 
     blamed: Chance
     """Whether a fault is blamed on any unit."""
@@ -163,7 +163,7 @@ class Repairs(Actor):
     _over: list[Repair] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant."""
     _ended: list[tuple[Repair, RepairOutcome]] = field(init=False, factory=list)
-    """Repairs that have ended, each with its outcome."""
+    """Repairs whose stage is over at this instant, each with the stage's outcome."""
     _unheard: dict[Unit, Fault] = field(init=False, factory=dict)
     _known: list[Fault] = field(init=False, factory=list)
     """Faults that have become known at this instant."""

@@ -10,9 +10,10 @@ failure. Killed is also what takes LIMIT.
 
 With `--audit` each mutant writes the logs of SCENARIOS fixed scenarios; of those that change
 one, `audit`, by the tree as it is, is to find a violation in one that changed. What chance draws
-and what deciders decide are inputs to it: a mutant is told apart if all of its logs break no law
-and part from the true ones at an input, as these are the logs of other draws. It prints of how many
-kinds the mutants are, and which generators (TABLES in tests/sims/anything.py) draw the scenarios.
+and what deciders decide are inputs to it. If all changed logs of a mutant break no law and first
+differ from the true ones at an input, they are logs of other draws, and it is counted as such. It
+prints of how many kinds the mutants are, and which generators (TABLES in tests/sims/anything.py)
+draw the scenarios.
 """
 
 from __future__ import annotations
@@ -55,11 +56,10 @@ LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
 
-CHANCE = {
-    *("UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"),
-    *("WorkerChanged", "WorkerSpeedChanged", "RunHung"),
-}
-"""Events that hazards draw; of the last three those without a cause."""
+CHANCE = {"UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"}
+"""Events that hazards draw."""
+OFTEN_CHANCE = {"WorkerChanged", "WorkerSpeedChanged", "RunHung"}
+"""Events that hazards draw where they have no cause."""
 DECIDED = {"RunStarted", "TasksDealt", "RedistributionDecided"}
 """Events that deciders decide; of runs those on workers that are not kept."""
 
@@ -362,8 +362,9 @@ def _is_input(line: bytes) -> bool:
     event = json.loads(line)
     if event["event"] in DECIDED:
         return event.get("keeps") is None
-    caused = event["cause"] and event["event"] in ("WorkerChanged", "WorkerSpeedChanged", "RunHung")
-    return event["event"] in CHANCE and not caused
+    if event["event"] in OFTEN_CHANCE:
+        return not event["cause"]
+    return event["event"] in CHANCE
 
 
 def _span(node: ast.AST, what: str) -> tuple[int, int]:

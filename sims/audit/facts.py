@@ -191,7 +191,7 @@ class Replicas:
     judged: list[tuple[int, int]] = Factory(list)
     """Members and events of the same kind, of the last judgment."""
     keepers: list[Group] = field(init=False)
-    """Members that have the buddies' checkpoint."""
+    """Groups that have the buddies' checkpoint."""
     given_up: float = 0
     """Saved work that the run, which goes on, would lack if it were lost now."""
 

@@ -163,16 +163,15 @@ def reality(
     predictions, results = where / "predicted.jsonl", where / "measured.jsonl"
     with naming(file):
         variants = variants_of(file, scenario, compared or [], changes or [])
-        predictable(scenario, scheduler is None)
+        carried = predictable(scenario, scheduler is None)
         if not again:
             seeds = range(scenario.seed, scenario.seed + runs)
             size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
             with opened(size, advance, scheduler, open_to_all, file.parent) as processes:
                 step, lines = processes.post(survey(processes)).result()
                 show("processes", *lines)
-                rehearsal = predictable(scenario, scheduler is None)
                 where.mkdir(parents=True, exist_ok=True)
-                about = rehearsal, step, processes, file.parent
+                about = carried, step, processes, file.parent
                 lengths = rehearse(*about, where / "rehearsal.jsonl")
                 costs = Costs.of(lengths)
                 show("costs of parts and messages", *costs.lines(scenario.live.scale))

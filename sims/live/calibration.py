@@ -124,7 +124,7 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
         ),
         "job.kind": (
             not isinstance(scenario.job, IterativeSection)
-            and len(_rigid(scenario)) != len(jobs or "?"),
+            and (not jobs or len(_rigid(scenario)) < len(jobs)),
             "the costs of such jobs are not measured",
             "rigid jobs, listed, and iterative ones",
         ),
@@ -153,16 +153,17 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     return playable(scenario)
 
 
-def rehearsed(scenario: Scenario, step: float) -> Scenario:
+def rehearsed(scenario: Scenario, step: float, folder: Path = Path()) -> Scenario:
     """Return a short form of the scenario, in which each kind of part occurs: its jobs are shorter,
     and its only faults are some listed ones, of one worker after the other.
 
-    `step`: seconds of a step.
+    `step`: seconds of a step; `folder`: where the scenario's files are.
     """
     scale, size = scenario.live.scale, scenario.full_platform.size
     known, free = (step / scale, 0.0), dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
     never = {"faults": _listed(())}
-    foreseen = _length(calibrated(scenario.model_copy(update=never), Costs(known, free)))
+    simple = calibrated(scenario.model_copy(update=never), Costs(known, free))
+    foreseen = run(simple, folder=folder).time
     part = min(1.0, REHEARSAL / (foreseen * scale))
     job: dict[str, Any] = {"iterations": REHEARSED}
     if not isinstance(scenario.job, IterativeSection):
@@ -180,19 +181,14 @@ def _rigid(scenario: Scenario) -> list[RigidJob]:
 
 
 def _shorter(job: RigidJob, part: float, period: Any) -> RigidJob:
-    """Return the job with this part of its steps, but at least a checkpoint's."""
+    """Return the job with this part of its steps, but with one and a half periods at least, so that
+    it takes a checkpoint."""
     least = 1.5 * period if isinstance(period, int | float) and isfinite(period) else 1.0
     return job.model_copy(update={"time": float(min(job.time, ceil(max(least, job.time * part))))})
 
 
 def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> ListedFaults:
     return ListedFaults(strikes=tuple(strikes), downtime=downtime)
-
-
-def _length(scenario: Scenario) -> float:
-    records: list[Record] = []
-    run(scenario, [records.append])
-    return records[-1].t
 
 
 @define(eq=False)
@@ -246,16 +242,18 @@ class Lengths:
     def _is_clone(self, key: tuple[str, int]) -> bool:
         """Return whether a run recovers from another one that is still under way."""
         run = self._history.runs[key]
-        source = self._history.runs.get((key[0], run.event.source or 0))
-        recovers = run.stage is Stage.RECOVERING and run.event.source is not None
-        return recovers and source is not None and source is not run and source.end is None
+        if run.stage is not Stage.RECOVERING or run.event.source is None:
+            return False
+        source = self._history.runs.get((key[0], run.event.source))
+        return source is not None and source.end is None
 
 
 def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
     """Carry out the scenario's rehearsal, whose log goes to `log`; return its lengths."""
-    short, lengths = rehearsed(scenario, step), Lengths(step=step / scenario.live.scale)
+    short = rehearsed(scenario, step, folder)
+    lengths = Lengths(step=step / scenario.live.scale)
     with LogWriter(log) as writer:
         live(short, processes, folder, [lengths, writer])
     return lengths

@@ -339,8 +339,11 @@ async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, 
 async def tried(
     processes: Processes, worker: int, state: bytes, steps: int
 ) -> tuple[State, float, float]:
-    """Compute the first steps on one worker, at most LONG_ENOUGH seconds of them; return as
-    `trial` does."""
+    """Compute the first steps on one worker until LONG_ENOUGH seconds measure a step.
+
+    Returns the state that they lead to, and the seconds of a step and of saving the state. Raises
+    Gone where the worker's process dies.
+    """
     call, name, clock = processes.call, "trial", time.monotonic
     await call(worker, "load", name, {0: (0, state)})
     done, order, step = 0, 0, 0.0
