@@ -300,12 +300,15 @@ class JobOfRuns(JobOfCopies):
 
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
-        """Complete all checkpoints beside runs' work that end at this instant, by run number."""
-        due_by = self.due_by
+        """Complete all checkpoints beside runs' work that end at this instant, by run number; that
+        of a real process alone, which takes what it takes."""
+        due_by, together = self.due_by, self.system.loop.together
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
             beside = run.saving.under_way
-            if beside is not None and beside.end is not None and beside.end <= due_by:
+            if beside is None or beside.end is None:
+                continue
+            if beside.end <= due_by if together else run.number == message.run:
                 self.report_progress(run.copy, run.react(SAVED, beside.cause))
 
     @handles(

@@ -133,6 +133,8 @@ class PartMeasured(Event):
     """Time that it took, since it began or its rate changed."""
     busy: Time
     """Longest time that one of the processes was busy with it, by that process's own clock."""
+    beside: bool = False
+    """Whether it is the checkpoint that the run takes while it computes on."""
 
 
 @frozen

@@ -101,7 +101,8 @@ def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
     """Return the script of the run if its part is over now."""
     if run.over or run.aimed != aimed or (run.end() > w.end and not w.measured):
         return None
-    run.tied = not run.copy.job.checkpointing.blocking and _waits(w, run)
+    # Real processes end each part at an instant of its own, whatever it takes nominally.
+    run.tied = not (w.measured or run.copy.job.checkpointing.blocking) and _waits(w, run)
     return None if run.tied else run.take()
 
 
@@ -112,6 +113,8 @@ def measured(w: World, event: e.PartMeasured) -> Script:
         worker = w.worker(event.worker)
         if worker.began == (event.job, event.run):
             timer, since = worker.passing, worker.sent
+    elif run is not None and event.beside:
+        timer, since = (run.saving.timer, run.saving.cause) if run.saving else (None, -1)
     elif run is not None:
         timer, since = run.timer, run.cause
     if not w.measured or timer is None or not timer.live:

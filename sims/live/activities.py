@@ -15,7 +15,7 @@ from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
 from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import State, States, Work
-from sims.live.processes import Processes
+from sims.live.processes import Gone, Processes
 
 CHUNK = 0.05
 """Seconds of a channel's bandwidth that one remote call carries."""
@@ -37,10 +37,14 @@ class Lineage:
     """Processes that keep each place's part of the checkpoint that is being taken."""
     name: str = ""
     """Name of the last complete checkpoint; empty if there is none."""
+    done: float = 0
+    """Work done in that checkpoint."""
     taken: str = ""
     """Name of the checkpoint that is being taken."""
     names: int = 0
     """Number of checkpoints begun so far, which makes their names unique."""
+    image: States | None = None
+    """States of the last checkpoint that the master keeps too; None: it keeps none."""
 
     def neighbours(self, place: int) -> list[int]:
         """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
@@ -62,15 +66,24 @@ class RunContext:
     program: str = ""
     """Label of the program without which the run cannot compute; empty if it needs none."""
     restores: bool = False
-    """Whether the run continues from its lineage's checkpoint and has not fetched that yet."""
+    """Whether the run continues from its lineage's checkpoint and has not loaded that yet."""
+    in_memory: bool = False
+    """Whether members may keep that checkpoint in memory."""
     origin: States | Future[States] | None = None
-    """States of another run from which this one continues; None: it begins with no work done."""
+    """States from which the run continues, unless its members keep them; None: there are none."""
     held: dict[tuple[int, int], set[int]] = field(factory=dict)
     """Maps each process, (worker, generation), to the chains whose state it has received."""
     latest: dict[int, State] = field(factory=dict)
     """Last state of each chain that a member has reported."""
     sent: dict[int, State] = field(factory=dict)
     """Received states of the checkpoint that is being sent to the master."""
+    frozen: str = ""
+    """Name under which each member keeps the states that are saved while the run computes on; empty
+    if it stands still meanwhile."""
+    freezing: Future[None] | None = None
+    """Completes when all members keep them, before which none of them computes on."""
+    second: bool = False
+    """Whether the checkpoint beside the run is on its second level, at the master."""
 
 
 @define(eq=False)
@@ -110,6 +123,8 @@ class Activities:
         `due`."""
         if context.restores:
             await self.recover(context)
+        if context.freezing is not None:
+            await asyncio.wrap_future(context.freezing)
         self._orders += 2
         order, target = self._orders, context.work.at(part)
         whole = target == context.work.at(1)
@@ -173,57 +188,86 @@ class Activities:
         """Take a checkpoint in memory: each member's part is kept in its own process and in those
         of its buddies."""
         lineage = context.lineage
+        if lineage.taken != lineage.name:  # one that was interrupted
+            self.carrier.aside(self.drop(lineage, lineage.taken))
         lineage.names, lineage.taking = lineage.names + 1, {}
         lineage.taken = f"{context.name}#{lineage.names}"
 
-        async def one(place: int, worker: int) -> None:
-            states = await self._call(worker, "states", context.name)
-            await self._keep(lineage, lineage.taken, place, states, lineage.taking)
+        source = await self._source(context)
+        calls = (
+            self._keep(lineage, source, it, lineage.taking) for it in range(len(lineage.places))
+        )
+        await asyncio.gather(*calls)
 
-        await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
+    async def freeze(self, context: RunContext) -> None:
+        """Have each member keep its present states, which are saved while it computes on."""
+        about = "freeze", context.name, context.frozen
+        await asyncio.gather(*(self._call(worker, *about) for worker in context.shares))
 
-    async def _keep(
-        self,
-        lineage: Lineage,
-        name: str,
-        place: int,
-        states: States,
-        kept: Keepers,
-    ) -> None:
-        for other in (place, *lineage.neighbours(place)):
-            worker = lineage.places[other]
-            await self._call(worker, "keep", f"{name}@{place}", states)
-            kept.setdefault(place, []).append(await self._process(worker))
+    async def _source(self, context: RunContext) -> str:
+        """Return the name by which members know the states that a checkpoint saves."""
+        if context.freezing is None:
+            return context.name
+        await asyncio.wrap_future(context.freezing)
+        return context.frozen
+
+    async def _keep(self, lineage: Lineage, source: str, place: int, kept: Keepers) -> None:
+        """Have the member at this place keep its part of a checkpoint, and send it to its
+        buddies."""
+        others = [lineage.places[it] for it in lineage.neighbours(place)]
+        peers = {await self.processes.peer(it): it for it in others}
+        keepers = [await self._process(it) for it in (lineage.places[place], *others)]
+        name = f"{lineage.taken}@{place}"
+        died = await self._call(lineage.places[place], "share", source, name, list(peers))
+        for peer in died:
+            raise Gone(peers[tuple(peer)])
+        kept[place] = keepers
 
     async def recover(self, context: RunContext) -> None:
-        """Load the saved states into all members, and renew the copies of each part."""
+        """Load the saved states into all members; under buddies, renew the copies of each part."""
         lineage = context.lineage
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker, await self._missing_states(context, worker))
             return
-        kept: Keepers = {}
+        lineage.names, kept = lineage.names + 1, Keepers()
+        former, lineage.taken = lineage.name, f"{context.name}#{lineage.names}"
 
         async def one(place: int, worker: int) -> None:
-            states = await self._fetch(lineage, place)
-            await self._load(context, worker, states)
-            await self._keep(lineage, lineage.name, place, states, kept)
+            fetched = await self._process(worker) in context.held
+            if not (fetched or await self._restore(context, place, worker)):
+                if context.origin is None:
+                    raise LiveError(f"{former}: no process keeps the part of place {place}")
+                await self._load(context, worker, await self._missing_states(context, worker))
+            await self._keep(lineage, context.name, place, kept)
 
         await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
-        lineage.kept, context.restores = kept, False
+        self.carrier.aside(self.drop(lineage, former))
+        lineage.name, lineage.kept, context.restores = lineage.taken, kept, False
 
-    async def _fetch(self, lineage: Lineage, place: int) -> States:
-        seats = self.processes.seats
-        # A process of a later generation is a fresh one: it has lost what the earlier one kept.
-        for worker, generation in lineage.kept[place]:
-            if seats[worker].generation == generation:
-                states: States = await self._call(worker, "kept", f"{lineage.name}@{place}")
-                return states
-        raise LiveError(f"{lineage.name}: no process keeps the part of place {place}")
+    async def _restore(self, context: RunContext, place: int, worker: int) -> bool:
+        """Load a member's part of the checkpoint that members keep in memory; return whether any
+        process still keeps it."""
+        lineage, seats = context.lineage, self.processes.seats
+        name = f"{lineage.name}@{place}"
+        for keeper, generation in lineage.kept.get(place, ()) if context.in_memory else ():
+            # A process of a later generation is a fresh one: it has lost what the former one kept.
+            if seats[keeper].generation == generation:
+                peer = None if keeper == worker else await self.processes.peer(keeper)
+                if await self._call(worker, "restore", context.name, name, peer):
+                    context.held[await self._process(worker)] = set(context.shares[worker])
+                    return True
+        return False
+
+    async def drop(self, lineage: Lineage, name: str) -> None:
+        """Have members forget a checkpoint in memory, which is of no more use."""
+        parts = [f"{name}@{place}" for place in range(len(lineage.places))]
+        await asyncio.gather(*(self._call(it, "forget", "", parts) for it in lineage.places))
 
     async def save(self, context: RunContext) -> None:
         """Save the states of all members at the master at once, for platforms without a link."""
-        calls = (self._call(worker, "states", context.name) for worker in context.shares)
+        source = await self._source(context)
+        calls = (self._call(worker, "states", source) for worker in context.shares)
         sent = await asyncio.gather(*calls)
         context.sent = {chain: state for states in sent for chain, state in states.items()}
 
@@ -264,7 +308,8 @@ class Activities:
     async def _complete(self, event: TransferStarted, number: int, context: RunContext) -> None:
         worker, kind = event.worker, event.kind
         if kind is TransferKind.SAVE:
-            context.sent.update(await self._call(worker, "states", context.name))
+            source = await self._source(context)
+            context.sent.update(await self._call(worker, "states", source))
             return
         _, size = self.messages.get(worker, (number, 0))
         about, chains = (worker, "complete", number, size), context.shares[worker]
@@ -296,9 +341,8 @@ class Activities:
 
     async def forget(self, context: RunContext) -> None:
         """Drop the states of a finished run in all of its processes."""
-        await asyncio.gather(
-            *(self._call(worker, "forget", context.name, ()) for worker in context.shares)
-        )
+        about = "forget", context.name, [context.frozen]
+        await asyncio.gather(*(self._call(worker, *about) for worker in context.shares))
 
     async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
         return await self.processes.call(worker, method, *arguments)

@@ -151,7 +151,8 @@ class Carrier:
     def _hand_on(self, it: Measured, cause: int) -> None:
         length = self.system.loop.now - it.begun
         record = self.system.journal.record
-        record(cause, PartMeasured, *it.subject, length, it.busy)
+        beside = isinstance(it.message, CheckpointDue)
+        record(cause, PartMeasured, *it.subject, length, it.busy, beside)
         it.target.handlers[it.message.__class__](it.target, it.message, cause)
 
     handlers: Mapping[type, Handler] = field(init=False, default={Measured: _hand_on})

@@ -10,6 +10,8 @@ from typing import Any
 from attrs import define, field
 
 from actors.events import (
+    CheckpointStarted,
+    CheckpointStored,
     CheckpointTaken,
     IterationCompleted,
     LinkDescribed,
@@ -28,6 +30,7 @@ from actors.events import (
 )
 from actors.intervals import count_in, numbers_in
 from actors.job import AttemptOver
+from actors.protection.saving import CheckpointDue
 from actors.run import PartDue
 from actors.runtime import Record, Timer
 from policies.availability import WorkerState
@@ -66,7 +69,9 @@ class Driver(Activities):
             MessagesDescribed: self._describe,
             RunStarted: self._start,
             TasksDealt: self._deal,
+            CheckpointStarted: self._freeze,
             CheckpointTaken: self._commit,
+            CheckpointStored: self._store,
             MemberReplaced: self._replace,
             RunEnded: self._end,
             IterationCompleted: lambda _, it: self.works[it.job].iterate(),
@@ -114,8 +119,12 @@ class Driver(Activities):
             program=self._labels.get(event.job, ""),
         )
         self.contexts[event.job, event.run] = context
-        context.restores = bool(event.source is not None and kept and kept.name)
-        if event.source is not None and not context.restores:
+        context.restores = event.source is not None and kept is not None
+        if context.restores:
+            # After two buddies' deaths the next run begins from the image at the master.
+            context.in_memory = lineage.done == event.saved
+            context.origin = lineage.image
+        elif event.source is not None:
             context.origin = self._state_of(event.job, event.source)
 
     def _state_of(self, job: str, run: int) -> States | Future[States]:
@@ -145,15 +154,34 @@ class Driver(Activities):
             whole: float = self.history.runs[event.job, event.run].event.work
             context.work.steps = max(1, round(whole / most * self.scale / self.pace))
 
+    def _freeze(self, _: Record, event: CheckpointStarted) -> None:
+        """Have members keep the states that are saved while they compute on. The second level of a
+        checkpoint saves what the first has saved."""
+        context = self.contexts[event.job, event.run]
+        context.second = event.done == self.history.runs[event.job, event.run].checkpoint
+        if not context.second:
+            context.frozen = f"{context.name}&"
+            context.freezing = self.carrier.aside(self.freeze(context))
+
     def _commit(self, _: Record, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]
-        if context.sent:
+        if not self._in_memory(self.history.runs[event.job, event.run]):
             context.work.saved[event.run], context.sent = context.sent, {}
             return
         lineage = context.lineage
-        if not lineage.taking:
-            raise LiveError(f"{event.job}: a live checkpoint takes time; accepted: a cost above 0")
+        self.carrier.aside(self.drop(lineage, lineage.name))
         lineage.name, lineage.kept, lineage.taking = lineage.taken, lineage.taking, {}
+        lineage.done = event.done
+
+    def _store(self, _: Record, event: CheckpointStored) -> None:
+        context = self.contexts[event.job, event.run]
+        context.lineage.image, context.sent = context.sent, {}
+
+    @staticmethod
+    def _in_memory(run: Run) -> bool:
+        """Return whether members keep checkpoints for each other."""
+        kept = run.job.protection
+        return kept is not None and kept.kind is ProtectionKind.BUDDIES
 
     def _replace(self, _: Record, event: MemberReplaced) -> None:
         places = self.contexts[event.job, event.run].lineage.places
@@ -164,6 +192,8 @@ class Driver(Activities):
         if event.outcome is Outcome.COMPLETED:
             context.work.results = dict(context.latest)
         self.carrier.aside(self.forget(context))
+        if not event.kept:
+            self.carrier.aside(self.drop(context.lineage, context.lineage.name))
 
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
@@ -188,9 +218,14 @@ class Driver(Activities):
         """
         due: float = entry[0]
         target, message = entry[2], entry[3]
-        if isinstance(message, PartDue):
+        if isinstance(message, PartDue | CheckpointDue):
             run = self.history.runs[target.name, message.run]
-            return self._part(run, self.contexts[run.key], due)
+            context = self.contexts[run.key]
+            if isinstance(message, CheckpointDue):
+                return self._checkpoint(run, context, context.second)
+            # Where the part that goes on is late, the log knows less than the run itself.
+            reach = target.copies[message.copy].run.reach
+            return self._part(run, context, reach, due)
         if isinstance(message, AttemptOver):
             (run,) = (it for it in self.history.runs.values() if it.job.name == target.name)
             return self.compute(self.contexts[run.key], 1, due)
@@ -207,7 +242,7 @@ class Driver(Activities):
         """Return the job and the run that the entry is about, and the worker where it is the end of
         a message."""
         target, message = entry[2], entry[3]
-        if isinstance(message, PartDue):
+        if isinstance(message, PartDue | CheckpointDue):
             return target.name, message.run, None
         if isinstance(message, AttemptOver):
             return target.name, target.attempt, None
@@ -215,14 +250,16 @@ class Driver(Activities):
         assert transfer is not None
         return transfer.job, transfer.run, target.index
 
-    def _part(self, run: Run, context: RunContext, due: float) -> Activity:
-        stage, kind = run.stage, run.job.protection and run.job.protection.kind
+    def _part(self, run: Run, context: RunContext, reach: float, due: float) -> Activity:
+        stage = run.stage
         if stage is Stage.COMPUTING:
-            # Work that is done by `due`, which depends on the run's present rate.
-            done = run.done + run.rate * (due - self.history.now)
-            return self.compute(context, done / run.event.work, due)
+            return self.compute(context, reach / run.event.work, due)
         if stage is Stage.RECOVERING:
             return self.recover(context)
         if stage is Stage.CHECKPOINTING:
-            return self.share(context) if kind is ProtectionKind.BUDDIES else self.save(context)
+            return self._checkpoint(run, context, run.done == run.checkpoint)
         return self.verify(context)
+
+    def _checkpoint(self, run: Run, context: RunContext, second: bool) -> Activity:
+        """Return the work of a level of a checkpoint, which is not sent in messages."""
+        return self.share(context) if self._in_memory(run) and not second else self.save(context)

@@ -50,7 +50,8 @@ class Holder:
         self._states: dict[str, dict[int, State]] = {}
         """Maps each run, or the label of its data, to the states of its chains."""
         self._kept: dict[str, States] = {}
-        """Maps the name of each kept checkpoint part to its states."""
+        """Maps names to states that are kept: parts of checkpoints, and states that are being saved
+        while their run computes on."""
         self._orders: dict[str, int] = {}
         """Maps each run to the number of its last instruction."""
         if mortal:
@@ -103,20 +104,49 @@ class Holder:
         """Add these states to those of the run or data `label`."""
         self._states.setdefault(label, {}).update(opened(states))
 
-    async def states(self, run: str) -> States:
-        """Return the states that the run has computed in this process so far."""
-        return sealed(self._states.get(run, {}))
+    async def states(self, name: str) -> States:
+        """Return the states that the run of this name has computed in this process so far, or those
+        that are kept here under this name."""
+        kept = self._kept.get(name)
+        return sealed(self._states.get(name, {})) if kept is None else kept
+
+    # --- checkpoints in memory ----------------------------------------------------------------
 
     async def keep(self, name: str, states: States) -> None:
-        """Keep a part of a checkpoint under this name."""
+        """Keep states under this name."""
         self._kept[name] = states
 
-    async def kept(self, name: str) -> States:
-        """Return the checkpoint part of this name."""
-        return self._kept[name]
+    async def freeze(self, run: str, name: str) -> None:
+        """Keep the run's present states under this name, while it computes on."""
+        self._kept[name] = await self.states(run)
+
+    async def share(self, source: str, name: str, others: Sequence[Peer]) -> list[Peer]:
+        """Keep the states of `source`, a run or a name, under another name, here and in these other
+        processes. Return those of them that have died meanwhile."""
+        states, died = await self.states(source), list[Peer]()
+        self._kept[name] = states
+
+        async def send(other: Peer) -> None:
+            try:
+                await _ask(other, "keep", name, states)
+            except OSError:
+                died.append(other)
+
+        await asyncio.gather(*map(send, others))
+        return died
+
+    async def restore(self, run: str, name: str, keeper: Peer | None) -> bool:
+        """Load the states that are kept under this name, here or by the process `keeper`, as those
+        of the run. Return whether they were there."""
+        try:
+            states = self._kept[name] if keeper is None else await _ask(keeper, "states", name)
+        except (KeyError, OSError):
+            return False
+        await self.load(run, states)
+        return True
 
     async def forget(self, run: str, names: Sequence[str]) -> None:
-        """Drop the states of a run and the checkpoint parts of these names."""
+        """Drop the states of a run, and those that are kept under these names."""
         self._states.pop(run, None)
         for name in names:
             self._kept.pop(name, None)
@@ -177,6 +207,24 @@ class Holder:
         return await self.states(run)
 
 
+async def _ask(peer: Peer, method: str, *arguments: Any) -> Any:
+    """Call a method of the holder in another process, without a detour by the command.
+
+    A Dask actor's proxy would do, but opens a client of the cluster in each process that uses one.
+    Raises OSError if the process has died.
+    """
+    from distributed import get_worker
+    from distributed.protocol.serialize import to_serialize
+
+    address, key = peer
+    values = [to_serialize(it) for it in arguments]  # type: ignore[no-untyped-call]
+    about = {"function": method, "actor": key, "args": values, "kwargs": {}}
+    answer = await get_worker().rpc(address).actor_execute(**about)
+    if answer["status"] != "OK":
+        raise answer["exception"]
+    return answer["result"]
+
+
 def _die_with_parent() -> None:
     """Have the kernel kill this process when its parent ends, even while it is stopped and could
     not notice that itself.
@@ -200,6 +248,8 @@ def _die_with_parent() -> None:
 
 # --- chains of hashes ----------------------------------------------------------------------------
 
+Peer = tuple[str, str]
+"""Address of a process, and the key of its holder among Dask's actors."""
 State = tuple[int, Any]
 """State of a chain: the number of steps done, and what they led to: a hash, or whatever a function
 of the user's returns. On its way, and where it is kept, it is a pickle."""

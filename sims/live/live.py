@@ -100,8 +100,6 @@ def playable(scenario: Scenario) -> Scenario:
     process may die. Raises InputError for features that only a simulation has."""
     refuse = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
-        "protection.blocking": not scenario.protection.blocking,
-        "protection.images_every": scenario.protection.images_every is not None,
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
         or any(it.startup or it.select for it in scenario.job.jobs),
         "storage": scenario.storage is not None,
@@ -117,15 +115,26 @@ def playable(scenario: Scenario) -> Scenario:
     for key, wrong in refuse.items():
         if wrong:
             problem = "live processes do not carry that out"
-            accepted = "queues and enrolment, blocking checkpoints of one level, no start-up, "
+            accepted = "queues and enrolment, no start-up, "
             accepted += "no storage, no standbys, no replicas, no hangs, "
             accepted += "no silent errors, a master that is started-first"
             raise InputError("scenario", key, problem, accepted)
     rules = [scenario.protection, *filter(None, (it.protection for it in scenario.job.jobs))]
-    free = (it for it in rules if it.kind is ProtectionKind.BUDDIES or scenario.master is None)
-    if any(it.kind is not ProtectionKind.NONE and not it.cost for it in free):
-        problem = "a live checkpoint takes time"
-        raise InputError("scenario", "protection.cost", problem, "a cost above 0")
+    if scenario.live.pace != "free" and not all(it.blocking for it in rules):
+        problem = "a pace fits no work that goes on beside its checkpoints"
+        raise InputError("scenario", "protection.blocking", problem, 'true, or live.pace = "free"')
+    spent = [
+        ("cost", it.cost, it.kind is ProtectionKind.BUDDIES or scenario.master is None)
+        for it in rules
+        if it.kind is not ProtectionKind.NONE
+    ]
+    spent += [
+        ("image_cost", it.image_cost, scenario.master is None) for it in rules if it.images_every
+    ]
+    for key, cost, asked in spent:
+        if asked and not cost:
+            problem, accepted = "a live checkpoint takes time", f"{key} above 0"
+            raise InputError("scenario", f"protection.{key}", problem, accepted)
     if isinstance(scenario.faults, NoFaults):
         return scenario.model_copy(update={"faults": ListedFaults(strikes=())})
     return scenario

@@ -20,7 +20,7 @@ from attrs import define, field
 
 from sims.campaign.kit import Packed
 from sims.errors import InputError
-from sims.live.holder import Advance, Holder, State, States
+from sims.live.holder import Advance, Holder, Peer, State, States
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
@@ -222,6 +222,11 @@ class Processes:
             self._report_lost(seat)
             raise Gone(number)
         return seat
+
+    async def peer(self, number: int) -> Peer:
+        """Return how another process reaches this worker's. Raises Gone where there is none."""
+        seat = await self.present(number)
+        return seat.address, seat.holder.key
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
         """Call a method of the worker's actor, once there is one. Raises Gone if its process

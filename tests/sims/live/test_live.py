@@ -20,7 +20,7 @@ from sims.live.holder import Work, hashed, opened, sealed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, Outcome
-from tests.sims.live.worlds import FREE, MECHANISMS, scenario
+from tests.sims.live.worlds import FREE, MECHANISMS, UNPACED, scenario
 
 
 def lived(cluster: Processes, mechanism: str, **sections: Any) -> tuple[LiveResult, list[Record]]:
@@ -39,7 +39,7 @@ def test_answers_are_right_under_all_hazards_and_the_log_is_sound(
     assert list(audit(iter(records))) == []
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", MECHANISMS | UNPACED)
 def test_real_work_takes_what_it_takes_and_the_log_follows_from_its_lengths(
     at_work: Processes, mechanism: str
 ) -> None:
