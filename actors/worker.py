@@ -21,6 +21,7 @@ from actors.worker_messages import (
     SpeedChanged,
     SpeedDue,
     StateChanged,
+    ToldToEnd,
     Turn,
     WorkerHung,
 )
@@ -111,8 +112,16 @@ class Worker(TransferClient):
     @handles(NoticeDue)
     def give_notice(self, message: NoticeDue, cause: int) -> None:
         self._await_notice()
-        if message.time is not None and self.state is not DOWN:
-            cause = self.record(cause, NoticeGiven, self.index, message.time)
+        if message.time is not None:
+            self._announce(message.time, cause)
+
+    @handles(ToldToEnd)
+    def be_told_to_end(self, _: ToldToEnd, cause: int) -> None:
+        self._announce(None, cause)
+
+    def _announce(self, time: float | None, cause: int) -> None:
+        if self.state is not DOWN:
+            cause = self.record(cause, NoticeGiven, self.index, time)
             self.send(self.scheduler, OwnerGaveNotice(self.index), cause)
 
     @handles(Fail)

@@ -71,6 +71,11 @@ class NoticeDue:
     """Time at which the owner takes the worker DOWN; None: it does not."""
 
 
+@message
+class ToldToEnd:
+    """Outside to worker: your process was told to end, and will be killed soon."""
+
+
 @frozen
 class Needs:
     """Sizes of the messages that each member of a job's runs fetches from the master, in time units

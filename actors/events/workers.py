@@ -171,8 +171,9 @@ class NoticeGiven(Event):
     """A worker's owner announces that it will take the worker DOWN."""
 
     worker: WorkerNumber
-    time: Time
-    """Time at which the owner will take the worker."""
+    time: Time | None
+    """Time at which the owner will take the worker; None where a real process was told to end
+    (SIGTERM), which does not say when."""
 
 
 @frozen

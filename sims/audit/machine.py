@@ -66,23 +66,32 @@ def notice(w: World, event: NoticeGiven) -> Script:
     w.settle(Phase.RESUME)
     w.phase, w.last_notice = Phase.RESUME, w.now
     worker = w.worker(event.worker)
-    possible(worker.state is not DOWN and event.time >= w.now)
-    possible(event.time > max(worker.announced, default=-1), "it is announced twice")
+    possible(worker.state is not DOWN)
+    if event.time is None:
+        possible(w.measured, "no real process could be told to end")
+    else:
+        _announce(w, worker, event.time)
+    seq = yield event, 0
+    copy = w.holder(event.worker)
+    if copy is not None and copy.run is not None:
+        save = partial(_save, w, copy, event.worker, seq)
+        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, save)
+
+
+def _announce(w: World, worker: Worker, time: float) -> None:
+    """Check the time at which an owner says that it will take a worker."""
+    possible(time >= w.now)
+    possible(time > max(worker.announced, default=-1), "it is announced twice")
     if w.now:
-        lead = event.time - w.now
+        lead = time - w.now
         # All notices of one worker come equally long before it is taken (O1).
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
         worker.lead = lead
         lasted, down = worker.unannounced
         due = lasted - lead > INSTANT * down
         comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
-    worker.announced = [*(it for it in worker.announced if it >= w.now), event.time]
-    seq = yield event, 0
-    w.at(event.time, Phase.DECISION, Emitter(), 0, partial(w.taken.append, worker))
-    copy = w.holder(event.worker)
-    if copy is not None and copy.run is not None:
-        save = partial(_save, w, copy, event.worker, seq)
-        w.push(copy.job, Phase.RESUME, copy.run.number - LATER, save)
+    worker.announced = [*(it for it in worker.announced if it >= w.now), time]
+    w.at(time, Phase.DECISION, Emitter(), 0, partial(w.taken.append, worker))
 
 
 def check_notices(w: World, worker: Worker) -> None:

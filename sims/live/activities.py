@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field
 
@@ -17,6 +17,7 @@ from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import State, States, Work
 from sims.live.processes import Gone, Processes
 
+T = TypeVar("T")
 CHUNK = 0.05
 """Seconds of a channel's bandwidth that one remote call carries."""
 Keepers = dict[int, list[tuple[int, int]]]
@@ -124,7 +125,7 @@ class Activities:
         if context.restores:
             await self.recover(context)
         if context.freezing is not None:
-            await asyncio.wrap_future(context.freezing)
+            await _finished(context.freezing)
         self._orders += 2
         order, target = self._orders, context.work.at(part)
         whole = target == context.work.at(1)
@@ -208,7 +209,7 @@ class Activities:
         """Return the name by which members know the states that a checkpoint saves."""
         if context.freezing is None:
             return context.name
-        await asyncio.wrap_future(context.freezing)
+        await _finished(context.freezing)
         return context.frozen
 
     async def _keep(self, lineage: Lineage, source: str, place: int, kept: Keepers) -> None:
@@ -349,4 +350,9 @@ class Activities:
 
 
 async def _resolved(origin: States | Future[States]) -> States:
-    return await asyncio.wrap_future(origin) if isinstance(origin, Future) else origin
+    return await _finished(origin) if isinstance(origin, Future) else origin
+
+
+async def _finished(work: Future[T]) -> T:
+    """Wait for work that others need too: cancelling who waits does not cancel it."""
+    return await asyncio.shield(asyncio.wrap_future(work))

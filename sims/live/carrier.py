@@ -22,7 +22,7 @@ from actors.run import PartDue
 from actors.runtime import Phase, System, Timer
 from actors.runtime.entries import Handler, Receiver
 from actors.runtime.wall import Arrival
-from actors.worker_messages import Fail, TransferDue
+from actors.worker_messages import Fail, ToldToEnd, TransferDue
 from sims.live.processes import BUSY, Gone, Processes
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
@@ -176,6 +176,10 @@ class Carrier:
         the worker goes DOWN for `downtime` time units."""
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
         self._report((self.now(), fault))
+
+    def give_notice(self, worker: Receiver) -> None:
+        """Tell the world that the process of `worker` was told to end."""
+        self._report((self.now(), (Phase.NOTICES, worker, ToldToEnd(), 0)))
 
     def end(self, error: BaseException) -> None:
         """End the run with an error that occurred outside the simulation."""

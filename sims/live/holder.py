@@ -26,6 +26,8 @@ from sims.scenario import own_code
 
 CALLED = "live.function", "it", "a function that computes every step"
 """Key, name and requirement in the error of a step function that raises one."""
+GRACE = 30.0
+"""Seconds that a process lives on after a SIGTERM: as long as Slurm waits before it kills."""
 DIES_WITH_PARENT = 1
 """Value of PR_SET_PDEATHSIG, an option of prctl(2) on Linux."""
 
@@ -52,6 +54,10 @@ class Holder:
         self._kept: dict[str, States] = {}
         """Maps names to states that are kept: parts of checkpoints, and states that are being saved
         while their run computes on."""
+        self._heard = asyncio.Event()
+        """Set once a SIGTERM has come, or nobody listens for one any more."""
+        self._told = False
+        """Whether a SIGTERM has come."""
         self._orders: dict[str, int] = {}
         """Maps each run to the number of its last instruction."""
         if mortal:
@@ -70,6 +76,35 @@ class Holder:
     async def pid(self) -> int:
         """Return the id of the actor's process."""
         return os.getpid()
+
+    async def told_to_end(self) -> bool:
+        """Answer once this process gets a SIGTERM, as batch systems send it some time before they
+        kill: whether it has come before `dismiss`.
+
+        The process then has time for a last checkpoint, and is killed after GRACE seconds at the
+        latest.
+        """
+        loop = asyncio.get_running_loop()
+
+        def told() -> None:
+            self._told = True
+            self._heard.set()
+
+        former = signal.getsignal(signal.SIGTERM)
+        try:
+            loop.add_signal_handler(signal.SIGTERM, told)
+        except (RuntimeError, ValueError):  # the worker is a thread of some process
+            return False
+        await self._heard.wait()
+        loop.remove_signal_handler(signal.SIGTERM)
+        signal.signal(signal.SIGTERM, former)
+        if self._told:
+            loop.call_later(GRACE, os.kill, os.getpid(), signal.SIGKILL)
+        return self._told
+
+    async def dismiss(self) -> None:
+        """Let a SIGTERM end this process again."""
+        self._heard.set()
 
     async def rest(self, seconds: float) -> None:
         """Answer after so many seconds, for measurements of how fast a death is noticed."""

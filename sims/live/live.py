@@ -80,7 +80,8 @@ class Live:
             system.describe(ProcessesDescribed, self.carrier.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Begin to pass deaths of processes on to their workers, now that all actors exist."""
+        """Begin to pass deaths of processes, and notices of them, on to their workers, now that all
+        actors exist."""
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
@@ -92,7 +93,12 @@ class Live:
                 self.missed += 1
                 self.carrier.fail(workers[number], self.downtime)
 
+        def noticed(number: int) -> None:
+            if number < self.size:
+                self.carrier.give_notice(workers[number])
+
         self.processes.lost, self.processes.failed = lost, self.carrier.end
+        self.processes.noticed = noticed
 
 
 def playable(scenario: Scenario) -> Scenario:

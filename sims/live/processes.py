@@ -93,6 +93,8 @@ class Processes:
     lost: Callable[[int], None] | None = None
     """Function that is called with the number of each worker whose process died without a command
     of this run."""
+    noticed: Callable[[int], None] | None = None
+    """Function that is called with the number of each worker whose process was told to end."""
     failed: Callable[[BaseException], None] | None = None
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
@@ -171,9 +173,16 @@ class Processes:
             )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False
+        self._spawn(self._listen(seat.number, seat.holder))
         if seat.stopped:
             self._signal(seat, signal.SIGSTOP)
         seat.ready.set()
+
+    async def _listen(self, number: int, holder: Any) -> None:
+        """Report when the worker's process is told to end."""
+        with suppress(OSError, RuntimeError):  # it died without a notice
+            if await holder.told_to_end() and self.noticed is not None:
+                self.noticed(number)
 
     async def _watch(self) -> None:
         while True:
@@ -299,7 +308,7 @@ class Processes:
 
     async def clear(self) -> None:
         """Continue all stopped processes, and report no more deaths to the run that has ended."""
-        self.lost = self.failed = None
+        self.lost = self.noticed = self.failed = None
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
@@ -307,9 +316,19 @@ class Processes:
         """Stop watching the processes, whose cluster is about to end."""
         await self.clear()
         self._left = True
+        if not self.own:  # where it goes on, SIGTERM ends a process at once again
+            present = [it.holder for it in self.seats.values() if it.ready.is_set()]
+            with suppress(TimeoutError):
+                async with asyncio.timeout(COMING):
+                    await asyncio.gather(*(_dismissed(it) for it in present))
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+async def _dismissed(holder: Any) -> None:
+    with suppress(OSError, RuntimeError):
+        await holder.dismiss()
 
 
 def _settled(cluster: Any) -> dict[str, str]:

@@ -285,7 +285,8 @@ class JobStory(Listener):
     def _notice(self, event: NoticeGiven, record: Record) -> None:
         """Describe an owner's notice in each run that holds the worker."""
         name = worker_of(self.started, event.worker)
-        title = f"notice: {name} will go DOWN at {self.clock(event.time)}"
+        when = "soon" if event.time is None else f"at {self.clock(event.time)}"
+        title = f"notice: {name} will go DOWN {when}"
         for run in self.history.holders(event.worker):
             self._runs[run.number].place.happened(title, record)
 

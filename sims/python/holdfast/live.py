@@ -52,7 +52,8 @@ def run_all(
     worker.
 
     A worker whose process dies loses its job, which goes on from its last checkpoint on another
-    worker. `scheduler`: address or file of a Dask scheduler, or a cluster; default: a cluster on
+    worker; where it is told to end (SIGTERM), its job's state is saved at once. `scheduler`:
+    address or file of a Dask scheduler, or a cluster; default: a cluster on
     this machine, of `workers` processes, for this call alone. `protection`: a section
     `[protection]` as in a scenario, whose period is a number of steps, "young" or "daly", or its
     `kind`: "images" saves the state with this process, at Young's period; "none" begins anew.
@@ -100,4 +101,6 @@ def _protection(
         if period not in RULES:
             raise InputError("call", "protection.period", repr(period), "steps, young or daly")
         period = RULES[period](mtbf, cost) / step
-    return {"cost": cost / step, **table, "period": max(1, round(period))}
+    # A process that is told to end (SIGTERM) saves at once, and is killed some time later.
+    usual = {"cost": cost / step, "on_notice": "save"}
+    return {**usual, **table, "period": max(1, round(period))}

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 import sims.live
-from actors.events import PartMeasured
+from actors.events import CheckpointLost, CheckpointStored, PartMeasured, RunStarted
 from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.errors import InputError
@@ -68,6 +68,31 @@ def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
     assert found.missed == 1
     assert all(found.answers.values())
     assert list(audit(iter(records))) == []
+
+
+def test_after_the_death_of_two_buddies_a_run_goes_on_from_the_image_at_the_master(
+    at_work: Processes,
+) -> None:
+    """And no process keeps a checkpoint of it in the end."""
+    found, records = lived(
+        at_work,
+        "two levels beside the work",
+        live=FREE,
+        job={"kind": "rigid", "jobs": [{"processors": 2, "time": 60}]},
+    )
+    assert all(found.answers.values())
+    events = [it.event for it in records]
+    lost = next(k for k, it in enumerate(events) if isinstance(it, CheckpointLost))
+    again = next(it for it in events[lost:] if isinstance(it, RunStarted))
+    stored = [it.done for it in events[:lost] if isinstance(it, CheckpointStored)]
+    assert again.begun == stored[-1] > 0
+    kept = at_work.post(at_work.client.run(_kept)).result()
+    assert set(kept.values()) == {0}
+
+
+def _kept(dask_worker: Any) -> int:
+    """Number of states that a process keeps; Dask prescribes the parameter's name."""
+    return sum(len(it._kept) for it in dask_worker.state.actors.values())
 
 
 def test_runs_and_ledgers_are_compared_with_the_error_of_each_figure() -> None:

@@ -13,7 +13,7 @@ import holdfast
 import numpy as np
 import pytest
 
-from actors.events import CheckpointTaken, PartMeasured, RunEnded, RunStarted
+from actors.events import CheckpointTaken, NoticeGiven, PartMeasured, RunEnded, RunStarted
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.log import LogFile
@@ -24,13 +24,13 @@ pytest.importorskip("distributed", reason="the extra `cluster` is not installed"
 STEPS = 400
 
 
-def kill_who_computes(file: Path, step: int) -> None:
-    """Kill the process that computes this step."""
+def kill_who_computes(file: Path, step: int, number: int = signal.SIGKILL) -> int:
+    """Send a signal to the process that computes this step, and return its id."""
     while True:
-        process, _, number = (file.read_text() if file.exists() else "").partition(" ")
-        if number.endswith(".") and float(number) >= step:
-            os.kill(int(process), signal.SIGKILL)
-            return
+        process, _, at = (file.read_text() if file.exists() else "").partition(" ")
+        if at.endswith(".") and float(at) >= step:
+            os.kill(int(process), number)
+            return int(process)
         time.sleep(0.002)
 
 
@@ -74,6 +74,33 @@ def test_a_task_goes_on_elsewhere_from_its_last_checkpoint_when_its_worker_is_ki
     assert all(it.busy <= it.length for it in events if isinstance(it, PartMeasured))
 
 
+def test_a_task_saves_its_state_at_once_when_its_process_is_told_to_end(tmp_path: Path) -> None:
+    """The period is longer than the task: all that is saved is saved because of the SIGTERM, which
+    comes some steps before the process is killed."""
+    log, state, file = tmp_path / "it.jsonl", start(tmp_path), tmp_path / "who"
+
+    def tell_and_kill() -> None:
+        process = kill_who_computes(file, 150, signal.SIGTERM)
+        assert kill_who_computes(file, 250) == process
+
+    with dask(tmp_path, 2) as scheduler:
+        killer = threading.Thread(target=tell_and_kill)
+        killer.start()
+        images = {"kind": "images", "period": 2 * STEPS}
+        about = {"scheduler": scheduler, "workers": 2, "log": log, "protection": images}
+        found = holdfast.live.run(heat, state, steps=STEPS, **about)
+        killer.join()
+    assert np.array_equal(found["field"], uninterrupted(state))
+    records = list(LogFile(log))
+    assert list(audit(iter(records))) == []
+    events = [it.event for it in records]
+    (notice,) = (it for it in events if isinstance(it, NoticeGiven))
+    (taken,) = (it for it in events if isinstance(it, CheckpointTaken))
+    _, again = (it for it in events if isinstance(it, RunStarted))
+    assert notice.time is None
+    assert again.begun == taken.done > 0
+
+
 def test_many_tasks_wait_for_workers_in_the_queue(tmp_path: Path) -> None:
     states = [start(tmp_path) | {"number": number} for number in range(3)]
     for number, it in enumerate(states):
@@ -114,6 +141,6 @@ def test_a_period_is_a_number_of_steps_or_a_formula(asked: Any, period: int) -> 
 
     table = {"kind": "images"} | ({} if asked is None else {"period": asked})
     found = _protection(table, step=0.1, cost=0.2, mtbf=1000)
-    assert found == {"kind": "images", "period": period, "cost": 2.0}
+    assert found == {"kind": "images", "period": period, "cost": 2.0, "on_notice": "save"}
     with pytest.raises(InputError, match="steps, young or daly"):
         _protection({"kind": "images", "period": "weekly"}, 0.1, 0.2, 1000)
