@@ -15,7 +15,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from actors.intervals import spans_in
-from actors.runtime import Record, stream
+from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.cli.progress import ShowProgress, tracked
 from sims.errors import COMMAND_LINE, FAILED, InputError, naming, show, visible
@@ -38,6 +38,7 @@ from sims.world import log_path
 from sims.writing import refuse_inputs, replacing, unlinked
 
 if TYPE_CHECKING:
+    from sims.live.holder import Advance
     from sims.live.reality import Outcome
 
 Cluster = Annotated[
@@ -59,6 +60,7 @@ OpenToAll = Annotated[
     ),
 ]
 FOLDER = Path("logs/reality")
+MONKEY = Path("logs/monkey")
 
 
 def live(
@@ -76,8 +78,9 @@ def live(
         option(
             positive_int,
             "N",
-            "run it again with the process of each worker killed, unannounced, at each of N "
-            "random moments",
+            "run it again and again on a cluster of its own, until N processes (workers', Nannies, "
+            "schedulers) were killed unannounced at random moments; goes on where it was "
+            "interrupted",
         ),
     ] = None,
 ) -> int:
@@ -93,41 +96,58 @@ def live(
     scenario = load(file, changes or (), seed)
     with naming(file):
         playable(scenario)
+        folder, advance = file.parent, advance_of(scenario, file.parent)
+        if monkey is not None:
+            if scheduler is not None:
+                problem = "the monkey kills a cluster of its own"
+                raise InputError(COMMAND_LINE, "--scheduler", problem, "--monkey without it")
+            return _kill(scenario, advance, monkey, folder, open_to_all)
         where = log_path(scenario, log)
         if where is not None:
             refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
             LogWriter(where)  # refuses a name that it cannot have, before anything is started
-        folder, advance = file.parent, advance_of(scenario, file.parent)
         foreseen = simulate(scenario.name, scenario, scenario.seed, folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
         size = scenario.full_platform.size
         with opened(size, advance, scheduler, open_to_all, folder) as processes:
             about = scenario.name, scenario, scenario.seed, processes, folder
-            if monkey is None:
-                outcome = measure(*about, where)
-                right = outcome.right and outcome.sound
-                show(
-                    f"  makespan    {outcome.makespan:g}",
-                    f"  answers     {'right' if outcome.right else 'WRONG'}",
-                    f"  audit       {'passed' if outcome.sound else 'FAILED'}",
-                    f"  log         {where or 'none'}",
-                )
-                return 0 if right else FAILED
-            draws = stream(scenario.seed, "monkey").uniform(0, seconds, monkey)
-            wrong = 0
-            for moment in draws.tolist():
-                for number in processes.seats:
-                    processes.post(processes.murder_later(number, moment))
-                    outcome = measure(*about)
-                    wrong += not (outcome.right and outcome.sound)
-                    show(
-                        f"  {moment:8.2f} s  worker {number:>3}  makespan {outcome.makespan:.4g}  "
-                        f"{'right' if outcome.right else 'WRONG'}, "
-                        f"{'sound' if outcome.sound else 'UNSOUND'}, {outcome.missed} died"
-                    )
-            show(f"{counted(monkey * len(processes.seats), 'run')}, {wrong} wrong")
-            return FAILED if wrong else 0
+            outcome = measure(*about, where)
+            show(
+                f"  makespan    {outcome.makespan:g}",
+                f"  answers     {'right' if outcome.right else 'WRONG'}",
+                f"  audit       {'passed' if outcome.sound else 'FAILED'}",
+                f"  log         {where or 'none'}",
+            )
+            return 0 if outcome.right and outcome.sound else FAILED
+
+
+def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to_all: bool) -> int:
+    """Kill processes of live runs, and tell of each run."""
+    from sims.live.monkey import trials
+
+    where = unlinked(MONKEY / scenario.name, "a scenario's name")
+    show(f"{scenario.name}: logs and results in {where}")
+    found = []
+    for it in trials(scenario, advance, most, folder, where, open_to_all):
+        found.append(it)
+        killed = Counter(kill.victim.value for kill in it.kills)
+        whom = ", ".join(f"{what} x {number}" for what, number in killed.items()) or "nobody"
+        end = "ended by the scheduler's death" if it.lost else f"{it.seconds:.1f} s"
+        answers = "right" if it.right else "WRONG"
+        show(
+            f"  run {it.run}: killed {whom}; {end}; {answers}, {'sound' if it.sound else 'UNSOUND'}"
+        )
+        if it.left:
+            show(*(f"    left: {name}" for name in it.left))
+    total = Counter(kill.victim.value for it in found for kill in it.kills)
+    wrong, downs = sum(it.wrong for it in found), sum(it.downs for it in found)
+    each = ", ".join(f"{number} {what}s" for what, number in sorted(total.items()))
+    show(
+        f"{counted(total.total(), 'kill')} ({each}) in {counted(len(found), 'run')}, in which "
+        f"workers went DOWN {downs} times: {wrong or 'none'} wrong"
+    )
+    return FAILED if wrong else 0
 
 
 def reality(

@@ -133,6 +133,11 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
             "real processes are not slower than each other",
             "the same for all",
         ),
+        "protection.blocking": (
+            not all(it.blocking and it.images_every is None for it in rules),
+            "what such checkpoints cost the work beside them is not measured",
+            "checkpoints of one level that block",
+        ),
         "protection.period": (
             any(isinstance(it.period, str) for it in rules),
             "a formula counts with costs that are measured later",

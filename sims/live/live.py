@@ -142,7 +142,7 @@ def playable(scenario: Scenario) -> Scenario:
             problem, accepted = "a live checkpoint takes time", f"{key} above 0"
             raise InputError("scenario", f"protection.{key}", problem, accepted)
     if isinstance(scenario.faults, NoFaults):
-        return scenario.model_copy(update={"faults": ListedFaults(strikes=())})
+        return scenario.model_copy(update={"faults": ListedFaults(strikes=(), downtime=0)})
     return scenario
 
 
@@ -283,8 +283,7 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
     from dask import config as dask_config
     from distributed import LocalCluster, Security
 
-    sealed = importlib.util.find_spec("cryptography") is not None
-    _check_sealed(sealed, open_to_all)
+    sealed = check_sealed(open_to_all)
     _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
     with scratch() as folder, ExitStack() as stack:
@@ -312,15 +311,17 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield cluster
 
 
-def _check_sealed(sealed: bool, open_to_all: bool) -> None:
-    """Raise InputError where every user of this machine could connect and the user has not allowed
-    that."""
+def check_sealed(open_to_all: bool) -> bool:
+    """Return whether a cluster of this command's can be encrypted. Raises InputError where every
+    user of this machine could connect and the user has not allowed that."""
+    sealed = importlib.util.find_spec("cryptography") is not None
     danger = "everybody on this machine can connect to the cluster, and run code in your name"
     if not sealed and not open_to_all:
         problem = f"cryptography is missing: {danger}"
         raise InputError("cluster", "", problem, "pip install 'holdfast[cluster]', or --open")
     if not sealed:
         note(f"without cryptography {danger}")
+    return sealed
 
 
 def _check_files(count: int) -> None:

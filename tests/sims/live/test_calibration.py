@@ -106,6 +106,10 @@ def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
         ),
         ({"protection": {"kind": "images", "period": "young", "cost": 1}}, "protection.period"),
         ({"protection": {"kind": "images", "period": 5}}, "protection.cost"),
+        (
+            {"protection": {"kind": "images", "period": 5, "cost": 1, "blocking": False}},
+            "protection.blocking",
+        ),
         ({"platform": {"workers": 4096}}, "platform.workers"),
     ],
 )

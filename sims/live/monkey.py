@@ -1,0 +1,358 @@
+"""A monkey that kills what carries out live runs: at random moments workers' processes, their
+Nannies and the scheduler of a cluster of its own. It counts its kills, and checks each run."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import attrs
+import orjson
+import psutil
+from attrs import define, field, frozen
+
+from actors.events import WorkerChanged
+from actors.runtime import stream
+from policies.availability import WorkerState
+from sims.audit.audit import audit
+from sims.audit.law import Law
+from sims.campaign.executors import JOINING, safe_path
+from sims.errors import InputError
+from sims.live.carrier import LiveError
+from sims.live.holder import Advance
+from sims.live.live import LOOPBACK, check_sealed, opened
+from sims.live.processes import LOOK, LOST, Processes, Seat
+from sims.live.reality import measure
+from sims.live.scratch import scratch
+from sims.log import LogFile
+from sims.scenario import Scenario
+from sims.writing import replacing
+
+KILLS = 6
+"""Number of kills that are drawn for each run; those that come after its end do not happen."""
+LONGER = 1.5
+"""Factor on the length of the shortest run so far: kills happen within that time."""
+LIMIT = 120.0
+"""Seconds, beside twenty times the foreseen length, after which a run counts as one that hangs."""
+SHARED = Path("/dev/shm")
+"""Where Linux keeps semaphores."""
+
+
+class Victim(enum.Enum):
+    """What the monkey kills."""
+
+    WORKER = "worker"
+    """The process of a worker, whose Nanny starts another one."""
+    NANNY = "nanny"
+    """The process that started it; both are started again."""
+    SCHEDULER = "scheduler"
+    """The scheduler of the cluster: it ends the run, and a new cluster is started."""
+
+
+CHANCES = {Victim.WORKER: 0.6, Victim.NANNY: 0.25, Victim.SCHEDULER: 0.15}
+"""Maps each victim to the probability with which a kill is of it."""
+
+
+@frozen
+class Kill:
+    """One kill."""
+
+    victim: Victim
+    worker: int
+    """Number of the worker whose process, or Nanny, is killed."""
+    moment: float
+    """Seconds after the start of the run."""
+
+
+@frozen
+class Trial:
+    """One live run, the kills that happened in it, and what was found."""
+
+    run: int
+    kills: Sequence[Kill]
+    seconds: float
+    """Length of the run, by the wall clock."""
+    downs: int
+    """Number of times that a worker went DOWN, by these kills and by the scenario's faults."""
+    lost: bool
+    """Whether the run ended early because the scheduler was killed."""
+    right: bool
+    """Whether all answers equal those of one uninterrupted process; of a run that ended early,
+    whether it said why in the words that stand for that."""
+    sound: bool
+    """Whether the log passes the audit, as far as it goes."""
+    left: Sequence[str] = ()
+    """What was left behind when the cluster was over."""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether anything was not as it should be."""
+        return not (self.right and self.sound) or bool(self.left)
+
+
+# --- a cluster of its own ----------------------------------------------------------------------
+
+
+@define(eq=False)
+class Cluster:
+    """A scheduler and workers with Nannies, each started by the command that Dask's users call."""
+
+    folder: Path
+    secrets: Sequence[str]
+    """Options that name the certificates."""
+    scheduler: subprocess.Popen[bytes] = field(init=False)
+    nannies: list[subprocess.Popen[bytes]] = field(init=False, factory=list)
+
+    @property
+    def file(self) -> Path:
+        """The file in which the scheduler's address is."""
+        return self.folder / "cluster.json"
+
+    def start(self, size: int) -> None:
+        """Start the scheduler and `size` workers. Raises InputError where the first does not
+        come."""
+        where = "--scheduler-file", str(self.file)
+        self.scheduler = self._dask("scheduler", "--port", "0", "--no-show", *where)
+        begun = time.monotonic()
+        while not self.file.exists():
+            if time.monotonic() - begun > JOINING or self.scheduler.poll() is not None:
+                problem = f"no scheduler has started within {JOINING} s"
+                raise InputError("cluster", "", problem, "a machine with less other work")
+            time.sleep(LOOK)
+        for _ in range(size):
+            self.add()
+
+    def add(self) -> None:
+        """Start one more worker."""
+        where = "--scheduler-file", str(self.file), "--local-directory", str(self.folder)
+        self.nannies.append(self._dask("worker", "--nthreads", "1", *where))
+
+    def _dask(self, *words: str) -> subprocess.Popen[bytes]:
+        command = (sys.executable, "-m", "dask", *words, "--host", LOOPBACK, "--no-dashboard")
+        quiet = subprocess.DEVNULL
+        with safe_path():
+            return subprocess.Popen(
+                [*command, *self.secrets], cwd=self.folder, stdout=quiet, stderr=quiet
+            )
+
+    def kill_nanny(self, seat: Seat) -> None:
+        """Kill the Nanny of a worker's process, and start another worker."""
+        parent = psutil.Process(seat.process).ppid()
+        (nanny,) = (it for it in self.nannies if it.pid == parent)
+        nanny.kill()
+        nanny.wait()
+        self.nannies.remove(nanny)
+        self.add()
+
+    def close(self) -> None:
+        """End all processes that are left."""
+        for it in (*self.nannies, self.scheduler):
+            it.terminate()
+        for it in (*self.nannies, self.scheduler):
+            try:
+                it.wait(JOINING)
+            except subprocess.TimeoutExpired:
+                it.kill()
+                it.wait()
+
+
+@contextmanager
+def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
+    """Yield a cluster of this many workers on loopback, which ends with this block."""
+    import dask
+    from distributed import Security
+
+    sealed = check_sealed(open_to_all)
+    with scratch() as folder, ExitStack() as stack:
+        secrets: list[str] = []
+        if sealed:
+            made: Any = Security.temporary()
+            parts = {
+                "ca-file": made.tls_ca_file,
+                "cert": made.tls_client_cert,
+                "key": made.tls_client_key,
+            }
+            names = {part: folder / f"{part}.pem" for part in parts}
+            for part, text in parts.items():
+                names[part].write_text(text)
+            secrets += [it for part, name in names.items() for it in (f"--tls-{part}", str(name))]
+            secrets += ["--protocol", "tls"]
+            comm = "distributed.comm.tls"
+            known = {f"{comm}.ca-file": str(names["ca-file"])}
+            known |= {f"{comm}.client.{it}": str(names[it]) for it in ("cert", "key")}
+            stack.enter_context(dask.config.set(known))
+        cluster = Cluster(folder, secrets)
+        try:
+            cluster.start(size)
+            yield cluster
+        finally:
+            cluster.close()
+
+
+# --- runs with kills ---------------------------------------------------------------------------
+
+
+def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
+    """Return the kills that are drawn for a run of this length, by moment; the scheduler's is the
+    last one."""
+    rng, size = stream(scenario.seed, f"monkey/{run}"), scenario.full_platform.size
+    kills = []
+    for moment in sorted(rng.uniform(0, seconds, KILLS).tolist()):
+        victim = list(CHANCES)[rng.choice(len(CHANCES), p=list(CHANCES.values()))]
+        kills.append(Kill(victim, int(rng.integers(size)), moment))
+        if victim is Victim.SCHEDULER:
+            break
+    return kills
+
+
+def trials(
+    scenario: Scenario,
+    advance: Advance,
+    most: int,
+    folder: Path,
+    where: Path,
+    open_to_all: bool,
+) -> Iterator[Trial]:
+    """Yield live runs until `most` kills have happened, after those that the results in `where`
+    tell of. The first run has none: it shows how long a run takes. `folder`: where the scenario's
+    files are."""
+    results = where / "trials.jsonl"
+    done = _read(results)
+    yield from done
+    size, killed = scenario.full_platform.size, sum(len(it.kills) for it in done)
+    over = killed >= most
+    while not over:
+        traces = Traces()
+        with (
+            cluster_of(size, open_to_all) as cluster,
+            opened(size, advance, str(cluster.file), folder=folder) as processes,
+        ):
+            lost = False
+            while not (lost or over):
+                run = len(done)
+                seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
+                kills = planned(scenario, run, seconds)[: most - killed] if done else []
+                log = where / f"{run}.jsonl"
+                trial = _attempt(run, log, scenario, folder, processes, cluster, kills, seconds)
+                traces.look(cluster.folder)
+                done.append(trial)
+                _write(done, results)
+                killed, lost = killed + len(trial.kills), trial.lost
+                over = killed >= most
+                if not (lost or over):
+                    yield trial
+        done[-1] = attrs.evolve(done[-1], left=traces.left())
+        _write(done, results)
+        yield done[-1]
+
+
+def _attempt(
+    run: int,
+    log: Path,
+    scenario: Scenario,
+    folder: Path,
+    processes: Processes,
+    cluster: Cluster,
+    kills: Sequence[Kill],
+    seconds: float,
+) -> Trial:
+    """Carry out one run with these kills; `seconds`: its foreseen length."""
+    happened: list[Kill] = []
+    beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
+    beside.append(processes.post(_limit(processes, seconds, log)))
+    lost, right, begun = False, True, time.monotonic()
+    try:
+        right = measure(scenario.name, scenario, scenario.seed, processes, folder, log).right
+    except InputError as error:
+        lost, right = True, error is LOST
+        if not any(it.victim is Victim.SCHEDULER for it in happened):
+            raise
+    finally:
+        for it in beside:
+            it.cancel()
+    records = list(LogFile(log))
+    events = [it.event for it in records if isinstance(it.event, WorkerChanged)]
+    down = sum(it.state is WorkerState.DOWN for it in events)
+    # A log that ends early breaks one law, that of its end.
+    broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
+    return Trial(run, happened, time.monotonic() - begun, down, lost, right, not broken)
+
+
+async def _carry_out(
+    kill: Kill, processes: Processes, cluster: Cluster, happened: list[Kill]
+) -> None:
+    """Kill when the moment has come, and note that in `happened`."""
+    await asyncio.sleep(kill.moment)
+    seat = await processes.present(kill.worker)
+    if kill.victim is Victim.WORKER:
+        await processes.murder(kill.worker)
+    elif kill.victim is Victim.NANNY:
+        cluster.kill_nanny(seat)
+    else:
+        cluster.scheduler.kill()
+    happened.append(kill)
+
+
+async def _limit(processes: Processes, seconds: float, log: Path) -> None:
+    """End a run that hangs."""
+    await asyncio.sleep(LIMIT + 20 * seconds)
+    if processes.failed is not None:
+        processes.failed(LiveError(f"a run does not end; its log: {log}"))
+
+
+@define(eq=False)
+class Traces:
+    """What a cluster has in the system: its folder, its processes, and the files in memory that
+    these share, such as semaphores."""
+
+    others: set[psutil.Process] = field(init=False, factory=lambda: set(_children()))
+    """Processes of this command that are there before the cluster."""
+    processes: set[psutil.Process] = field(init=False, factory=set)
+    files: set[Path] = field(init=False, factory=set)
+
+    def look(self, folder: Path) -> None:
+        """Note what there is now, and the cluster's folder."""
+        self.files.add(folder)
+        for it in set(_children()) - self.others:
+            self.processes.add(it)
+            with suppress(psutil.Error):
+                mapped = (Path(it.path) for it in it.memory_maps())
+                self.files.update(it for it in mapped if it.parent == SHARED)
+
+    def left(self) -> list[str]:
+        """Return what is still there; processes get some seconds to end."""
+        begun = time.monotonic()
+        while (found := self._found()) and time.monotonic() - begun < JOINING:
+            time.sleep(LOOK)
+        return found
+
+    def _found(self) -> list[str]:
+        alive = self.processes.intersection(_children())
+        return sorted([*map(str, alive), *(str(it) for it in self.files if it.exists())])
+
+
+def _children() -> list[psutil.Process]:
+    found: list[psutil.Process] = psutil.Process().children(recursive=True)
+    return found
+
+
+def _read(results: Path) -> list[Trial]:
+    lines = results.read_bytes().splitlines() if results.exists() else []
+    found = (orjson.loads(it) for it in lines)
+    return [Trial(**{**it, "kills": [_kill(**kill) for kill in it["kills"]]}) for it in found]
+
+
+def _kill(victim: str, worker: int, moment: float) -> Kill:
+    return Kill(Victim(victim), worker, moment)
+
+
+def _write(done: Sequence[Trial], results: Path) -> None:
+    with replacing(results) as new:
+        new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in done))
