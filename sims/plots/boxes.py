@@ -49,7 +49,7 @@ BANDS = 16
 million boxes takes some hundreds of megabytes."""
 
 
-PIECE = 2**16
+PIECE = 2**13
 """Count of numbers from which on a table moves its latest rows into columns."""
 
 
@@ -61,7 +61,9 @@ class Table:
     """Maps the name of each column to its type."""
     _last: list[float] = field(init=False, factory=list)
     """Rows that are in no column yet, one after the other."""
-    _pieces: list[Columns] = field(init=False, factory=list)
+    _packed: bytearray = field(init=False, factory=bytearray)
+    """All other rows, in the columns' types. It grows in place: pieces that are put together in the
+    end would be in memory twice, as what is freed between others is not given back."""
 
     def add(self, *rows: float) -> None:
         """Enter one row, or several rows one after the other."""
@@ -71,20 +73,17 @@ class Table:
 
     def _settle(self) -> None:
         columns = np.array(self._last, float).reshape(-1, len(self.types)).T
-        self._pieces.append(np.rec.fromarrays(list(columns), dtype=list(self.types.items())))
+        self._packed += np.rec.fromarrays(list(columns), dtype=list(self.types.items())).tobytes()
         self._last.clear()
 
     def columns(self) -> Columns:
-        """Return all rows entered so far, as the table's own array and not as a copy."""
+        """Return all rows entered so far, as the table's own array and not as a copy.
+
+        While the array is in use, no more rows can be entered.
+        """
         self._settle()
-        whole: Columns = np.recarray(sum(map(len, self._pieces)), list(self.types.items()))
-        end = len(whole)
-        while self._pieces:  # each piece is freed once copied: memory never holds all twice
-            piece = self._pieces.pop()
-            whole[end - len(piece) : end] = piece
-            end -= len(piece)
-        self._pieces = [whole]
-        return whole
+        rows = np.frombuffer(self._packed, list(self.types.items()))
+        return rows.view(np.recarray)
 
 
 def within(boxes: Columns, start: float, end: float) -> Columns:
@@ -126,7 +125,9 @@ class Lanes:
 
 def areas_of(boxes: Columns) -> Floats:
     """Return the area of each box, rows x time x share."""
-    areas: Floats = (boxes.high - boxes.low) * (boxes.end - boxes.start) * boxes.share
+    areas: Floats = boxes.high - boxes.low
+    areas *= boxes.end - boxes.start
+    areas *= boxes.share
     return areas
 
 
@@ -172,6 +173,39 @@ class Raster:
     """Time at its right edge; the left edge is `start`."""
     start: float = 0
     """Time at its left edge."""
+
+
+@frozen(eq=False)
+class Look:
+    """How the boxes of a chart are painted.
+
+    A large table of boxes is changed into what is drawn part by part, and never copied as a whole.
+    """
+
+    paints: Sequence[Paint]
+    """Paints of the boxes as they are drawn; a box's `kind` is an index here."""
+    inset: float = 0
+    """Part of a row that a box leaves free above and below, unless it shows a worker's state."""
+    classes: Columns | None = None
+    """Kind, by job, of the boxes whose kind is 0 in the table; None: they stay of that kind."""
+
+    def kinds(self, boxes: Columns) -> Columns:
+        """Return the kinds of these boxes as they are drawn."""
+        if self.classes is None:
+            return boxes.kind
+        return np.where(boxes.kind == 0, self.classes[boxes.job], boxes.kind)
+
+    def of(self, boxes: Columns) -> Columns:
+        """Return these boxes as they are drawn; without a difference, the same array."""
+        if not self.inset and self.classes is None:
+            return boxes
+        boxes = boxes.copy()
+        behind = np.array([paint.state for paint in self.paints])[boxes.kind]
+        inset = np.where(behind, 0, self.inset * np.minimum(boxes.high - boxes.low, 1))
+        boxes.low += inset
+        boxes.high -= inset
+        boxes.kind = self.kinds(boxes)
+        return boxes
 
 
 def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
@@ -244,14 +278,12 @@ def image(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:
     The colours of a pixel mix by area; states get the area that the boxes before them leave.
     """
     picture = np.ones((raster.rows, raster.columns, 3))
-    for columns, band in bands(boxes, paints, raster):
+    for columns, band in bands(boxes, Look(paints), raster):
         picture[:, columns] = band
     return picture
 
 
-def bands(
-    boxes: Columns, paints: Sequence[Paint], raster: Raster
-) -> Iterator[tuple[slice, Floats]]:
+def bands(boxes: Columns, look: Look, raster: Raster) -> Iterator[tuple[slice, Floats]]:
     """Yield the image in parts from left to right, each as its columns and their pixels."""
     edges = np.linspace(0, raster.columns, BANDS + 1).astype(int).tolist()
     step = (raster.end - raster.start) / raster.columns
@@ -259,8 +291,8 @@ def bands(
         if first < last:
             start, end = raster.start + first * step, raster.start + last * step
             band = evolve(raster, columns=last - first, start=start, end=end)
-            reached = boxes[(boxes.start < end) & (boxes.end > start)]
-            yield slice(first, last), _band(reached, paints, band)
+            reached = look.of(boxes[(boxes.start < end) & (boxes.end > start)])
+            yield slice(first, last), _band(reached, look.paints, band)
 
 
 def _band(boxes: Columns, paints: Sequence[Paint], raster: Raster) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import frozen
 
 from sims.durations import SCALES
-from sims.plots import COLOURS, GREY, RUN_PAINTS, SIGNS, USE_PAINTS, Paint, Sign
+from sims.plots import COLOURS, GREY, SIGNS, Paint, Sign
 from sims.plots.boxes import FEW, Columns, draw_boxes, draw_names
 from sims.plots.figure import PLAIN, Framing, legend_below, number_wholly
 from sims.plots.scene import Scene
@@ -42,8 +42,9 @@ def draw_processors(scene: Scene, framing: Framing) -> Figure:
     classes of jobs instead.
     """
     chart = _Chart.of(scene, framing, scene.workers, row_of(scene.header))
-    boxes = scene.rows_of_processors()
-    chart.fill(boxes, USE_PAINTS, chart.marks)
+    look = scene.look_of_uses()
+    boxes = look.of(scene.rows_of_processors())
+    chart.fill(boxes, look.paints, chart.marks)
     if len(scene.jobs) > 1:
         marked = len(chart.marks) and chart.strip is None
         draw_names(chart.axes, boxes, scene.jobs, chart.size if marked else 0)
@@ -66,7 +67,8 @@ def draw_jobs(scene: Scene, framing: Framing) -> Figure:
     middles = dict(zip(runs, (boxes.low + boxes.high) / 2, strict=True))
     marks = chart.marks[chart.marks.job >= 0]
     marks.row = [middles[run] for run in zip(marks.job, marks.run, strict=True)]
-    chart.fill(boxes, RUN_PAINTS, marks)
+    look = scene.look_of_runs()
+    chart.fill(look.of(boxes), look.paints, marks)
     return chart.figure
 
 
@@ -128,7 +130,6 @@ class _Chart:
 
     def fill(self, boxes: Columns, paints: Sequence[Paint], marks: Columns) -> None:
         """Draw the boxes, the marks or the strip that counts them, and the legend."""
-        boxes, paints = self.scene.told_apart(boxes, paints)
         counted = self.strip is not None
         marks = self.marks if counted else marks
         kinds = np.unique(marks.kind).tolist()

@@ -31,8 +31,20 @@ from sims.errors import visible
 from sims.history import History, Job, JobRow, Key, Listener, Run, Worker
 from sims.ledger import Slice, Use
 from sims.ledger.accountant import Slices
-from sims.plots import CLASSES, GREY, KIND, MESSAGES, RUN_KIND, USE_PAINTS, USES, WAITS, Paint, Sign
-from sims.plots.boxes import BOX, NUMBERS, Columns, Lanes, Table, areas_of, side_by_side
+from sims.plots import (
+    CLASSES,
+    GREY,
+    KIND,
+    MESSAGES,
+    RUN_KIND,
+    RUN_PAINTS,
+    USE_PAINTS,
+    USES,
+    WAITS,
+    Paint,
+    Sign,
+)
+from sims.plots.boxes import BOX, NUMBERS, Columns, Lanes, Look, Table, areas_of, side_by_side
 from sims.plots.fleet import Fleet
 from sims.telling import SECOND, counted
 
@@ -190,35 +202,35 @@ class Scene(Listener):
         return {use: 100 * it / capacity for use, it in spent.items() if it > ROUNDING * capacity}
 
     def rows_of_processors(self) -> Columns:
-        """Return the uses of the processors, with those that share a processor beside each other.
+        """Return the uses of the processors, with those that share a processor beside each
+        other."""
+        return side_by_side(self.uses)
+
+    def look_of_uses(self) -> Look:
+        """Return how uses of processors are painted.
 
         If the log has workers' states, the boxes of other uses are a little lower, so that the
         states show above and below.
         """
-        boxes = side_by_side(self.uses)
-        behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
-        if behind.any():
-            boxes = boxes.copy()
-            inset = np.where(behind, 0, INSET * np.minimum(boxes.high - boxes.low, 1))
-            boxes.low += inset
-            boxes.high -= inset
-        return boxes
+        kinds = np.unique(self.uses.kind).tolist()
+        states = any(USE_PAINTS[kind].state for kind in kinds)
+        return self._look(kinds, USE_PAINTS, INSET if states else 0)
 
-    def told_apart(
-        self, boxes: Columns, paints: Sequence[Paint]
-    ) -> tuple[Columns, Sequence[Paint]]:
-        """Return boxes and paints that distinguish classes of jobs where kinds do not differ.
+    def look_of_runs(self) -> Look:
+        """Return how runs are painted."""
+        return self._look(np.unique(self.runs.kind).tolist(), RUN_PAINTS)
+
+    def _look(self, kinds: Iterable[int], paints: Sequence[Paint], inset: float = 0) -> Look:
+        """Return a look that distinguishes classes of jobs where kinds do not differ.
 
         If all boxes but states are of the first kind, one colour would say nothing: they get the
-        colours of their jobs' classes. Otherwise both are returned unchanged.
+        colours of their jobs' classes.
         """
-        kinds = [kind for kind in np.unique(boxes.kind).tolist() if not paints[kind].state]
-        which, classes = self._classes() if kinds == [0] else (None, ())
+        alike = [kind for kind in kinds if not paints[kind].state] == [0]
+        which, classes = self._classes() if alike else (None, ())
         if which is None:
-            return boxes, paints
-        boxes, mine = boxes.copy(), boxes.kind == 0
-        boxes.kind[mine] = len(paints) + which[boxes.job[mine]]
-        return boxes, (*paints, *classes)
+            return Look(paints, inset)
+        return Look((*paints, *classes), inset, len(paints) + which)
 
     def _classes(self) -> tuple[Columns | None, Sequence[Paint]]:
         """Return each job's class, as an index, and the paints of the classes.
@@ -226,8 +238,7 @@ class Scene(Listener):
         Classes are users, the largest first, if there are several; else queues; else, for more than
         MANY jobs of a log in seconds, waits. Without any of these, no class is returned.
         """
-        uses = self.uses[self.uses.job >= 0]
-        of_jobs = np.bincount(uses.job, areas_of(uses), len(self.jobs))
+        of_jobs = np.bincount(self.uses.job + 1, areas_of(self.uses), len(self.jobs) + 1)[1:]
         most = len(CLASSES)
         for what, words in self.owners.items():
             sizes = Counter[str]()

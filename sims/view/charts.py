@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sims.errors import imported
-from sims.plots import GREY, RUN_PAINTS, SIGNS, USE_PAINTS, USES, Paint
-from sims.plots.boxes import Columns, Raster, bands
+from sims.plots import GREY, SIGNS, USES
+from sims.plots.boxes import Columns, Look, Raster, bands
 from sims.plots.figure import LONG
 from sims.plots.gantt import NAMED, signs
 from sims.plots.scene import Scene
@@ -46,7 +46,7 @@ def processors(scene: Scene) -> Figure:
     row = row_of(scene.header)
     chart = _chart(scene, f"{row}s over time", row, scene.workers)
     raster = Raster(*IMAGE, len(scene.workers), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.rows_of_processors(), USE_PAINTS), raster)
+    _draw(chart, scene.rows_of_processors(), scene.look_of_uses(), raster)
     marks = signs(scene.marks)
     for kind in np.unique(marks.kind):
         sign, found = SIGNS[kind], marks[marks.kind == kind]
@@ -68,7 +68,7 @@ def jobs(scene: Scene, beside: Figure) -> Figure:
     chart = _chart(scene, "jobs over time", "job, by submission", scene.jobs)
     chart.x_range = beside.x_range
     raster = Raster(*IMAGE, max(len(scene.jobs), 1), scene.end or 1)
-    _draw(chart, *scene.told_apart(scene.runs, RUN_PAINTS), raster)
+    _draw(chart, scene.runs, scene.look_of_runs(), raster)
     _place_legend(chart)
     return chart
 
@@ -141,11 +141,11 @@ def _count_days(chart: Figure, begins: float | None) -> None:
     chart.xaxis.axis_label = time_axis("d") if begins is None else "date, UTC"
 
 
-def _draw(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster) -> None:
+def _draw(chart: Figure, boxes: Columns, look: Look, raster: Raster) -> None:
     if len(boxes) > MOST:
-        _draw_image(chart, boxes, paints, raster)
+        _draw_image(chart, boxes, look, raster)
         return
-    renderers = []
+    boxes, paints, renderers = look.of(boxes), look.paints, []
     for kind in sorted(np.unique(boxes.kind).tolist(), key=lambda kind: not paints[kind].state):
         paint = paints[kind]
         renderers.append(
@@ -162,16 +162,16 @@ def _draw(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster
     chart.add_tools(_hover(renderers))
 
 
-def _draw_image(chart: Figure, boxes: Columns, paints: Sequence[Paint], raster: Raster) -> None:
+def _draw_image(chart: Figure, boxes: Columns, look: Look, raster: Raster) -> None:
     from bokeh.models import ColumnDataSource
 
     colours = np.full((raster.rows, raster.columns, 4), 255, np.uint8)
-    for columns, band in bands(boxes, paints, raster):
+    for columns, band in bands(boxes, look, raster):
         colours[:, columns, :3] = band * 255
     rgba = colours.view(np.uint32)[:, :, 0]
     source = ColumnDataSource({"image": [rgba]})
-    for kind in np.unique(boxes.kind).tolist():
-        it = paints[kind]
+    for kind in np.unique(look.kinds(boxes)).tolist():
+        it = look.paints[kind]
         chart.scatter(
             [nan], [nan], marker="square", size=16, color=it.colour, legend_label=it.label
         )

@@ -117,7 +117,8 @@ def test_channels_are_counted_for_images_that_are_fetched_and_saved_too() -> Non
 
 
 def test_rows_of_a_run_on_many_workers_stay_in_line_with_those_of_one() -> None:
-    boxes = Scene.of(records_of("buddies")).rows_of_processors()
+    scene = Scene.of(records_of("buddies"))
+    boxes = scene.look_of_uses().of(scene.rows_of_processors())
     behind = np.array([paint.state for paint in USE_PAINTS])[boxes.kind]
     assert {round(float(low) % 1, 9) for low in boxes.low[~behind]} == {0.15}
     assert {round(float(high) % 1, 9) for high in boxes.high[~behind]} == {0.85}

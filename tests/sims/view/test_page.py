@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
+import subprocess
+import sys
 from base64 import b64decode
 from itertools import accumulate
 from pathlib import Path
@@ -15,12 +17,13 @@ import pytest
 from actors.events import JobCompleted, ScenarioStarted
 from actors.runtime import Record
 from sims.cli import main
+from sims.log_writer import LogWriter
 from sims.plots.scene import Scene
-from sims.scenario.loader import load
+from sims.session import load
 from sims.view import Page, charts
 from sims.view.story import Story
 from sims.world import run
-from tests.sims.cli.commands import without
+from tests.sims.cli.commands import environment, without
 from tests.sims.kinds import SCENARIOS, records_of, written
 
 pytest.importorskip("bokeh", reason="the extra `view` is not installed")
@@ -67,9 +70,7 @@ def test_a_job_whose_times_have_17_digits_takes_little_of_a_page(tmp_path: Path)
     sizes = []
     for count in (500, 1500):
         records: list[Record] = []
-        run(
-            load(SCENARIOS / "batch-rigid.toml", [f"job.synthetic.count={count}"]), [records.append]
-        )
+        run(load(SCENARIOS / "batch-rigid.toml", {"job.synthetic.count": count}), [records.append])
         Page().write(records, page := tmp_path / "page.html")
         sizes.append(page.stat().st_size)
     assert sizes[1] - sizes[0] < 270 * 1000
@@ -134,3 +135,41 @@ def test_the_ledgers_axis_shows_what_its_parts_are_of() -> None:
 def test_slots_are_marked_by_whole_numbers_however_far_a_page_zooms_in() -> None:
     ticker = charts.processors(Scene.of(records_of("figure1"))).xaxis[0].ticker
     assert (ticker.min_interval, ticker.num_minor_ticks) == (1, 0)
+
+
+SCATTERED = {
+    "name": "scattered",
+    "platform": {"workers": 512},
+    "job": {"kind": "rigid", "lublin": {"jobs": 20, "machine": 256}},
+    "protection": {"kind": "images", "period": 600, "cost": 5},
+    "faults": {"kind": "exponential", "mtbf": 1728000, "downtime": 600},
+    "policy": {"name": "EASY"},
+}
+"""Jobs of a cluster whose processors fail; they save their state every ten minutes."""
+SEEN = """
+import sys
+from sims.cli import main
+from sims.view import charts
+charts.MOST = 0  # images, as pages of many events have them
+for log in sys.argv[2:]:
+    assert main(["view", log, "-o", sys.argv[1]]) == 0
+    status = open("/proc/self/status").read()
+    print(status.partition("VmHWM:")[2].split()[0])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's peak like this")
+@pytest.mark.usefixtures("unchecked")
+def test_a_page_takes_at_most_so_many_bytes_of_memory_for_each_event(tmp_path: Path) -> None:
+    """Jobs on scattered processors have a box for each of their intervals. A page of a million such
+    events took 429 MB, and one of this log 521 bytes for each, while boxes were in memory twice."""
+    few, many = tmp_path / "few.jsonl", tmp_path / "many.jsonl"
+    for log, jobs in ((few, 20), (many, 2000)):
+        with LogWriter(log) as writer:
+            run(load(SCATTERED, {"job.lublin.jobs": jobs}), [writer])
+    command = [sys.executable, "-c", SEEN, str(tmp_path / "page.html"), str(few), str(many)]
+    said = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+    first, last = (1024 * int(it) for it in said.stdout.split() if it.isdigit())
+    events = many.read_bytes().count(b"\n")
+    assert events > 50_000
+    assert (last - first) / events < 470
