@@ -164,7 +164,7 @@ class Processes:
 
     async def _seat(self, seat: Seat, address: str) -> None:
         where = {"workers": [address], "pure": False}
-        if not self.own:
+        if not self.own and seat.address:  # it has just replaced another one
             await asyncio.sleep(SETTLING)
         # Otherwise the actor would be called through the client that was opened last, whichever.
         with self.client.as_current():
