@@ -234,8 +234,8 @@ def trials(
             cluster_of(size, open_to_all) as cluster,
             opened(size, advance, str(cluster.file), folder=folder) as processes,
         ):
-            lost = False
-            while not (lost or over):
+            dead = False
+            while not (dead or over):
                 run = len(done)
                 seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
                 kills = planned(scenario, run, seconds)[: most - killed] if done else []
@@ -244,9 +244,11 @@ def trials(
                 traces.look(cluster.folder)
                 done.append(trial)
                 _write(done, results)
-                killed, lost = killed + len(trial.kills), trial.lost
+                killed += len(trial.kills)
+                # A scheduler that is killed as the run ends takes the next one's cluster.
+                dead = any(it.victim is Victim.SCHEDULER for it in trial.kills)
                 over = killed >= most
-                if not (lost or over):
+                if not (dead or over):
                     yield trial
         done[-1] = attrs.evolve(done[-1], left=traces.left())
         _write(done, results)
