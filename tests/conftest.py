@@ -57,6 +57,13 @@ def pytest_configure(config: pytest.Config) -> None:
             compileall.compile_dir(HERE.parent / part, quiet=2)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are processors: live runs with a pace sleep most of their
+    time."""
+    return (os.cpu_count() or 1) + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Modules of tests are rewritten once, and not by each process that collects them; what tests
@@ -69,7 +76,7 @@ def pytest_collection() -> Iterator[None]:
 LONG = (
     *("test_all_other_tables_have_their_stored_values", "goes_on_with_others", "[spot.md]"),
     *("test_a_simulation_with_measured_costs_predicts_live_runs", "events_opens_in_seconds"),
-    *("[cluster.md]", "[comparing.md]"),
+    *("[cluster.md]", "[comparing.md]", "does_not_begin_again"),
 )
 """Ends of the names of the tests that take longest."""
 
