@@ -185,6 +185,25 @@ def test_a_recovery_that_only_saved_work_pays_is_warned_of(shell: Shell) -> None
         assert free not in shell("check", file, "--set", even).out
 
 
+def test_a_start_up_of_each_job_makes_starts_from_scratch_cost_something(shell: Shell) -> None:
+    free, file = "a run that starts from scratch pays nothing", shell.write(UNLINKED)
+    for key in ("job.startup=300", "job.jobs.0.startup=300"):
+        assert free not in shell("check", file, "--set", key).out
+    without = ("--set", "job.startup=300", "--set", "job.jobs.0.startup=0")
+    assert free in shell("check", file, *without).out
+
+
+def test_a_checkpoint_that_is_loaded_from_storage_is_a_cost_that_scratch_has_not(
+    shell: Shell,
+) -> None:
+    kept = 'protection={kind="images",period=20,bytes=50}'
+    words = ("--set", "storage={bandwidth=1}", "--set", kept)
+    told = shell("check", shell.write(UNLINKED), *words).out
+    free = "a run that starts from scratch pays nothing"
+    text = "protection.bytes: a run that continues from a checkpoint loads 50 bytes, and"
+    assert f"Warning: {text} {free}" in told
+
+
 def test_a_detection_that_outlasts_the_downtime_is_warned_of(shell: Shell) -> None:
     text = UNLINKED.replace("downtime = 0", 'downtime = 60\ndetection = "10 min"')
     told = "Warning: faults.detection: a fault is known as soon as its worker is UP again, after "
