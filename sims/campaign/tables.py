@@ -95,7 +95,12 @@ class Table:
         found = answer(self.comparisons(), results.campaign.reference)
         if found is not None:
             yield found
-            yield f"Assumed: {assumptions(results.plan[0].scenario(0))}."
+            each = dict.fromkeys(assumptions(case.scenario(0)) for case in results.plan)
+            first, *others = each
+            rest = (
+                "otherwise as the rows say" if others[1:] else "".join(f"or {it}" for it in others)
+            )
+            yield f"Assumed: {'; '.join(filter(None, (first, rest)))}."
 
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if any."""

@@ -61,6 +61,13 @@ def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -
     assert off == 0 < early < late
 
 
+def test_what_is_assumed_is_that_of_all_variants(shell: Shell) -> None:
+    faults = "[faults]\nkind = 'exponential'\nmtbf = 10000\ndowntime = 9\n"
+    words = ("--vary", "faults=none,on", "--runs", "4")
+    told = shell("compare", shell.write(f"{FEW}\n{faults}"), *words).out
+    assert "Assumed: no faults, no start-up; or exponential faults of new units, no start" in told
+
+
 def test_few_runs_that_no_fault_struck_have_no_interval_of_width_0(shell: Shell) -> None:
     """Two runs without a fault may be two of many with some; six agree by chance once in 32
     times."""
