@@ -112,6 +112,7 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
     clauses = [
         f"{name} is better than {baseline} in {found[name, Verdict.BETTER]:,} and worse in "
         f"{found[name, Verdict.WORSE]:,} of {many}"
+        + (f" ({unknown:,} without a verdict)" if (unknown := found[name, Verdict.UNKNOWN]) else "")
         for name in variants
     ]
     return "; ".join(clauses)

@@ -109,8 +109,8 @@ def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
 
 
 Effect = Literal["ratio", "difference"]
-"""How two variants are compared, paired by seed: by the ratio or by the difference of their
-means."""
+"""How two variants are compared, paired by seed or block: by the ratio or by the difference of
+their means."""
 NONE = {"ratio": 1.0, "difference": 0.0}
 """Value of each effect if two variants do not differ."""
 
@@ -236,6 +236,8 @@ def compare(
     `runs` has each variant's runs by seed.
     """
     blocks = over_blocks(runs)
+    # A fault that strikes in some runs may have missed all of a variant's, which are few.
+    chancy = blocks is not None or not all(_once([it.value for it in row]) for row in runs.values())
     seen = {
         name: {run.seed: _observed(run) for run in row if run.value is not None}
         for name, row in (blocks or runs).items()
@@ -248,7 +250,7 @@ def compare(
     bests = [best(row[seed].value for row in rows) for seed in paired]
     lines = []
     for name, row in seen.items():
-        mean = mean_of(_values(row, row), level, chancy=blocks is not None)
+        mean = mean_of(_values(row, row), level, chancy)
         wins = sum(a == b for a, b in zip(_values(row, paired), bests, strict=True))
         line = Line(name, tuple(runs[name]), mean, best=wins)
         line = _against(line, row, seen[baseline], effect, level, not blocks)

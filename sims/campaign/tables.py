@@ -95,7 +95,12 @@ class Table:
         found = answer(self.comparisons(), results.campaign.reference)
         if found is not None:
             yield found
-            yield f"Assumed: {assumptions(results.plan[0].scenario(0))}."
+            each = dict.fromkeys(assumptions(case.scenario(0)) for case in results.plan)
+            first, *others = each
+            rest = (
+                "otherwise as the rows say" if others[1:] else "".join(f"or {it}" for it in others)
+            )
+            yield f"Assumed: {'; '.join(filter(None, (first, rest)))}."
 
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if any."""
@@ -267,7 +272,8 @@ def _notes(results: Results, cells: Sequence[Comparison], many: int) -> Iterator
     `many` in all."""
     yield from _lacking(cells, results.campaign.measures[0])
     yield from _of_blocks(cells, results.campaign.measures[0])
-    yield from _levels(results.campaign, many)
+    pairs = {"block" if it.speaks else "seed" for it in cells if any(_.tested for _ in it.lines)}
+    yield from _levels(results.campaign, many, " or ".join(sorted(pairs)))
     if wide := results.wide():
         most = counted(results.campaign.most, "run")
         where = f" in {counted(wide, 'cell')}" if results.plan.places > 1 else ""
@@ -306,12 +312,13 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         )
 
 
-def _levels(asked: Campaign, many: int) -> Iterator[str]:
-    """Yield notes on the level at which the intervals of `many` comparisons hold."""
+def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
+    """Yield notes on the level at which the intervals of `many` comparisons hold; `pairs` says what
+    pairs variants."""
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (
-            f"Intervals of {asked.effect}s to {asked.reference}, paired by seed, hold all "
+            f"Intervals of {asked.effect}s to {asked.reference}, paired by {pairs}, hold all "
             f"together at 95 % ({counted(many, 'comparison')}, Bonferroni): better or worse is "
             f"one that excludes {none}."
         )
@@ -349,7 +356,8 @@ def _lacking(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
         yield "One run each: no intervals, no verdict."
     if alike := [cell for cell in cells if cell.alike]:
         some = "; ".join(settings_text(cell.point) for cell in alike)
-        where = f": the seed does not change it{'' if len(alike) == len(cells) else f' at {some}'}"
+        at = "" if len(alike) == len(cells) else f" at {some}"
+        where = f": the seed does not change it in these runs{at}"
         once = "they are one observation, without an interval and a verdict"
         blocks = all(cell.speaks for cell in alike)
         why = "" if blocks else f"; {once}"

@@ -3,7 +3,6 @@ a cluster of this command's own on loopback, or to one that is already running."
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import os
 import resource
@@ -314,7 +313,12 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
 def check_sealed(open_to_all: bool) -> bool:
     """Return whether a cluster of this command's can be encrypted. Raises InputError where every
     user of this machine could connect and the user has not allowed that."""
-    sealed = importlib.util.find_spec("cryptography") is not None
+    try:
+        import cryptography.x509  # noqa: F401
+    except ImportError:
+        sealed = False
+    else:
+        sealed = True
     danger = "everybody on this machine can connect to the cluster, and run code in your name"
     if not sealed and not open_to_all:
         problem = f"cryptography is missing: {danger}"

@@ -62,6 +62,15 @@ class FailureLog:
         return sum(map(len, self.nodes.values()))
 
     @property
+    def replayed_mtbf(self) -> float:
+        """Mean time between the failures of a node over the whole log, in seconds.
+
+        It exceeds `mtbf` where platforms are observed at different times: a window of the log finds
+        a node of one without failures while only another one is observed.
+        """
+        return len(self.nodes) * self.length / self.failures
+
+    @property
     def down(self) -> float:
         """Share of time for which a node is DOWN, from 0 to 1."""
         failed = sum(end - start for failures in self.nodes.values() for start, end in failures)

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from attrs import frozen
 
 from policies.availability import WorkerState
-from sims.errors import InputError
+from sims.errors import InputError, visible
 from sims.readers.files import finite, taken, whole
 from sims.readers.timeline import Change, Timeline
 from sims.telling import counted
@@ -80,11 +80,30 @@ def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState
     """
     if gap is not None or WorkerState.UP in seen:
         return gap or WorkerState.DOWN
+    raise _never_up(path, key, "all that it lists", seen)
+
+
+def with_known_gaps(
+    timeline: Timeline, worker: str, path: Path, key: str, gap: WorkerState | None
+) -> Timeline:
+    """Return the timeline of a worker of a file.
+
+    Raises InputError where `gap` is not given and the worker is never UP: the file may list only
+    outages of this worker, although it has other entries of others.
+    """
+    seen = {state for _, state in timeline.changes}
+    if gap is None and WorkerState.UP not in seen:
+        raise _never_up(path, key, f"all that it lists of {visible(worker)}", seen)
+    return timeline
+
+
+def _never_up(path: Path, key: str, what: str, seen: Set[WorkerState]) -> InputError:
+    """Return the error on entries none of which is UP."""
     states = " or ".join(sorted(it.name for it in seen))
-    raise InputError(
+    return InputError(
         str(path),
         key,
-        f"missing: all that it lists is {states}, and nothing says what a worker is between",
+        f"missing: {what} is {states}, and nothing says what a worker is between",
         f'{key} = "u" (the file lists outages: UP between them), '
         f'or {key} = "d" (what it does not list is DOWN: never UP)',
     )

@@ -87,7 +87,7 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
     free += " (job.startup is a cost of every run)"
-    if not _can_end_early(scenario) or scenario.job.startup:
+    if not _can_end_early(scenario) or not _starts_free(place, scenario):
         return
     if section.recovery and kind is ProtectionKind.NONE:
         yield f"{place}.recovery", f"under kind none {free}"
@@ -95,11 +95,27 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
         yield f"{place}.delay", f"a clone pays {section.delay:g}, and {free}"
     if kind is not ProtectionKind.IMAGES or not _takes_checkpoints(section, scenario):
         return
+    if section.stores and scenario.storage is not None:
+        text = f"a run that continues from a checkpoint loads {section.bytes:g} bytes"
+        yield f"{place}.bytes", f"{text}, and {free}"
     if master is None and section.recovery:
         text = f"a run that continues from a checkpoint pays {section.recovery:g}"
         yield f"{place}.recovery", f"{text}, and {free}"
     if master is not None and master.image and not (master.program or master.data):
         yield "master.image", f"a run that continues from an image fetches it, and {free}"
+
+
+def _starts_free(place: str, scenario: Scenario) -> bool:
+    """Return whether some job that has the protection at this place starts up in no time."""
+    section = scenario.job
+    jobs = [
+        job
+        for k, job in enumerate(section.jobs)
+        if place == ("protection" if job.protection is None else f"job.jobs.{k}.protection")
+    ]
+    if not section.jobs:
+        return not section.startup
+    return any(not (section.startup if it.startup is None else it.startup) for it in jobs)
 
 
 # --- settings without effect ----------------------------------------------------------------------

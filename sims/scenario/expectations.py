@@ -101,7 +101,7 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
 
 
 def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
-    """Yield lines that compare a fitted law with its log."""
+    """Yield lines that compare a law with the log to which it is fitted, or which it replays."""
     fit = law.fit
     if fit is not None:
         of = f"{fit.gaps:,} times between failures of {counted(fit.nodes, 'node')}"
@@ -109,6 +109,13 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
         yield f"  log         {log_rate(fit.mtbf, fit.log_mtbf, unit)}"
         if differ(fit.mtbf, fit.log_mtbf):
             yield f"Warning: faults: {PARTED}."
+    if isinstance(law, ReplayedFaults) and differ(law.mtbf, law.log.mtbf):
+        own, seen = about(law.log.mtbf, unit), about(law.mtbf, unit)
+        yield (
+            "Warning: faults: the platforms of the log were observed at different times. A node "
+            f"has one failure in {own} of its platform's time, and one in {seen} of the whole log, "
+            "which is replayed; faults.platform picks one platform."
+        )
 
 
 def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:

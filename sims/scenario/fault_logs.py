@@ -107,8 +107,8 @@ class ReplayedFaults(FaultFields):
 
     @property
     def mtbf(self) -> float:
-        """Mean time between failures of a node in the log."""
-        return self.log.mtbf
+        """Mean time between failures of a node in a window that is drawn from the log."""
+        return self.log.replayed_mtbf
 
     @property
     def starts(self) -> Age:

@@ -35,7 +35,8 @@ class Fatal(enum.Enum):
 
 
 Period = Annotated[
-    DurationOrInf | Literal["young", "daly"], Accepts("a number above 0, inf, young, or daly")
+    DurationOrInf | Literal["young", "daly"],
+    Accepts("a number above 0 (inf too), `young`, or `daly`"),
 ]
 
 

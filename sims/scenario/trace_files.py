@@ -201,13 +201,14 @@ class FtaFile(TraceFile):
     """State that `available` and `unavailable` each stand for."""
 
     def read(self) -> Timeline:
-        from sims.readers.traces import read_fta_trace
+        from sims.readers.traces import read_fta_trace, with_known_gaps
 
         path, origin = self.path, self.origin
         nodes = read_fta_trace(path, self.states, origin, self.component)
         for node, timeline in nodes.items():
             if (node.platform, node.node) == (self.platform, self.node):
-                return timeline
+                name, gap = f"node {self.platform}/{self.node}", self.states.gap
+                return with_known_gaps(timeline, name, path, "states.gap", gap)
         known = ", ".join(f"{node.platform}/{node.node}" for node in nodes)
         raise InputError(
             str(path),
@@ -238,17 +239,17 @@ class IntervalFile(TraceFile):
     worker: str
     """Name of the worker in the file."""
     gap: WorkerState | None = None
-    """State between the worker's intervals: u, r or d; default: d, if some interval of the file is
-    UP."""
+    """State between the worker's intervals: u, r or d; default: d, if some interval of the worker
+    is UP."""
 
     def read(self) -> Timeline:
-        from sims.readers.traces import read_intervals
+        from sims.readers.traces import read_intervals, with_known_gaps
 
         path = self.path
         workers = read_intervals(path, self.gap)
         if self.worker not in workers:
             raise InputError(str(path), "worker", f"no worker {self.worker!r}", ", ".join(workers))
-        return workers[self.worker]
+        return with_known_gaps(workers[self.worker], self.worker, path, "gap", self.gap)
 
 
 Availability = Annotated[

@@ -61,7 +61,7 @@ class Accepts:
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> core.CoreSchema:
         bounded: Any = {**handler(source), **self.bounds}
-        context = {"accepted": self.words}
+        context = {"accepted": self.words, "texts": OR_TEXT if _has_times(source) else ""}
         schema = core.custom_error_schema(
             bounded, REFUSED, custom_error_message=TEXT, custom_error_context=context
         )
@@ -84,6 +84,19 @@ class Accepts:
         if reason:
             raise PydanticCustomError(REFUSED, TEXT, {"accepted": reason})
         return value
+
+
+OR_TEXT = f", or, where the unit is s, {TEXTS}"
+"""Words that a refusal of a text adds to the accepted numbers."""
+
+
+def _has_times(source: Any) -> bool:
+    """Return whether a type is a union, or a list, of which a member may be a time as a text."""
+    return any(
+        any(isinstance(it, Timed) for it in getattr(member, "__metadata__", ()))
+        or _has_times(member)
+        for member in get_args(source)
+    )
 
 
 COMPARED: Mapping[str, tuple[str, str]] = {
@@ -161,7 +174,7 @@ class Timed:
     ) -> core.CoreSchema:
         inner = handler(source)
         numbers = inner.get("custom_error_context", {}).get("accepted", "a number")
-        read = partial(_in_seconds, accepted=f"{numbers}, or, where the unit is s, {TEXTS}")
+        read = partial(_in_seconds, accepted=numbers)
         return core.with_info_before_validator_function(read, inner)
 
     def __get_pydantic_json_schema__(
@@ -174,12 +187,12 @@ def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
     """Return the seconds of a text that is a time, and any other value as it is.
 
     Only where pydantic's context is a list are texts read; the list then gets them. Raises
-    PydanticCustomError for a text that is no time.
+    PydanticCustomError for a text that is no time; `accepted` describes the numbers that are.
     """
     if not (isinstance(value, str) and isinstance(info.context, list)):
         return value
     if not TIME.match(value):
-        raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted})
+        raise PydanticCustomError(REFUSED, TEXT, {"accepted": accepted, "texts": OR_TEXT})
     info.context.append(value)
     time = units_sum(value)
     return int(time) if time.is_integer() else time

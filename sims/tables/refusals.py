@@ -72,13 +72,21 @@ def _refusal(error: ErrorDetails, table: object) -> InputError:
         return InputError("", "", "missing", "a value")
     value, accepted = _written(table, error["loc"], error["input"]), _accepted(error)
     if error["type"] != "value_error":
-        return InputError("", "", not_accepted(value, accepted), accepted)
+        texts = error.get("ctx", {}).get("texts", "") if _has_text(value) else ""
+        return InputError("", "", not_accepted(value, accepted), f"{accepted}{texts}")
     # Of keys that do not go together, or of a class that does not take them.
     reason = error["ctx"]["error"]
     inner = reason.args[0] if reason.args else None
     if isinstance(inner, InputError):
         return inner
     return InputError("", "", f"{not_accepted(value)}: {reason}")
+
+
+def _has_text(value: object) -> bool:
+    """Return whether a value is a text, or a list with one."""
+    return isinstance(value, str) or (
+        isinstance(value, list | tuple) and any(map(_has_text, value))
+    )
 
 
 def _written(table: Any, place: Sequence[str | int], read: object) -> object:

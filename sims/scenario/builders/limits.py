@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf, isinf
 from operator import attrgetter, itemgetter
+from pathlib import Path
 
 from actors.events import RepairLaw
 from actors.limit import ProgressLimit
@@ -13,7 +14,7 @@ from actors.protection import ProtectionKind, Rules
 from actors.runtime import System
 from actors.scheduler import Scheduler
 from policies.interface.queue import BatchJob
-from policies.maths.speedup import Rigid
+from policies.maths.speedup import Rigid, Speedup, Table, usable
 from policies.maths.tolerance import ROUNDING
 from sims.errors import unfit
 from sims.scenario import Scenario
@@ -22,6 +23,7 @@ from sims.scenario.availability import After
 from sims.scenario.jobs import SCHEDULER, AnyJob
 from sims.scenario.protection import ProtectionSection
 from sims.scenario.trace_files import TraceFile
+from sims.scenario.workers import OwnLaw, WorkerFields, process_of
 from sims.scenario.workload import Workload, asked_of
 
 MOST_CHECKPOINTS = 10**9
@@ -84,7 +86,10 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
 def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield the lengths of the parts of runs, and of workers' absences."""
     section = scenario.job
-    yield section.verification, "job.verification"
+    # Work and verifications end sooner on a fast worker.
+    fastest = max([1.0, *map(_peak, scenario.full_platform.sections)])
+    for length, key in _work_lengths(scenario, jobs):
+        yield length / fastest, f"{key} / speed" if fastest > 1 else key
     yield section.startup, "job.startup"
     yield section.selecting, "job.select"
     yield from _protection_lengths(scenario.protection, "protection")
@@ -95,13 +100,35 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     yield from _fault_lengths(scenario)
     for number, own in enumerate(section.listed):
         yield from _job_lengths(own, f"job.jobs.{number}")
-    if jobs is not None:
-        # The times of other kinds of jobs depend on their workers.
-        rigid = [it.job for it in jobs.submissions if isinstance(it.job.profile, Rigid)]
-        if rigid := [job for job in rigid if _length(job) > 0]:
-            # Only two of perhaps a million jobs can matter: a key for each would take a second.
-            for job in (min(rigid, key=_length), max(rigid, key=_length)):
-                yield _length(job), _key_of(scenario, job, "time")
+
+
+def _peak(section: WorkerFields) -> float:
+    """Return the highest speed of a worker; 1 for a law of the user's own, which checks do not
+    load."""
+    speed = section.speed
+    return 1.0 if isinstance(speed, OwnLaw) else process_of(speed, Path()).peak
+
+
+def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
+    """Yield the lengths, at speed 1, of the parts of runs that a worker's speed shortens."""
+    section = scenario.job
+    yield section.verification, "job.verification"
+    yield from _periods(scenario.protection, "protection")
+    for number, own in enumerate(section.listed):
+        yield own.verification or 0, f"job.jobs.{number}.verification"
+        if own.protection is not None:
+            yield from _periods(own.protection, f"job.jobs.{number}.protection")
+    if jobs is None:
+        return
+    rigid = [it.job for it in jobs.submissions if isinstance(it.job.profile, Rigid)]
+    if rigid := [job for job in rigid if _length(job) > 0]:
+        # Only two of perhaps a million jobs can matter: a key for each would take a second.
+        for job in (min(rigid, key=_length), max(rigid, key=_length)):
+            yield _length(job), _key_of(scenario, job, "time")
+    able = scenario.full_platform.able
+    for job in (it.job for it in jobs.submissions if isinstance(it.job.profile, Speedup | Table)):
+        widest = job.profile.time(usable(job.profile, able))
+        yield min(job.profile.time(1), widest), _key_of(scenario, job, "speedup")
 
 
 def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
@@ -125,7 +152,7 @@ def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
 
 
 def _job_lengths(own: AnyJob, key: str) -> Iterator[Timed]:
-    for name in ("verification", "startup", "select", "program", "data", "image"):
+    for name in ("startup", "select", "program", "data", "image"):
         yield getattr(own, name) or 0, f"{key}.{name}"
     if own.protection is not None:
         yield from _protection_lengths(own.protection, f"{key}.protection")
@@ -135,9 +162,13 @@ def _protection_lengths(section: ProtectionSection, key: str) -> Iterator[Timed]
     if section.kind is not ProtectionKind.NONE:
         for name in ("cost", "recovery", "image_cost"):
             yield getattr(section, name) or 0, f"{key}.{name}"
-        if not isinstance(section.period, str):
-            yield section.period, f"{key}.period"
     yield section.delay, f"{key}.delay"
+
+
+def _periods(section: ProtectionSection, key: str) -> Iterator[Timed]:
+    """Yield the work between two checkpoints, where a number says it."""
+    if section.kind is not ProtectionKind.NONE and not isinstance(section.period, str):
+        yield section.period, f"{key}.period"
 
 
 def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:

@@ -151,6 +151,12 @@ def test_blocks_in_which_no_variant_waits_are_no_information(shell: Shell) -> No
     assert "no verdict: 1 block, needs 6" in row
 
 
+def test_a_table_of_blocks_says_what_is_paired_and_where_there_is_no_verdict(shell: Shell) -> None:
+    printed = by_user(shell, 12)
+    assert "paired by block, hold all together at 95 % (2 comparisons" in printed
+    assert "better than policy.order=FCFS in 1 and worse in 1 of 5 cells (3 without a" in printed
+
+
 def test_a_mean_over_all_jobs_that_contradicts_the_blocks_is_named(shell: Shell) -> None:
     printed = by_user(shell, 12)
     assert row_of(printed, "rare").endswith("; all jobs: worse  ")

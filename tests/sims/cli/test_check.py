@@ -39,6 +39,17 @@ def test_a_list_of_outages_alone_is_refused_until_gap_says_what_is_between(
     assert told["makespan"] == 30
 
 
+def test_a_worker_with_outages_only_is_refused_in_a_file_that_has_others_up(shell: Shell) -> None:
+    """The node is one of a file of failures, in which another one was seen UP."""
+    Path("nodes.csv").write_text("a,50,60,DOWN\nb,0,100,UP\n")
+    line = shell.refused("check", shell.write(JOB + LISTED))
+    assert "nodes.csv: gap: missing: all that it lists of a is DOWN, and" in line
+    Path("event.tab").write_text("1 1 7 0 n7 0 1000 1010 x\n2 1 8 0 n8 1 1000 1060 -\n")
+    trace = 'kind = "fta", file = "event.tab", node = 7, after = "up"'
+    line = shell.refused("check", shell.write(f"{JOB}[[workers]]\navailability = {{ {trace} }}\n"))
+    assert "states.gap: missing: all that it lists of node 0/7 is DOWN, and" in line
+
+
 def test_where_some_interval_is_up_gaps_are_down_without_a_word(shell: Shell) -> None:
     Path("nodes.csv").write_text("a,50,100,UP\n")
     told = shell.told("run", shell.write(JOB + LISTED), "--log", "none")
@@ -172,6 +183,25 @@ def test_a_recovery_that_only_saved_work_pays_is_warned_of(shell: Shell) -> None
     assert f"Warning: protection.recovery: under kind none {free}" in unprotected
     for even in ("protection.kind=buddies", "protection.recovery=0", "faults={kind='none'}"):
         assert free not in shell("check", file, "--set", even).out
+
+
+def test_a_start_up_of_each_job_makes_starts_from_scratch_cost_something(shell: Shell) -> None:
+    free, file = "a run that starts from scratch pays nothing", shell.write(UNLINKED)
+    for key in ("job.startup=300", "job.jobs.0.startup=300"):
+        assert free not in shell("check", file, "--set", key).out
+    without = ("--set", "job.startup=300", "--set", "job.jobs.0.startup=0")
+    assert free in shell("check", file, *without).out
+
+
+def test_a_checkpoint_that_is_loaded_from_storage_is_a_cost_that_scratch_has_not(
+    shell: Shell,
+) -> None:
+    kept = 'protection={kind="images",period=20,bytes=50}'
+    words = ("--set", "storage={bandwidth=1}", "--set", kept)
+    told = shell("check", shell.write(UNLINKED), *words).out
+    free = "a run that starts from scratch pays nothing"
+    text = "protection.bytes: a run that continues from a checkpoint loads 50 bytes, and"
+    assert f"Warning: {text} {free}" in told
 
 
 def test_a_detection_that_outlasts_the_downtime_is_warned_of(shell: Shell) -> None:

@@ -61,6 +61,33 @@ def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -
     assert off == 0 < early < late
 
 
+def test_what_is_assumed_is_that_of_all_variants(shell: Shell) -> None:
+    faults = "[faults]\nkind = 'exponential'\nmtbf = 10000\ndowntime = 9\n"
+    words = ("--vary", "faults=none,on", "--runs", "4")
+    told = shell("compare", shell.write(f"{FEW}\n{faults}"), *words).out
+    assert "Assumed: no faults, no start-up; or exponential faults of new units, no start" in told
+
+
+def test_few_runs_that_no_fault_struck_have_no_interval_of_width_0(shell: Shell) -> None:
+    """Two runs without a fault may be two of many with some; six agree by chance once in 32
+    times."""
+    faults = "[faults]\nkind = 'exponential'\nmtbf = 10000\ndowntime = 9\n"
+    words = ("compare", shell.write(f"{FEW}\n{faults}"), "--vary", "faults=off,on", "--runs")
+    two, six = (shell(*words, many).out for many in ("2", "6"))
+    off = [row for row in two.splitlines() if "baseline" in row]
+    assert "±" not in off[0].partition("2 of 2")[2].partition("1 ± 0")[0]
+    assert "± 0 " in six.partition("6 of 6")[2].partition("1 ± 0")[0]
+    assert "paired by seed" in six
+
+
+def test_seeds_that_made_no_difference_are_said_to_make_none_in_these_runs(shell: Shell) -> None:
+    """Faults so rare that no run met one."""
+    faults = "[faults]\nkind = 'exponential'\nmtbf = '90 y'\ndowntime = 9\n"
+    words = ("--runs", "2", "--vary", "faults.downtime=9,10")
+    told = shell("compare", shell.write(f"{FEW}\n{faults}"), *words).out
+    assert "the seed does not change it in these runs" in told
+
+
 def test_a_value_that_is_no_law_of_faults_is_refused_with_the_form(shell: Shell) -> None:
     path = shell.write(FEW)
     told = shell.refused("compare", path, "--vary", "faults=off,{kind=list}")

@@ -110,6 +110,22 @@ def test_an_answer_without_an_end_is_refused_before_it_takes_all_memory(shell: S
     assert "more than 1,000,000 items" in tried.out
 
 
+def test_a_fast_worker_and_many_workers_make_times_too_short_to_tell_apart(shell: Shell) -> None:
+    """2 s at speed 100, and 20 s shared by 1,000 workers, are 0.02 s; at 1e12 s, less than a second
+    is nothing."""
+    two = TENTH.format("1e12").replace("0.1", "2")
+    fast = shell.write(LATE.replace("workers = 2", "workers = 2\nspeed = 100") + two, "fast.toml")
+    wide = "[[job.jobs]]\nkind = 'moldable'\nrelease = 1e12\n"
+    wide += "speedup = { kind = 'amdahl', work = 20, fraction = 0 }\n"
+    many = shell.write(LATE.replace("workers = 2", "workers = 1000") + wide, "many.toml")
+    for path, key in ((fast, "time / speed"), (many, "speedup")):
+        told = f"job.jobs.0.{key}: 0.02 is below 1e-12 of job.jobs.0.release"
+        assert told in shell.refused("check", path)
+        assert told in shell.refused("run", path, "--log", "none")
+    slower = ("--set", "platform.speed=1.6")
+    assert shell.told("run", fast, *slower, "--log", "none")["makespan"] > 1e12 + 1
+
+
 LATE = """
 name = "late"
 [platform]

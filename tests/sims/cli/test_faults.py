@@ -28,6 +28,8 @@ SMALL = """\
 over [30, 70), node 2 over [80, 100). A node has a failure each 3 x 100 / 4 = 75 s, and is DOWN for
 80 / 300 of the time."""
 
+TIMES = (0, 10, 20, 30, 40, 50, 60, 99, 900, 999)
+
 REPLAY = """\
 name = "replay"
 platform = { workers = 3 }
@@ -93,6 +95,28 @@ def test_a_summary_has_the_faults_that_were_expected_and_those_that_came(
     assert shell.told("summary", told["log"])["faults"] == told["faults"]
     assert "faults      5.8 expected, 6 came" in shell("summary", told["log"]).out
     assert "5.8 expected within 125 s of 3 workers" in shell("check", replay).out
+
+
+def test_a_replay_of_several_platforms_expects_what_their_common_time_brings(
+    shell: Shell, replay: Path
+) -> None:
+    """Of two platforms with two nodes, one is there before the other: over [0, 100) and over
+    [900, 1000). Ten failures of four nodes in 1,000 s are one in 400 s, not one in 40 s."""
+    lines = [f"0 0 {k % 2} {7 + k // 8} n 0 {1000 + t} {1001 + t}" for k, t in enumerate(TIMES)]
+    shell.write("\n".join(lines) + "\n", "small.tab")
+    keys = ("--set", "job.jobs.0.time=2000")
+    shell.write(REPLAY.replace(", platform = 7", ""), "replay.toml")
+    told = shell("check", replay, *keys).out
+    assert "one failure in 40 s of its platform's time, and one in 400 s of the whole" in told
+    # Over 2,000 s each of the three workers meets its node's failures twice: 5 on average.
+    counts = [
+        shell.told("run", replay, "--seed", seed, "--until", 2000, *keys, "--log", "none")
+        for seed in range(40)
+    ]
+    came = sum(it["faults"]["came"] for it in counts) / 40
+    expected = counts[0]["faults"]["expected"]
+    assert expected == pytest.approx(3 * (2000 / 400 + 10 / 4000))
+    assert abs(came - expected) < 4
 
 
 def test_the_window_and_each_workers_node_are_drawn_from_streams_of_their_own(

@@ -138,6 +138,21 @@ def test_without_encryption_a_cluster_is_not_opened_to_all_unasked(shell: Shell)
     )
 
 
+def test_a_broken_cryptography_is_as_good_as_none(shell: Shell) -> None:
+    file = shell.write(SHORT, "short.toml")
+    broken = Path("broken", "cryptography")
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError('no such symbol')\n")
+    code = (
+        "import sys; sys.path.insert(0, 'broken'); from sims.cli import main;"
+        f"sys.exit(main(['live', {str(file)!r}]))"
+    )
+    said = ended(python("-c", code))
+    assert said.code == 2
+    [line] = said.err.splitlines()
+    assert line.startswith("holdfast: cluster: cryptography is missing")
+
+
 def test_too_few_open_files_for_a_cluster_are_reported_in_one_line(
     shell: Shell,
 ) -> None:

@@ -45,6 +45,15 @@ def test_times_in_lists_tables_and_laws_of_speed_may_say_theirs() -> None:
     assert found.protection.period == 10_800
 
 
+@pytest.mark.parametrize(("section", "table", "key"), listed(__file__, "misspelt"))
+def test_a_text_that_is_no_time_is_refused_with_the_texts_that_are(
+    section: str, table: Any, key: str
+) -> None:
+    """Words and lists beside a time leave them out no more than a number does."""
+    with pytest.raises(InputError, match=rf"{key}: .*; accepted: .* text such as `90 s`, `7d`"):
+        rigid(1, **{section: table})
+
+
 def test_a_time_with_units_is_set_from_the_command_line() -> None:
     found = load(SCENARIOS / "batch-faults.toml", ["faults.downtime=2 min"])
     assert found.faults.downtime == 120
