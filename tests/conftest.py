@@ -57,13 +57,6 @@ def pytest_configure(config: pytest.Config) -> None:
             compileall.compile_dir(HERE.parent / part, quiet=2)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are processors: live runs with a pace sleep most of their
-    time."""
-    return (os.cpu_count() or 1) + 1
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
     """Modules of tests are rewritten once, and not by each process that collects them; what tests

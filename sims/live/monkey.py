@@ -279,7 +279,8 @@ def _attempt(
     finally:
         for it in beside:
             it.cancel()
-    records = list(LogFile(log))
+    # A run whose scheduler dies before it begins has no log.
+    records = list(LogFile(log)) if log.exists() or not lost else []
     events = [it.event for it in records if isinstance(it.event, WorkerChanged)]
     down = sum(it.state is WorkerState.DOWN for it in events)
     # A log that ends early breaks one law, that of its end.
