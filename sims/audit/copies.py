@@ -63,6 +63,10 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
     causes = w.decider.cancels(copy)
+    turn = w.pending.get(copy.job)
+    begun = turn.want[0] if turn is not None and turn.want is not None else None
+    if turn is not None and turn.phase == Phase.DECISION and getattr(begun, "run", -1) == copy.last:
+        del w.pending[copy.job]  # it started at this instant, and goes no further
     if w.copies_decide and copy.run is not None:
         # A later copy of the job may start from the state of this one (redundancy17).
         rules.keep(copy.job, copy.run.state(w.now))
@@ -98,6 +102,8 @@ def change(w: World, event: WorkerChanged) -> Script:
     late = worker.detection > 0 and fault and copy is not None
     if copy is not None and worker.number in copy.standbys:
         w.tell_state(worker.number, state, copy, seq)
+        if w.service is not None:
+            yield from link.state_changed(w, worker, seq, False)
         turn = partial(_standby_changed, w, copy, worker.number, state, seq)
         w.push(copy.job, Phase.STATES, 0, turn)
         return

@@ -115,6 +115,16 @@ def a_link(rng: Generator) -> Table:
     return {"master": master | {"channels": channels, "shared_program": shared, "order": order}}
 
 
+def a_slow_link(rng: Generator, images: bool) -> Table:
+    """A master whose messages take as long as much of a run, by halves or not at all."""
+    sizes = {"program": one(rng, 0.5, 2, 6), "data": one(rng, 0, 1, 2.5)}
+    if images:
+        sizes["image"] = one(rng, 0, 0.5, 2)
+    order = one(rng, "started-first", "started-first", "longest-first")
+    shared, channels = bool(rng.random() < 0.3), int(rng.integers(1, 4))
+    return sizes | {"channels": channels, "shared_program": shared, "order": order}
+
+
 def practised_protection(rng: Generator) -> Table:
     kind = one(rng, "buddies", "buddies", "images")
     section = {
