@@ -168,7 +168,8 @@ def _go_on(w: World, run: Run, cause: int) -> Script:
     it = run.saving or run
     if it.stage in BY_MESSAGES and not run.missing and not run.copy.blind:
         it.cause, it.reports = cause, it is run
-        w.push(it.beside or run.copy.job, w.phase, 0, it.take)
+        # At once: before standbys take the places of members that have dropped out.
+        w.push(it.beside or run.copy.job, w.phase, JUDGED + run.copy.placed, it.take)
     return cause
 
 
