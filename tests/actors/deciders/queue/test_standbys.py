@@ -102,6 +102,13 @@ def test_a_standby_that_goes_down_is_given_up_and_the_run_goes_on() -> None:
     ]
 
 
+def test_a_standby_that_hangs_as_a_fault_strikes_it_stops_no_run() -> None:
+    """Both laws strike at 4: the hang is that of a worker that its job gives up at that instant."""
+    hang = {"kind": "list", "strikes": [[4, 2]], "effect": "hang", "detection": 1}
+    fault = {"kind": "list", "strikes": [[4, 2]], "downtime": 100}
+    assert story(records_of(TWO, faults=[hang, fault]))[-1] == (10, "done", None)
+
+
 def test_images_go_on_from_the_last_image() -> None:
     """Work 3, image until 4, work 3, image until 8, and 1 of work is lost at 9. Then 4 of work is
     left, after a recovery of 2, and an image of cost 1 after 3 of it: 9 + 2 + 3 + 1 + 1."""
