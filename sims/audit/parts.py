@@ -47,6 +47,8 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
     storage.use(w, it, it.cause)
     yield from wait(w, it)
     it.settle(w.now)
+    if w.pack is not None and it.beside is None:
+        it.reports = True  # nobody has known when this would end
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:

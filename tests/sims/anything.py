@@ -425,7 +425,8 @@ def maintained(seed: int) -> Table:
 def stored(seed: int) -> Table:
     """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
     rng = default_rng([seed, 33])
-    return on_storage(one(rng, queue, believed, enrolled, overlaid, mixed, practised)(seed), rng)
+    made = one(rng, queue, believed, enrolled, overlaid, mixed, practised, varied_pack)
+    return on_storage(made(seed), rng)
 
 
 def repaired(seed: int) -> Table:

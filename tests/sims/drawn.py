@@ -9,7 +9,6 @@ from typing import Any
 
 from numpy.random import Generator
 
-from policies.pack import CATALOGUE as REDISTRIBUTIONS
 from tests.sims.oneworld import Table
 
 CHOICES: Table = tomllib.loads(Path(__file__).with_name("choices.toml").read_text())
@@ -210,8 +209,6 @@ def one(rng: Generator, *values: Any) -> Any:
 def on_storage(table: Table, rng: Generator) -> Table:
     """The scenario with shared storage, to which images go, and those of buddies, in place of the
     master's link; most jobs without a protection keep images."""
-    if table["policy"].get("name") in REDISTRIBUTIONS:
-        return table  # a pack knows how long its checkpoints take
     bandwidths = {"bandwidth": one(rng, 2, 5.5)} | one(rng, {}, {"worker_bandwidth": 1.5})
     jobs = table["job"].get("jobs", ())
     for section in (table.get("master", {}), *jobs):
