@@ -100,7 +100,8 @@ class Master(Actor):
         if before is not None and before.since is not None:
             self._freed = cause
         begun, left, standby = message.begun, message.left, message.standby
-        self._standbys = self._standbys or standby
+        if standby:
+            self._standbys = True
         self.requests[index] = Request(message.worker, index, begun, left, cause, self, standby)
         self._asks[index] = cause
         self._serve_soon()
@@ -137,7 +138,10 @@ class Master(Actor):
         elif len(self._lost) < self.channels:
             waiting = [it for it in requests.values() if it.index not in self._lost]
             free = self.channels - len(self._lost)
-            self._deal(self._served(waiting, free))
+            if self._standbys:
+                self._deal(self._served(waiting, free))
+            else:
+                self._deal(choose(self.order, waiting, free, self.now))
         self._asks.clear()
         self._freed = NOTHING
         if self.order.every_slot and requests and self._slot <= self.due_by:
@@ -147,8 +151,6 @@ class Master(Actor):
     def _served(self, waiting: Sequence[Request], channels: int) -> Sequence[Request]:
         """Return the requests that are served from now on: those of members by the order of
         service, and by the same order those of standbys on the channels that are left (P12)."""
-        if not self._standbys:
-            return choose(self.order, waiting, channels, self.now)
         chosen = list[Request]()
         for standby in (False, True):
             them = [it for it in waiting if it.standby is standby]

@@ -379,7 +379,8 @@ class JobOfRuns(JobOfCopies):
         self._resuming = False
         for copy in list(self.copies.values()):
             self.resume_copy(copy)
-            copy.keep_newcomers(self)
+            if copy.newcomers:
+                copy.keep_newcomers(self)
 
     def resume_copy(self, copy: Copy[Run]) -> None:
         """Start the next run of a copy whose members were kept, if all of them are UP."""

@@ -186,8 +186,10 @@ class TransferClient(Actor):
             now, memory = self.now, self.memory
             self._wanted_since, self._asking = (now, cause), True
             left = memory.missing(request.needs, request.units, now)
-            about = memory.kind is not None, left, from_scratch, request.standby
-            self.send(self.master, AskForChannel(self, self.index, *about), cause)
+            message = AskForChannel(
+                self, self.index, memory.kind is not None, left, from_scratch, request.standby
+            )
+            self.send(self.master, message, cause)
 
     @handles(Granted, during=(UP,))
     def begin(self, _: Granted, cause: int) -> None:
