@@ -266,7 +266,7 @@ class Copy(Generic[R]):
     def send_images(self, actor: Actor, cause: int) -> None:
         """Have every member send its image, of all replicas that are left."""
         assert self.addresses is not None
-        for worker in self.working:
+        for worker in sorted(self.working) if self.unordered else self.working:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
