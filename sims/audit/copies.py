@@ -80,8 +80,6 @@ def change(w: World, event: WorkerChanged) -> Script:
     """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    # An instant's notices follow its changes of state.
-    ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was = w.holder(event.worker), worker.state
     cause, fault = _cause(w, worker, event)
@@ -89,8 +87,10 @@ def change(w: World, event: WorkerChanged) -> Script:
     possible(state is not was, "it is that already")
     possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
     ended = bool(cause)
-    if w.reserve is not None and state is UP:
-        cause = w.reserve.come(worker) or cause
+    came = w.reserve.come(worker) if w.reserve is not None and state is UP else 0
+    cause = came or cause
+    # An instant's notices follow its changes of state, but for workers that a decision calls then.
+    ordered(w.last_notice != w.now or came, "it is after a notice")
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
