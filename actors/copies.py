@@ -221,7 +221,9 @@ class JobOfCopies(Job):
         copy.run, copy.last = run, number
         cause = run.begin(cause, keeps)
         if message is not None and message.standbys:
-            self.record(cause, StandbysHeld, self.name, number, text(message.standbys))
+            named = text(message.standbys)
+            held = self.record(cause, StandbysHeld, self.name, number, named)
+            copy.stage_in_standbys(self, self.needs, copy.standbys, held)
         if self.killed_at is not None:
             self.after(self.killed_at, LimitReached(number), cause, Phase.FAULTS_OCCUR)
         cause = self.log_tasks(copy, message, cause)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from attrs import define, field
@@ -11,7 +11,7 @@ from actors.events import Outcome
 from actors.intervals import Intervals, Members, added, intervals_of, members, text, without
 from actors.messages import ReplaceMember, ResizeCopy
 from actors.replicas import Group, Replicas
-from actors.worker_messages import LeaveRun, Needs, SendImage, StageIn
+from actors.worker_messages import AwaitRun, LeaveRun, Needs, SendImage, StageIn
 from policies.availability import WorkerState
 
 if TYPE_CHECKING:
@@ -70,6 +70,9 @@ class Copy(Generic[R]):
     """Standbys that are RECLAIMED."""
     left: set[int] = field(init=False, factory=set)
     """Former standbys, which went DOWN."""
+    newcomers: dict[int, int] = field(init=False, factory=dict)
+    """Maps former standbys, which have become members, to the number of that event, until they are
+    notified of it."""
     outcome: Outcome | None = field(init=False, default=None)
     """Outcome of its last run, where it has kept its members after that."""
     unheard: dict[int, float] = field(init=False, factory=dict)
@@ -93,6 +96,8 @@ class Copy(Generic[R]):
     members does."""
     keepers: list[Group] = field(init=False, factory=list)
     """Replicas with which buddies keep the last checkpoint."""
+    unordered: bool = field(init=False, default=False)
+    """Whether a member has the place of one with another number among them."""
     given_up: float = field(init=False, default=0)
     """Saved work that its run, which goes on, would lack if it were lost now."""
 
@@ -123,8 +128,9 @@ class Copy(Generic[R]):
 
     def depends_on(self, worker: int) -> bool:
         """Return whether its run is concerned by what becomes of a worker that it holds: not where
-        it is a standby, or a member of a replica that has dropped out."""
-        if worker in self.standbys:
+        it is a standby, or was one until this instant, or a member of a replica that has dropped
+        out."""
+        if worker in self.standbys or worker in self.left:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
@@ -155,6 +161,7 @@ class Copy(Generic[R]):
         else:
             place = self.members.index(worker)
             self.members = (*self.members[:place], other, *self.members[place + 1 :])
+            self.unordered = True
         # The scheduler names all that the copy holds, its standbys too.
         if self.text:  # empty where no log names it
             self.text = text(self._spans()) if self.standbys else message.text
@@ -186,6 +193,24 @@ class Copy(Generic[R]):
         self.replace(ReplaceMember(self.number, worker, other, self.text, (speed,)))
         if self.text:
             self.text = text(self._spans())
+
+    def stage_in_standbys(
+        self, actor: Actor, needs: Needs | None, workers: Iterable[int], cause: int
+    ) -> None:
+        """Have standbys fetch the program, if there is one to send."""
+        if needs is not None and needs.program:
+            assert self.addresses is not None
+            for worker in workers:
+                message = StageIn(actor, self.number, self.last, needs, 0, False, standby=True)
+                actor.send(self.addresses[worker], message, cause)
+
+    def keep_newcomers(self, actor: Actor) -> None:
+        """Have former standbys wait for the time at which their run fetches, unless it does so
+        already."""
+        for worker, cause in self.newcomers.items():
+            if self.addresses is not None:
+                actor.send(self.addresses[worker], AwaitRun(self.number), cause)
+        self.newcomers.clear()
 
     def _spans(self) -> Intervals:
         held = self.members
@@ -231,19 +256,25 @@ class Copy(Generic[R]):
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
         workers = self.members if group is None else group.members
-        for worker, units in zip(workers, self.units, strict=group is None):
+        for worker in workers if self.newcomers else ():
+            self.newcomers.pop(worker, None)
+        each: Iterable[tuple[int, int]] = zip(workers, self.units, strict=group is None)
+        for worker, units in sorted(each) if self.unordered else each:
             stage_in = StageIn(actor, number, run, needs, units, image)
             actor.send(addresses[worker], stage_in, cause)
 
     def send_images(self, actor: Actor, cause: int) -> None:
         """Have every member send its image, of all replicas that are left."""
         assert self.addresses is not None
-        for worker in self.working:
+        for worker in sorted(self.working) if self.unordered else self.working:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
-        """Have all members stop fetching for a run that has ended; `keep`: they stay held."""
+        """Have all members stop fetching for a run that has ended; `keep`: they stay held. If not,
+        standbys stop fetching, too."""
         self.dismiss(actor, self.members, cause, keep)
+        if not keep:
+            self.dismiss(actor, tuple(self.standbys), cause, keep)
 
     def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
         """Have some of the members stop fetching for their run; `keep`: they stay held."""

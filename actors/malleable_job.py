@@ -154,6 +154,14 @@ class MalleableJob(JobOfRuns):
             report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 
+    def pass_part(self, run: Run) -> None:
+        """Pass a run's part that ends now; report what the copy does after it has saved to shared
+        storage, or loaded from it, which takes a time that nobody knows beforehand."""
+        shared = run.shares
+        cause = run.pass_part(run.cause)
+        if shared:
+            self.report_progress(run.copy, cause)
+
     def _kept(self, copy: Copy[Run]) -> ProgressReport:
         plan = self.resumed(copy)
         done = plan.begins.fraction if plan.begins else 0
@@ -161,9 +169,10 @@ class MalleableJob(JobOfRuns):
 
     def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
-        # Messages follow a start-up where there is a master.
-        starts = run.stage is Stage.STARTING_UP and self.needs is not None
-        if starts or run.stage in BY_MESSAGES or not part.rate:
+        # Messages follow a start-up where there is a master; so does loading.
+        follows = self.needs is not None or run.plan.loads is not None
+        starts = run.stage is Stage.STARTING_UP and follows
+        if starts or run.stage in BY_MESSAGES or run.shares or not part.rate:
             return self._report(copy, math.inf, (), done)
         if run.stage is COMPUTING:
             return self._report(copy, now - part.at(now) / part.rate, (), done)
@@ -180,9 +189,10 @@ class MalleableJob(JobOfRuns):
 
 def _hand_over(run: Run, cause: int) -> tuple[State, int]:
     """End a run for one on other members, which keeps all its work, saved or not. The part of a
-    checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally)."""
+    checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally), but for
+    bytes that went to shared storage."""
     now = run.actor.now
-    if run.stage is Stage.CHECKPOINTING:
+    if run.stage is Stage.CHECKPOINTING and not run.shares:
         run.base = min(run.base + run.part.at(now), run.work)
     state = run.state(now)
     return state, run.end(Outcome.CANCELLED, cause)

@@ -37,6 +37,8 @@ class Request:
     cause: int = field(repr=False)
     """Number of the event for which it wants a channel."""
     master: Master = field(repr=False)
+    standby: bool = False
+    """Whether the worker is a standby, no member of a run."""
     since: float | None = None
     """Time at which its channel was granted; None: it has none."""
 
@@ -75,6 +77,8 @@ class Master(Actor):
     """Maps each worker that sent a request at this instant to the event that caused it."""
     _freed: int = field(init=False, default=NOTHING)
     """Number of the event that freed a channel at this instant."""
+    _standbys: bool = field(init=False, default=False)
+    """Whether a standby has ever asked for a channel."""
     _due: bool = field(init=False, default=False)
     _slot: float = field(init=False, default=0)
     """Time at which the next slot begins, if the order of service asks in every slot."""
@@ -89,11 +93,16 @@ class Master(Actor):
             before.lacked, before.begun, before.cause = message.left, message.begun, cause
             if before.since is not None:
                 before.since = self.now  # what has passed by now is not in what it lacks
+            if before.standby and not message.standby:
+                before.standby, self._asks[index] = False, cause
+                self._serve_soon()  # as a member it comes before all standbys
             return
         if before is not None and before.since is not None:
             self._freed = cause
-        begun, left = message.begun, message.left
-        self.requests[index] = Request(message.worker, index, begun, left, cause, self)
+        begun, left, standby = message.begun, message.left, message.standby
+        if standby:
+            self._standbys = True
+        self.requests[index] = Request(message.worker, index, begun, left, cause, self, standby)
         self._asks[index] = cause
         self._serve_soon()
 
@@ -129,12 +138,25 @@ class Master(Actor):
         elif len(self._lost) < self.channels:
             waiting = [it for it in requests.values() if it.index not in self._lost]
             free = self.channels - len(self._lost)
-            self._deal(choose(self.order, waiting, free, self.now))
+            if self._standbys:
+                self._deal(self._served(waiting, free))
+            else:
+                self._deal(choose(self.order, waiting, free, self.now))
         self._asks.clear()
         self._freed = NOTHING
         if self.order.every_slot and requests and self._slot <= self.due_by:
             self._slot = floor(self.due_by) + 1
             self.at(self._slot, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
+
+    def _served(self, waiting: Sequence[Request], channels: int) -> Sequence[Request]:
+        """Return the requests that are served from now on: those of members by the order of
+        service, and by the same order those of standbys on the channels that are left (P12)."""
+        chosen = list[Request]()
+        for standby in (False, True):
+            them = [it for it in waiting if it.standby is standby]
+            if them and len(chosen) < channels:
+                chosen += choose(self.order, them, channels - len(chosen), self.now)
+        return chosen
 
     def _deal(self, chosen: Sequence[Request]) -> None:
         gaining = [request for request in chosen if request.since is None]

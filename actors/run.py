@@ -176,6 +176,11 @@ class Run:
         return not self.paused and self.whole
 
     @property
+    def shares(self) -> bool:
+        """Whether its part passes at a bandwidth that shared storage gives it."""
+        return self.client is not None and self.client.part is self.part
+
+    @property
     def width(self) -> int:
         """Number of members on which it computes."""
         return self.copy.width

@@ -231,7 +231,8 @@ class JobOfRuns(JobOfCopies):
         copy.left.discard(worker)
         if copy.addresses is not None and message.addresses:
             copy.addresses = {**copy.addresses, worker: message.addresses[0]}
-        self.record(cause, StandbyJoined, self.name, copy.last, worker)
+        joined = self.record(cause, StandbyJoined, self.name, copy.last, worker)
+        copy.stage_in_standbys(self, self.needs, (worker,), joined)
 
     def _use_standbys(self, copy: Copy[Run]) -> None:
         """Replace each member that is DOWN by a standby, the lowest first. Where one is left
@@ -249,6 +250,7 @@ class JobOfRuns(JobOfCopies):
         _, fall = copy.fallen[worker]
         copy.promote(worker, other)
         cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
+        copy.newcomers[other] = cause
         self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
         return cause
 
@@ -380,6 +382,8 @@ class JobOfRuns(JobOfCopies):
         self._resuming = False
         for copy in list(self.copies.values()):
             self.resume_copy(copy)
+            if copy.newcomers:
+                copy.keep_newcomers(self)
 
     def resume_copy(self, copy: Copy[Run]) -> None:
         """Start the next run of a copy whose members were kept, if all of them are UP."""

@@ -19,6 +19,7 @@ from actors.messages import MemberReady
 from actors.runtime import NOTHING, Actor, Timer, handles
 from actors.worker_messages import (
     AskForChannel,
+    AwaitRun,
     Granted,
     HoldingsChanged,
     LeaveRun,
@@ -80,7 +81,9 @@ class TransferClient(Actor):
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.
             kind = self.memory.kind
-            if hidden and self._transfer is not None:
+            # The DOWN of a standby is known at once: it ends no run.
+            ready = self.request is not None and self.request.standby
+            if hidden and self._transfer is not None and not ready:
                 self.cancel(self._transfer)
                 self._orphaned = True
                 if self.master is not None:
@@ -120,6 +123,14 @@ class TransferClient(Actor):
         elif wanted is None:
             self._quit_channel(cause)
 
+    @handles(AwaitRun, during=(UP,))
+    def await_run(self, message: AwaitRun, cause: int) -> None:
+        """Suspend what it has fetched as a standby: the run of which it is a member now fetches
+        nothing yet."""
+        if self.request is not None and self.request.copy == message.copy:
+            self._quit_channel(cause)
+            self.request = None
+
     @handles(SendImage)
     def send_image(self, _: SendImage, cause: int) -> None:
         self.saving = True
@@ -133,11 +144,10 @@ class TransferClient(Actor):
     def leave(self, message: LeaveRun, cause: int) -> None:
         self._drop_orphan(cause)
         held = self.memory.data or self.memory.kind in INPUT
-        if self.request is not None:
-            if self.request.copy != message.copy:
-                return
-            self._drop(cause)
-            self.request, self.saving, self.memory.image = None, False, False
+        if self.request is not None and self.request.copy != message.copy:
+            return
+        self._drop(cause)
+        self.request, self.saving, self.memory.image = None, False, False
         # Also where its run had ended before, and it was only kept (P2): nobody else has its data.
         if not message.keep:
             self.memory.leave()
@@ -167,6 +177,8 @@ class TransferClient(Actor):
             self._ask_for_channel(request, cause, from_scratch=not self._asking)
 
     def _report_ready(self, request: StageIn, cause: int) -> None:
+        if request.standby:
+            return  # no run waits for it
         self.send(request.job, MemberReady(request.copy, request.run, self.index), cause)
 
     def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
@@ -174,7 +186,9 @@ class TransferClient(Actor):
             now, memory = self.now, self.memory
             self._wanted_since, self._asking = (now, cause), True
             left = memory.missing(request.needs, request.units, now)
-            message = AskForChannel(self, self.index, memory.kind is not None, left, from_scratch)
+            message = AskForChannel(
+                self, self.index, memory.kind is not None, left, from_scratch, request.standby
+            )
             self.send(self.master, message, cause)
 
     @handles(Granted, during=(UP,))
@@ -258,7 +272,7 @@ class TransferClient(Actor):
 
     def waits_for(self) -> str | None:
         request = self.request
-        if request is None or self.state is UP:
+        if request is None or request.standby or self.state is UP:
             return None
         left = self.memory.missing(request.needs, request.units, self.now)
         lacks = f", which lacks {left:g} time units of messages" if left else ""

@@ -101,6 +101,17 @@ class StageIn:
     """Number of units of data."""
     image: bool
     """Whether the run continues from an image that the master has."""
+    standby: bool = False
+    """Whether the worker is a standby of the copy, not a member: the program is all that it
+    fetches, once the master has served all members (rules.md, P12)."""
+
+
+@message
+class AwaitRun:
+    """Job to worker: you are a member now, no standby any more; fetch no more until your run
+    does."""
+
+    copy: int
 
 
 @message
@@ -211,6 +222,8 @@ class AskForChannel:
     """Time of communication that it lacks in all."""
     from_scratch: bool
     """Whether it gives back the channel that it may have."""
+    standby: bool = False
+    """Whether it asks as a standby, which is served after all members."""
 
 
 @message

@@ -249,6 +249,8 @@ class TransferStarted(Event):
     worker: WorkerNumber
     job: JobName
     run: RunNumber
+    """Number of the run that needs the message; for a standby that of the run in which it became
+    one."""
     kind: TransferKind
     """Kind of the message."""
     left: Time

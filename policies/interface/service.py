@@ -28,7 +28,10 @@ class Waiting(Protocol):
 
 class ServiceOrder(Protocol):
     """Chooses the workers that the master serves from now on: at most `channels` of those in
-    `waiting`."""
+    `waiting`.
+
+    It is asked about members of runs first, then about standbys, with the channels that are left.
+    """
 
     @property
     def every_slot(self) -> bool:

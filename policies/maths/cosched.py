@@ -66,14 +66,16 @@ class Checkpointing:
     """Downtime D between a fault and the start of the recovery, in s."""
     period: Callable[[Times, Times], Times] = young_period
     """Function of MTBF and C that returns tau, the checkpoint included."""
-    cost: float | None = None
-    """Cost C for any size, in s; None stands for m c / j + beta."""
+    cost: float | Callable[[Times], Times] | None = None
+    """Cost C for any size, in s, or by size; None stands for m c / j + beta."""
     closes: bool = True
     """Whether a checkpoint closes each redistribution, because the copies that buddies keep have to
     move."""
 
     def checkpoint(self, footprint: float, sizes: Times) -> Times:
         """Return the checkpoint costs C_ij, in s, for each of `sizes`."""
+        if callable(self.cost):
+            return self.cost(sizes)
         if self.cost is not None:
             return np.full(len(sizes), self.cost)
         return checkpoint_cost(footprint, sizes, self.unit_cost, self.latency)

@@ -63,6 +63,10 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     follows(copy is not None and outcome is CANCELLED, "nothing leads to this now")
     assert copy is not None
     causes = w.decider.cancels(copy)
+    turn = w.pending.get(copy.job)
+    begun = turn.want[0] if turn is not None and turn.want is not None else None
+    if turn is not None and turn.phase == Phase.DECISION and getattr(begun, "run", -1) == copy.last:
+        del w.pending[copy.job]  # it started at this instant, and goes no further
     if w.copies_decide and copy.run is not None:
         # A later copy of the job may start from the state of this one (redundancy17).
         rules.keep(copy.job, copy.run.state(w.now))
@@ -76,8 +80,6 @@ def change(w: World, event: WorkerChanged) -> Script:
     """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
-    # An instant's notices follow its changes of state.
-    ordered(w.last_notice != w.now, "it is after a notice")
     worker, state, until = w.worker(event.worker), event.state, event.until
     copy, was = w.holder(event.worker), worker.state
     cause, fault = _cause(w, worker, event)
@@ -85,8 +87,10 @@ def change(w: World, event: WorkerChanged) -> Script:
     possible(state is not was, "it is that already")
     possible(state is DOWN or not windows.covered(w, event.worker), "a window covers it")
     ended = bool(cause)
-    if w.reserve is not None and state is UP:
-        cause = w.reserve.come(worker) or cause
+    came = w.reserve.come(worker) if w.reserve is not None and state is UP else 0
+    cause = came or cause
+    # An instant's notices follow its changes of state, but for workers that a decision calls then.
+    ordered(w.last_notice != w.now or came, "it is after a notice")
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
     seq = yield WorkerChanged(event.worker, *about), cause
@@ -98,6 +102,8 @@ def change(w: World, event: WorkerChanged) -> Script:
     late = worker.detection > 0 and fault and copy is not None
     if copy is not None and worker.number in copy.standbys:
         w.tell_state(worker.number, state, copy, seq)
+        if w.service is not None:
+            yield from link.state_changed(w, worker, seq, False)
         turn = partial(_standby_changed, w, copy, worker.number, state, seq)
         w.push(copy.job, Phase.STATES, 0, turn)
         return

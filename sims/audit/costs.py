@@ -7,6 +7,7 @@ The builders of scenarios compute the same by other code, so that the two check 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf, isfinite, log2
 
 import numpy as np
@@ -18,6 +19,7 @@ from policies.maths.cosched import Checkpointing, Costs, Link, costs, synthetic_
 from policies.maths.speedup import Profile, Table, amdahl, communication, mix, power, roofline
 from sims.audit.facts import Job
 from sims.audit.law import Broken, Law, possible
+from sims.audit.storage import Storage
 
 Times = NDArray[np.float64]
 FORMULAS: Mapping[str, tuple[Callable[..., Profile], tuple[str, ...]]] = {
@@ -36,13 +38,14 @@ PERIODS: Mapping[PeriodRule | None, Callable[[Times, Times], Times]] = {
 """Maps a rule to its period tau, the checkpoint included."""
 
 
-def job_costs(pack: PackDescribed, job: Job, workers: int) -> Costs:
+def job_costs(pack: PackDescribed, job: Job, workers: int, storage: Storage | None) -> Costs:
     """Return the costs of the job on every number of workers. Raises Broken for an invalid
     profile."""
     sizes = np.arange(pack.pair, workers + 1, pack.pair, dtype=np.float64)
     link = Link(pack.startup, pack.latency, pack.unit)
     times = profile_times(job.application, sizes)
-    return costs(times, job.application.footprint, pack.pair, link, _expected(pack, job))
+    expected = _expected(pack, job, storage)
+    return costs(times, job.application.footprint, pack.pair, link, expected)
 
 
 def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
@@ -97,14 +100,21 @@ def _number(key: str, text: str) -> float:
     return value
 
 
-def _expected(pack: PackDescribed, job: Job) -> Checkpointing | None:
+def _stored(storage: Storage, size: float, members: Times) -> Times:
+    """Return the time of saving so much, as if nobody else used the storage."""
+    return np.maximum(size / storage.bandwidth, size / (storage.each * members))
+
+
+def _expected(pack: PackDescribed, job: Job, storage: Storage | None) -> Checkpointing | None:
     """Return the checkpoints and faults that expectations count with; None if neither is
     expected."""
     application, rules = job.application, job.rules
     if application.rule is PeriodRule.NONE:
         return None
-    cost = rules.cost
-    if rules.kind is ProtectionKind.IMAGES:
+    cost: float | Callable[[Times], Times] | None = rules.cost
+    if rules.kind is ProtectionKind.IMAGES and storage is not None:
+        cost = partial(_stored, storage, job.stored or 0)
+    elif rules.kind is ProtectionKind.IMAGES:
         cost = job.messages.image if job.messages is not None else cost or 0
     mtbf = pack.mtbf if application.mtbf is None else application.mtbf
     mtbf = inf if mtbf is None or application.faultless else mtbf

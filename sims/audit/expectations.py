@@ -74,7 +74,7 @@ class Expectations(Decider):
         """Compute the application's times and costs."""
         w = self.w
         event = job.application
-        job.costs = it = job_costs(w.pack, job, w.head.processors)
+        job.costs = it = job_costs(w.pack, job, w.head.processors, w.storage)
         alone = float(profile_times(event, np.ones(1))[0])
         sound = event.index is not None and event.index not in self.indices and it.times
         possible(sound and same(alone, job.described.work), f"alone it takes {alone!r}")
@@ -105,10 +105,11 @@ class Expectations(Decider):
             self._say(copy, self._report(copy, cause, 1 - done, None, ahead))
             return
         start, ahead = run.end(), run.ahead
-        starts = run.stage is Stage.STARTING_UP and copy.job.messages is not None
-        if starts or run.stage in BY_MESSAGES or not run.rate:
-            # Messages depend on the link, and a run that stands still on its workers: the end is
-            # unknown, also of a start-up that precedes messages.
+        follows = copy.job.messages is not None or (run.plan is not None and run.plan.loads)
+        starts = run.stage is Stage.STARTING_UP and follows
+        if starts or run.stage in BY_MESSAGES or run.shares or not run.rate:
+            # Messages depend on the link, storage on others, and a run that stands still on its
+            # workers: the end is unknown, also of a start-up that precedes messages or loading.
             start, ahead = inf, ()
         elif run.stage is Stage.COMPUTING:
             # The present period counts from its beginning, at the present speed.

@@ -33,9 +33,33 @@ def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> Non
     for number in run.copy.members if group is None else group.members:
         worker = w.worker(number)
         former, worker.run, worker.fetches = worker.run, run, image
+        promoted, worker.standby = worker.standby, False
         if former is not None:
             _stay(w, worker, former, run)
-        _go_on(w, worker, cause, anew=worker not in w.service.waiting)
+        _go_on(w, worker, cause, anew=promoted or worker not in w.service.waiting)
+
+
+def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
+    """Let a standby ask for the program, if it lacks that (P12)."""
+    if copy.job.messages is None or not copy.job.messages.program:
+        return
+    worker = w.worker(number)
+    worker.run, worker.standby, worker.fetches = Run(copy, copy.last, 0), True, False
+    _go_on(w, worker, cause)
+
+
+def put_off(w: World, newcomers: Iterable[tuple[int, int]]) -> None:
+    """Suspend what former standbys fetch, as they are members now (by these events) of a run that
+    fetches nothing yet."""
+    for number, cause in newcomers:
+        worker = w.worker(number)
+        if not worker.standby:
+            continue
+        if worker.passing is not None:
+            w.push(worker, _now(w), 0, partial(_suspended, w, worker, cause))
+        else:
+            w.service.remove(worker)
+        worker.run, worker.standby = None, False
 
 
 def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
@@ -92,17 +116,18 @@ def leave(
 ) -> None:
     """Stop the transfers of all members, or of `members`, whose run has ended.
 
-    `keep` says that they stay with the copy, and keep their data.
+    `keep` says that they stay with the copy, and keep their data; else its standbys leave, too.
     """
     if copy.job.messages is None:
         return
-    for number in copy.members if members is None else members:
+    if members is None:
+        members = copy.members if keep else (*copy.members, *copy.standbys)
+    for number in members:
         worker = w.worker(number)
-        if worker.run is not None:
-            if worker.run.copy is not copy:
-                continue
-            _drop(w, worker, cause)
-            worker.run, worker.saving, worker.image = None, False, False
+        if worker.run is not None and worker.run.copy is not copy:
+            continue
+        _drop(w, worker, cause)
+        worker.run, worker.saving, worker.image, worker.standby = None, False, False, False
         if not keep:
             worker.leave()
 
@@ -169,7 +194,7 @@ def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
 def fault_detected(w: World, worker: Worker, cause: int) -> Script:
     """Drop the messages of a worker whose run has learnt that the worker is DOWN."""
     yield from _lost(w, worker, cause) or ()
-    worker.run, worker.saving = None, False
+    worker.run, worker.saving, worker.standby = None, False, False
 
 
 def _passed(w: World, worker: Worker) -> Script:
@@ -200,6 +225,8 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     last member, the run goes on."""
     run = worker.run
     copy = run.copy
+    if worker.standby:
+        return  # no run waits for it
     if not copy.concerns(worker.number):
         if copy.replicas.of(worker.number).received(worker.number, cause):
             again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
@@ -241,8 +268,9 @@ def _serve(w: World, service: Service) -> Script:
         if longest:
             # Rounded to nine digits: amounts that differ by rounding only are equal, and numbers
             # decide.
-            return -inf if it.lost else -float(f"{it.lacks(w.now):.9g}"), it.number
-        return it.passing is None, it.kind is None, it.number
+            lacks = -inf if it.lost else -float(f"{it.lacks(w.now):.9g}")
+            return it.standby, lacks, it.number
+        return it.standby, it.passing is None, it.kind is None, it.number
 
     waiting, longest, freed = service.waiting, service.order == LONGEST_FIRST, service.freed
     chosen = sorted(waiting, key=key)[: service.channels]

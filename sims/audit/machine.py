@@ -21,7 +21,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.runtime import Event
-from sims.audit import parts, replicas
+from sims.audit import link, parts, replicas
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
@@ -324,9 +324,10 @@ def join(w: World, event: StandbyJoined) -> Script:
     follows(replaceable(w) is None, "members are replaced before")
     worker, copies = follows(joining(w), "no worker becomes a standby now")
     copy = next((it for it in copies if it.job.name == event.job), copies[0])
-    yield StandbyJoined(copy.job.name, copy.last, worker.number), worker.seq
+    joined = yield StandbyJoined(copy.job.name, copy.last, worker.number), worker.seq
     w.take(copy, (worker.number, worker.number + 1))
     copy.standbys = sorted((*copy.standbys, worker.number))
+    link.stage_in_standby(w, copy, worker.number, joined)
     if copy.run is None or copy.replicas is not None:
         parts.resume_soon(w, copy)
 

@@ -199,7 +199,7 @@ class Pack(Expectations):
             return
         computes, state = run.computes, None
         if computes:
-            if run.stage is Stage.CHECKPOINTING:
+            if run.stage is Stage.CHECKPOINTING and not run.shares:
                 # Read literally, the part of a checkpoint that has passed counts as work.
                 run.base = min(run.base + run.at(w.now), run.work)
             state = run.state(w.now)

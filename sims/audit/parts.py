@@ -47,6 +47,8 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
     storage.use(w, it, it.cause)
     yield from wait(w, it)
     it.settle(w.now)
+    if w.pack is not None and it.beside is None:
+        it.reports = True  # nobody has known when this would end
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
@@ -340,12 +342,16 @@ def _use_standbys(w: World, copy: Copy) -> Script:
     down = [n for n in known if w.worker(n).state is DOWN]
     ready = [n for n in copy.standbys if w.is_up(n)]
     fell = [(w.worker(n).away or (0, -1))[1] for n in down]
+    newcomers = list[tuple[int, int]]()
     if len(down) > len(ready) and not copy.job.keeps:
         yield from drop(w, copy, copy.outcome, fell[len(ready)], early=True)
         return
     for gone, newcomer, cause in zip(down, ready, fell, strict=False):
         yield from replace_member(w, copy, gone, newcomer, cause)
         w.decider.standby_left(copy, copy.cause)
+        newcomers.append((newcomer, copy.cause))
+    if copy.absent or copy.job.startup:
+        link.put_off(w, newcomers)
     if not copy.absent:
         plan = rules.resumed(w, copy)
         yield from w.course(w, copy, plan, copy.cause, keeps=copy.last)

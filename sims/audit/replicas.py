@@ -168,7 +168,8 @@ def _go_on(w: World, run: Run, cause: int) -> Script:
     it = run.saving or run
     if it.stage in BY_MESSAGES and not run.missing and not run.copy.blind:
         it.cause, it.reports = cause, it is run
-        w.push(it.beside or run.copy.job, w.phase, 0, it.take)
+        # At once: before standbys take the places of members that have dropped out.
+        w.push(it.beside or run.copy.job, w.phase, JUDGED + run.copy.placed, it.take)
     return cause
 
 
@@ -246,11 +247,12 @@ def gather(w: World, copy: Copy) -> Script | None:
 
 
 def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
-    yield from _refill(w, copy, replicas)
+    newcomers = yield from _refill(w, copy, replicas)
     out = [it for it in replicas.groups if it.out]
     whole = [it for it in out if it.standing is Standing.OUT and not it.absent]
     for group in whole:
         yield from _load(w, copy, run, group)
+    link.put_off(w, newcomers)
     if whole:  # those that lack nothing rejoin with the others, once all copies have gone on
         order = 2 * LATER + copy.job.copies.index(copy)
         w.push(copy.job, Phase.RESUME, order, partial(gather, w, copy))
@@ -265,11 +267,14 @@ def _refill(w: World, copy: Copy, replicas: Replicas) -> Script:
     away = sorted(n for it in replicas.groups for n in it.absent)
     down = [n for n in away if w.worker(n).state is DOWN and n not in copy.undetected]
     ready = [n for n in copy.standbys if w.is_up(n)]
+    newcomers = list[tuple[int, int]]()
     for gone, newcomer in zip(down, ready, strict=False):
         fell = (w.worker(gone).away or (0, -1))[1]
         yield from parts.replace_member(w, copy, gone, newcomer, fell)
         replicas.of(newcomer).cause = copy.cause
         w.decider.standby_left(copy, copy.cause)
+        newcomers.append((newcomer, copy.cause))
+    return newcomers
 
 
 def _load(w: World, copy: Copy, run: Run, group: Group) -> Script:

@@ -60,7 +60,9 @@ def _standbys(w: World, copy: Copy, run: Run) -> Script:
     allowed(due in (None, spans), "{} gets standbys {}", copy.job.name, due)
     w.take(copy, spans)
     copy.standbys = list(numbers(spans))
-    yield e.StandbysHeld(copy.job.name, run.number, event.processors), run.started
+    held = yield e.StandbysHeld(copy.job.name, run.number, event.processors), run.started
+    for number in copy.standbys:
+        link.stage_in_standby(w, copy, number, held)
 
 
 def _work(copy: Copy, line: Line) -> float:

@@ -219,6 +219,8 @@ class Worker(Emitter):
     """Job and run for which the message was started; its worker may have been enrolled again."""
     run: Any = None
     """Run for which the worker fetches."""
+    standby: bool = False
+    """Whether the worker fetches the program as a standby of the run's copy, not as a member."""
     fetches: bool = False
     """Whether the run continues from a checkpoint on the master's storage."""
     saving: bool = False
@@ -242,6 +244,8 @@ class Worker(Emitter):
 
     def units(self) -> int:
         """Return the number of messages with data that the worker still lacks."""
+        if self.standby:
+            return 0
         return self.run.copy.units.get(self.number, 1) - self.data  # type: ignore[no-any-return]
 
     def wants(self) -> TransferKind | None:

@@ -166,14 +166,20 @@ class ProtectionSection(Section):
         )
 
     def rules_by_size(
-        self, verification: float, image: float | None, costs: Costs, fatal: bool
+        self,
+        verification: float,
+        image: float | None,
+        costs: Costs,
+        fatal: bool,
+        storage: StorageSection | None,
     ) -> Rules:
         """Return the rules of a pack's application.
 
         `costs` gives the period for each size and, for buddies, the costs that this section does
         not set.
         """
-        plain = self.model_copy(update={"period": inf}).rules(verification, image, inf)
+        unplanned = self.model_copy(update={"period": inf})
+        plain = unplanned.rules(verification, image, inf, storage=storage)
         if self.kind is ProtectionKind.NONE:
             return plain
         linked = self.kind is ProtectionKind.BUDDIES

@@ -22,7 +22,7 @@ from actors.events import (
     WorkerChanged,
     WorkerSpeedChanged,
 )
-from actors.intervals import numbers_in
+from actors.intervals import numbers_in, within
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Worker
@@ -274,17 +274,21 @@ class Messages:
         if left < self.sizes.get(event.kind, left):
             what = f"the last {in_units(left, run.started.unit)} of {what}"
         verb = verbs[event.kind is TransferKind.SAVE]
-        title = f"{worker_of(run.started, event.worker)} {verb} {what}"
-        self.spans[event.worker] = (run.doing or run.span).below(title, record)
+        name = worker_of(run.started, event.worker)
+        if within(run.run.aside, event.worker) and not within(run.run.dropped, event.worker):
+            name = f"standby {name}"
+        title = f"{name} {verb} {what}"
+        self.spans[event.worker] = (run.doing or run.place).below(title, record)
 
     def go_on(self, run: RunStory, record: Record) -> None:
         """Continue, in a run that starts, the messages that the run before left under way.
 
         Such a message gets a span in both runs.
         """
-        transfers = {worker.number: worker.transfer for worker in run.under_way()}
+        workers = run.history.workers
         for number, span in self.spans.items():
-            transfer = transfers.get(number)
+            held = number in run.run.apart or within(run.run.aside, number)
+            transfer = workers[number].transfer if held and number in workers else None
             if transfer is not None and span.start < record.t == run.run.start:
                 span.title += ", goes on in the next run"
                 span.close(record.t)

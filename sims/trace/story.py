@@ -313,7 +313,10 @@ class JobStory(Listener):
 
     @hear.register
     def _transfer(self, event: TransferStarted, record: Record) -> None:
-        self._messages.start(event, self._runs[event.run], record)
+        number = event.run
+        if (self.job, number) not in self.history.runs:  # the run in which it became a standby
+            number = self.history.holders(event.worker)[0].number
+        self._messages.start(event, self._runs[number], record)
 
     @hear.register
     def _stop_transfer(

@@ -22,6 +22,7 @@ from tests.sims.drawn import (
     a_link,
     a_platform,
     a_protection,
+    a_slow_link,
     an_application,
     an_underestimate,
     any_job,
@@ -394,10 +395,11 @@ def ready(seed: int) -> Table:
     name = table["policy"].get("name", "")
     if "SHELF" in name or name == "conservative":
         table["policy"] = {"name": one(rng, "FCFS", "EASY", "greedy", "R-LIST-0")}
-    table.get("master", {})["program"] = 0
     for job in table["job"]["jobs"]:
         if job.get("kind", table["job"]["kind"]) in ("rigid", "moldable"):
-            job |= {"program": 0, "standbys": int(rng.integers(0, 4))}
+            job["standbys"] = int(rng.integers(0, 4))
+    if rng.random() < 0.6:
+        table["master"] = a_slow_link(rng, "storage" not in table)
     if "faults" not in table:
         table["faults"] = law_of_faults(rng)
     return table  # type: ignore[no-any-return]
@@ -423,7 +425,8 @@ def maintained(seed: int) -> Table:
 def stored(seed: int) -> Table:
     """Any of the others, whose checkpoints go to storage of a bandwidth that all runs share."""
     rng = default_rng([seed, 33])
-    return on_storage(one(rng, queue, believed, enrolled, overlaid, mixed, practised)(seed), rng)
+    made = one(rng, queue, believed, enrolled, overlaid, mixed, practised, varied_pack)
+    return on_storage(made(seed), rng)
 
 
 def repaired(seed: int) -> Table:
@@ -487,7 +490,8 @@ def reserved(seed: int) -> Table:
             job["standbys"] = int(rng.integers(0, 3))
     if "faults" not in table:
         table["faults"] = law_of_faults(rng)
-    table.get("master", {})["program"] = 0
+    if rng.random() < 0.4:
+        table["master"] = a_slow_link(rng, "storage" not in table)
     table["job"]["cap"] = 500
     return table  # type: ignore[no-any-return]
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from numpy.random import Generator
 
-from policies.pack import CATALOGUE as REDISTRIBUTIONS
 from tests.sims.oneworld import Table
 
 CHOICES: Table = tomllib.loads(Path(__file__).with_name("choices.toml").read_text())
@@ -115,6 +114,16 @@ def a_link(rng: Generator) -> Table:
     return {"master": master | {"channels": channels, "shared_program": shared, "order": order}}
 
 
+def a_slow_link(rng: Generator, images: bool) -> Table:
+    """A master whose messages take as long as much of a run, by halves or not at all."""
+    sizes = {"program": one(rng, 0.5, 2, 6), "data": one(rng, 0, 1, 2.5)}
+    if images:
+        sizes["image"] = one(rng, 0, 0.5, 2)
+    order = one(rng, "started-first", "started-first", "longest-first")
+    shared, channels = bool(rng.random() < 0.3), int(rng.integers(1, 4))
+    return sizes | {"channels": channels, "shared_program": shared, "order": order}
+
+
 def practised_protection(rng: Generator) -> Table:
     kind = one(rng, "buddies", "buddies", "images")
     section = {
@@ -200,8 +209,6 @@ def one(rng: Generator, *values: Any) -> Any:
 def on_storage(table: Table, rng: Generator) -> Table:
     """The scenario with shared storage, to which images go, and those of buddies, in place of the
     master's link; most jobs without a protection keep images."""
-    if table["policy"].get("name") in REDISTRIBUTIONS:
-        return table  # a pack knows how long its checkpoints take
     bandwidths = {"bandwidth": one(rng, 2, 5.5)} | one(rng, {}, {"worker_bandwidth": 1.5})
     jobs = table["job"].get("jobs", ())
     for section in (table.get("master", {}), *jobs):

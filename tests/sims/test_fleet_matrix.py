@@ -1,5 +1,5 @@
-"""Every pair of the mechanisms of fleets runs together and obeys the laws (rules.md, F2 to F6, R5
-to R9, P11, P12, E1, S1 and M2)."""
+"""Every pair of the mechanisms of fleets, and of each with a master's link, runs together and obeys
+the laws (rules.md, F2 to F6, R5 to R9, P11, P12, E1, S1 and M2)."""
 
 from __future__ import annotations
 
@@ -114,13 +114,18 @@ def storage(table: Table) -> None:
         protection["bytes"] = 8
 
 
+def linked(table: Table) -> None:
+    """Programs that take as long to send as a standby may have to wait for its place."""
+    table["master"] = {"channels": 2, "program": 3, "data": 1}
+
+
 def windows(table: Table) -> None:
     table["platform"]["maintenance"] = [{"from": 10, "to": 14, "units": "0-5"}]
 
 
 MECHANISMS = (
     *(lemons, racks, spreads, clocks, ages, hangs, startup, repair, retires, placed, reserve),
-    *(standbys, replicas, storage, windows),
+    *(standbys, replicas, storage, windows, linked),
 )
 
 

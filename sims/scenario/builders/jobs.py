@@ -109,7 +109,7 @@ class JobMaker:
 
             pack = cast("PackDecider", self.scheduler.decider)
             costs, described = pack.costs[job.index], application(scenario, submission)
-            about = job.verification, submission.image, costs, pack.fatal
+            about = job.verification, submission.image, costs, pack.fatal, scenario.storage
             rules = submission.protection.rules_by_size(*about)
             rules = evolve(rules, node=scenario.full_platform.node)
             return partial(MalleableJob, costs=costs, application=described), rules

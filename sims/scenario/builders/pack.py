@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import cast
@@ -17,6 +18,7 @@ from actors.protection import ProtectionKind
 from actors.runtime import System
 from policies.interface.kinds import JobKind
 from policies.interface.pack import AllocationPolicy, RedistributionPolicy
+from policies.maths.checkpoint import Times
 from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import unfit
@@ -25,11 +27,12 @@ from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
     Synthetic,
-    Times,
     checkpointing,
     costs_of,
     words,
 )
+from sims.scenario.jobs.speedups import Times as Listed
+from sims.scenario.platform import StorageSection
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.workload import Submission, Workload
 
@@ -97,7 +100,7 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
     """Return the log's description of an application."""
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
-    table = asked.speedup.times if isinstance(asked.speedup, Times) else ()
+    table = asked.speedup.times if isinstance(asked.speedup, Listed) else ()
     mtbf = scenario.mtbf if section.mtbf is None else section.mtbf
     rule = _rule(section, mtbf)
     own = rule is not PeriodRule.NONE and mtbf != (_mtbf(scenario) or inf)
@@ -134,11 +137,21 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
     found, size = [], scenario.full_platform.size
     for it in jobs.submissions:
         description, section = application(scenario, it), it.protection
-        protection = checkpointing(pack, description, section.kind, section.cost, it.image)
+        spent: float | Callable[[Times], Times] | None = section.cost
+        image = it.image
+        if scenario.storage is not None and section.kind is ProtectionKind.IMAGES:
+            spent, image = partial(_alone, scenario.storage, section.bytes or 0), None
+        protection = checkpointing(pack, description, section.kind, spent, image)
         if protection is not None:
             _check_period(section, protection, description.footprint, pack.pair, size)
         found.append(costs_of(pack, description, protection, size))
     return found
+
+
+def _alone(storage: StorageSection, size: float, members: Times) -> Times:
+    """Return the time in which so many members save `size` bytes, if no other application saves or
+    loads meanwhile: nobody knows beforehand how many will."""
+    return size / np.minimum(storage.bandwidth, storage.each * members)
 
 
 # --- what cannot be -----------------------------------------------------------------------------
@@ -162,7 +175,7 @@ def _check_application(submission: Submission, pair: int) -> None:
     asked, own = cast(Application, submission.job.profile), submission.own is not None
     listed = f"job.jobs.{submission.job.index}." if own else "job."
     speedup, footprint = asked.speedup, asked.footprint
-    if isinstance(speedup, Times):
+    if isinstance(speedup, Listed):
         if len(speedup.times) < pair:
             raise unfit(
                 f"{listed}speedup.times",

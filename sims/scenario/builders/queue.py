@@ -87,7 +87,7 @@ def _standbys(scenario: Scenario, jobs: Workload) -> bool:
     """Return whether a job has standbys.
 
     Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
-    workers that standbys would take, and no standby's program is sent.
+    workers that standbys would take.
     """
     name, found = scenario.policy_name, [it for it in jobs.submissions if it.job.standbys]
     for it in found:
@@ -95,13 +95,6 @@ def _standbys(scenario: Scenario, jobs: Workload) -> bool:
         if "SHELF" in name or name == "conservative":
             problem = f"{name} plans with workers that standbys would take from the plan"
             raise unfit(key, problem, "FCFS, EASY, greedy or R-LIST, say, or no standbys")
-        if it.needs is not None and it.needs.program:
-            raise unfit(
-                key,
-                f"{it.job.name}'s program takes {it.needs.program!r} to send, and standbys, which "
-                "are no members, fetch none",
-                "a program of 0, or no standbys",
-            )
     return bool(found)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actors.events import DeciderKind, StorageDescribed
+from actors.events import StorageDescribed
 from actors.protection import ProtectionKind
 from actors.runtime import System
 from actors.storage import Storage
@@ -42,10 +42,6 @@ def check_storage(scenario: Scenario) -> None:
         return
     for place, section in protections(scenario):
         _check_protection(place, section)
-    if scenario.decider is DeciderKind.PACK:
-        problem = "a pack moves workers by how long its jobs' checkpoints take, and that is not "
-        problem += "known beforehand where runs share bandwidth"
-        raise unfit("storage", problem, "a queue, which takes malleable jobs too")
     images = {f"job.jobs.{k}.image": job.image for k, job in enumerate(scenario.job.jobs)}
     images["master.image"] = scenario.master.image if scenario.master is not None else 0
     for key, image in images.items():

@@ -250,14 +250,14 @@ def checkpointing(
     pack: PackDescribed,
     application: ApplicationDescribed,
     kind: ProtectionKind,
-    cost: float | None,
+    cost: float | Callable[[Sizes], Sizes] | None,
     image: float | None,
 ) -> Checkpointing | None:
     """Return the parameters with which expected times count checkpoints, or None without
     checkpoints.
 
-    `cost` is C where it does not depend on the number of workers; `image` is the time of a
-    checkpoint on a channel of shared storage, where there is one.
+    `cost` is C, by size if it depends on the number of workers; `image` is the time of a checkpoint
+    on a channel of the master, where images go through one.
     """
     from policies.maths.cosched import Checkpointing
 

@@ -14,6 +14,7 @@ from actors.events import (
     BandwidthShared,
     CheckpointStored,
     CheckpointTaken,
+    EndExpected,
     JobCompleted,
     RunStarted,
     Stage,
@@ -394,9 +395,39 @@ def test_copies_that_a_policy_schedules_share_the_storage() -> None:
     assert BandwidthShared in kinds
 
 
-def test_a_pack_whose_costs_are_to_be_known_beforehand_takes_no_shared_storage() -> None:
-    table = {"name": "pack", "unit": "s", "platform": {"workers": 4}, "storage": {"bandwidth": 10}}
-    table |= {"job": {"kind": "malleable", "footprints": [20_000.0]}}
-    with pytest.raises(InputError) as refused:
-        check(table)
-    assert refused.value.key == "storage"
+def pack(applications: list[Table], storage: Table, protection: Table, **more: Any) -> Table:
+    """A pack of applications on two workers each, which are not redistributed."""
+    table = {"name": "pack", "unit": "s", "platform": {"workers": 2 * len(applications)}}
+    table |= {"job": {"kind": "malleable", "pair": 2, "jobs": applications}, "storage": storage}
+    return table | {"policy": {"name": "none"}, "protection": protection} | more
+
+
+def application(times: list[float]) -> Table:
+    return {"footprint": 10, "speedup": {"kind": "table", "times": times}}
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_applications_that_save_at_once_each_take_that_many_times_as_long(count: int) -> None:
+    """20 bytes at 10 a second take 2 s alone: applications of 8 that save at 5 end at 8 + 2 n."""
+    found = audited(pack([application([16, 8])] * count, {"bandwidth": 10}, IMAGES))
+    assert [t for _, t in times(found, CheckpointTaken)] == pytest.approx([5 + 2 * count] * count)
+    assert [t for _, t in times(found, JobCompleted)] == pytest.approx([8 + 2 * count] * count)
+
+
+def test_a_pack_counts_on_checkpoints_for_which_it_has_the_storage_to_itself() -> None:
+    """Two members of bandwidth 3 save 30 bytes in 30 / 6 = 5 s. With 2,000 s between faults of one
+    worker, Young's formula gives sqrt(2 x 1,000 x 5) = 100 s of work: checkpoints end at 105 and
+    210, and the 250 s of work at 260."""
+    protection = {"kind": "images", "period": "young", "mtbf": 2000, "bytes": 30}
+    storage = {"bandwidth": 100, "worker_bandwidth": 3}
+    found = audited(pack([application([500, 250])], storage, protection))
+    assert times(found, CheckpointTaken) == approx([("J1", 105), ("J1", 210)])
+    assert times(found, JobCompleted) == approx([("J1", 260)])
+
+
+def test_when_an_application_computes_again_is_not_known_while_it_loads_or_saves() -> None:
+    """It saves 20 bytes over [5, 7), is lost at 7.5, and loads them over [7.5, 9.5)."""
+    faults = {"kind": "list", "strikes": [[7.5, 0]], "downtime": 0}
+    found = audited(pack([application([16, 8])], {"bandwidth": 10}, IMAGES, faults=faults))
+    told = [(it.t, it.event.since) for it in found if isinstance(it.event, EndExpected)]
+    assert told == approx([(0, 0), (7, 7), (7.5, None), (9.5, 9.5)])

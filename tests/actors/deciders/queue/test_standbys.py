@@ -17,6 +17,10 @@ from actors.events import (
     StandbyJoined,
     StandbyLost,
     StandbysHeld,
+    TransferDropped,
+    TransferEnded,
+    TransferStarted,
+    TransferSuspended,
 )
 from actors.runtime import Record
 from sims.audit.audit import audit
@@ -96,6 +100,13 @@ def test_a_standby_that_goes_down_is_given_up_and_the_run_goes_on() -> None:
         (10, "completed", None),
         (10, "done", None),
     ]
+
+
+def test_a_standby_that_hangs_as_a_fault_strikes_it_stops_no_run() -> None:
+    """Both laws strike at 4: the hang is that of a worker that its job gives up at that instant."""
+    hang = {"kind": "list", "strikes": [[4, 2]], "effect": "hang", "detection": 1}
+    fault = {"kind": "list", "strikes": [[4, 2]], "downtime": 100}
+    assert story(records_of(TWO, faults=[hang, fault]))[-1] == (10, "done", None)
 
 
 def test_images_go_on_from_the_last_image() -> None:
@@ -192,12 +203,117 @@ def test_standbys_wait_in_the_ledger() -> None:
     assert (spent[Use.WAITING], spent[Use.LOST], spent[Use.USEFUL]) == (4, 8, 20)
 
 
+def messages(records: list[Record], worker: int) -> list[tuple[float, str]]:
+    """What happens to a worker's messages: (time, what), with what is left of one that begins."""
+    told = []
+    for it in records:
+        event = it.event
+        if not isinstance(
+            event, (TransferStarted, TransferSuspended, TransferEnded, TransferDropped)
+        ):
+            continue
+        if event.worker == worker:
+            left = f", {event.left:g} left" if hasattr(event, "left") else ""
+            told.append((it.t, type(event).__name__.removeprefix("Transfer") + left))
+    return told
+
+
+ONE_CHANNEL = {"channels": 1, "program": 2}
+
+
+def test_a_standby_fetches_its_program_after_all_members_and_the_run_does_not_wait_for_it() -> None:
+    """Members 0 and 1 have theirs at 2 and 4; the run of 10 ends at 14."""
+    records = records_of(TWO, workers=3, master=ONE_CHANNEL)
+    assert messages(records, 2) == [(4, "Started, 2 left"), (6, "Ended")]
+    assert story(records)[-1] == (14, "done", None)
+
+
+def test_a_member_takes_the_channel_from_a_standby() -> None:
+    """The second job starts at 5, while half of the standby's program has come."""
+    jobs = [TWO, {"processors": 1, "time": 3, "release": 5}]
+    records = records_of(jobs, workers=4, master=ONE_CHANNEL)
+    kept = [(4, "Started, 2 left"), (5, "Suspended, 1 left"), (7, "Started, 1 left"), (8, "Ended")]
+    assert messages(records, 2) == kept
+    assert messages(records, 3) == [(5, "Started, 2 left"), (7, "Ended")]
+
+
+def test_the_order_of_service_applies_to_members_then_to_standbys() -> None:
+    """Longest first, in slots of 1: standbys 1 and 2 lack as much and wait for member 0, then take
+    turns."""
+    job = {"processors": 1, "time": 10, "standbys": 2}
+    master = ONE_CHANNEL | {"order": "longest-first"}
+    records = records_of(job, workers=3, master=master)
+    assert messages(records, 0) == [(0, "Started, 2 left"), (2, "Ended")]
+    assert messages(records, 1)[:2] == [(2, "Started, 2 left"), (3, "Suspended, 1 left")]
+    assert messages(records, 2)[:2] == [(3, "Started, 2 left"), (4, "Suspended, 1 left")]
+
+
+def test_a_standby_that_goes_down_loses_its_message_at_once_though_faults_are_heard_late() -> None:
+    """Its fault ends no run that could wait for it: worker 3, the other standby, is served at 5."""
+    faults = {"kind": "list", "strikes": [[5, 2]], "downtime": 100, "detection": 3}
+    records = records_of(TWO | {"standbys": 2}, master=ONE_CHANNEL, faults=faults)
+    assert messages(records, 2) == [(4, "Started, 2 left"), (5, "Dropped")]
+    assert messages(records, 3) == [(5, "Started, 2 left"), (7, "Ended")]
+
+
+def test_the_message_of_a_standby_goes_on_across_its_jobs_runs() -> None:
+    """Worker 0 goes DOWN at 5: standby 2, which has half of its program, is its successor. Member 1
+    has everything, so that standby 3 waits for worker 2 only."""
+    records = records_of(TWO | {"standbys": 2}, [[5, 0]], master=ONE_CHANNEL)
+    assert messages(records, 2) == [(4, "Started, 2 left"), (6, "Ended")]
+    assert messages(records, 3) == [(6, "Started, 2 left"), (8, "Ended")]
+    assert story(records)[-1] == (16, "done", None)
+
+
+def test_a_standby_keeps_a_complete_program_as_its_job_ends() -> None:
+    """Both jobs share one program: worker 2, a standby of the first one, receives it over [4, 6),
+    and lacks nothing as a member of the second one, which starts at 8."""
+    jobs = [{**TWO, "time": 4}, {"processors": 3, "time": 5, "release": 1}]
+    records = records_of(jobs, workers=3, master=ONE_CHANNEL | {"shared_program": True})
+    assert messages(records, 2) == [(4, "Started, 2 left"), (6, "Ended")]
+    assert story(records)[-1] == (13, "done", None)
+
+
+def test_a_standby_loses_an_incomplete_program_as_its_job_ends() -> None:
+    """The first job ends at 5, when worker 2 has received half of the program."""
+    jobs = [{**TWO, "time": 1}, {"processors": 3, "time": 5, "release": 1}]
+    records = records_of(jobs, workers=3, master=ONE_CHANNEL | {"shared_program": True})
+    assert messages(records, 2) == [
+        *((4, "Started, 2 left"), (5, "Dropped")),
+        *((5, "Started, 2 left"), (7, "Ended")),
+    ]
+
+
+def test_a_standby_that_takes_a_place_receives_nothing_while_its_run_starts_up() -> None:
+    """The standby receives 3 of 5 while the first run starts up, and 1 over [8, 9), after its
+    member. Then it takes the place; the next run starts up over [9, 12)."""
+    job = {"processors": 1, "time": 10, "standbys": 1, "startup": 3}
+    records = records_of(job, [[9, 0]], workers=2, master={"channels": 1, "program": 5})
+    assert messages(records, 1) == [
+        *((0, "Started, 5 left"), (3, "Suspended, 2 left")),
+        *((8, "Started, 2 left"), (9, "Suspended, 1 left")),
+        *((12, "Started, 1 left"), (13, "Ended")),
+    ]
+    assert story(records)[-1] == (23, "done", None)
+
+
+def test_a_standby_that_takes_a_place_receives_nothing_while_its_run_waits_for_a_member() -> None:
+    """Standby 2 has half of its program as it takes the place of worker 0 at 10. Worker 1 is away
+    over [9, 14)."""
+    workers = [{}, {"availability": "u" * 9 + "r" * 5 + "u"}, {}]
+    records = records_of(TWO, [[10, 0]], owned=workers, master={"channels": 1, "program": 4})
+    assert messages(records, 2) == [
+        *((8, "Started, 4 left"), (10, "Suspended, 2 left")),
+        *((14, "Started, 2 left"), (16, "Ended")),
+    ]
+    assert story(records)[-1] == (26, "done", None)
+
+
 @pytest.mark.parametrize(
     ("changes", "accepted"),
     [
         ({"policy": {"name": "R-SHELF-B"}}, "FCFS"),
         ({"policy": {"name": "conservative"}}, "FCFS"),
-        ({"master": {"channels": 1, "program": 2}}, "a program of 0"),
     ],
 )
 def test_standbys_that_cannot_be_had_are_refused(changes: dict[str, Any], accepted: str) -> None:
