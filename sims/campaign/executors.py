@@ -53,8 +53,8 @@ from sims.writing import ENDING, HeldBack
 T = TypeVar("T")
 R = TypeVar("R")
 
-JOINING = 60
-"""Seconds within which a scheduler has to answer."""
+ANSWERING = 15
+"""Largest number of seconds to wait for the answer of a scheduler."""
 PATIENCE = 600.0
 """Seconds for which a cluster may be without a worker; a long default, since its queue may be
 long."""
@@ -273,7 +273,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
     dask = imported("distributed", "--scheduler", "pip install 'holdfast[cluster]'")
     address = address_of(scheduler)
     try:
-        client = dask.Client(address, timeout=JOINING, set_as_default=False)
+        client = dask.Client(address, timeout=ANSWERING, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         accepted = "a scheduler that runs"
         raise InputError(COMMAND_LINE, "--scheduler", f"{scheduler}: {error}", accepted) from None

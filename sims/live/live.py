@@ -21,13 +21,13 @@ from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
-from sims.campaign.executors import JOINING, address_of, safe_path, silence_dask
+from sims.campaign.executors import ANSWERING, address_of, safe_path, silence_dask
 from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
-from sims.live.processes import Processes
+from sims.live.processes import JOINING, Processes
 from sims.live.scratch import scratch
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
@@ -249,7 +249,7 @@ def opened(
     packed = pack(advance, folder)
     with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
         try:
-            client = connect(where, timeout=JOINING, direct_to_workers=scheduler is None)
+            client = connect(where, timeout=ANSWERING, direct_to_workers=scheduler is None)
         except (OSError, TimeoutError, ValueError) as error:
             problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
             raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None

@@ -23,12 +23,12 @@ from actors.runtime import stream
 from policies.availability import WorkerState
 from sims.audit.audit import audit
 from sims.audit.law import Law
-from sims.campaign.executors import JOINING, safe_path
+from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.carrier import LiveError
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, check_sealed, opened
-from sims.live.processes import LOOK, LOST, Processes, Seat
+from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
 from sims.live.reality import measure
 from sims.live.scratch import scratch
 from sims.log import LogFile

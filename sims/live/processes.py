@@ -26,6 +26,8 @@ T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
 ANSWER = 10.0
 """Largest number of seconds for an answer of a fresh process, before it is called again."""
+JOINING = 60
+"""Largest number of seconds that the processes of a cluster take to start, or to end."""
 COMING = 15.0
 """Largest number of seconds to wait for the workers of an existing cluster."""
 ABSENT = 5.0
