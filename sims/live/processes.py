@@ -11,7 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -160,8 +160,8 @@ class Processes:
             try:
                 async with asyncio.timeout(ANSWER):
                     await self._seat(seat, address)
-            except (OSError, RuntimeError, TimeoutError) as error:  # the process died as it started
-                self.trouble = error
+            except (OSError, RuntimeError, TimeoutError, CancelledError) as error:
+                self.trouble = error  # the process died as it started, or the scheduler
         self.starts.append(time.monotonic() - begun)
 
     async def _seat(self, seat: Seat, address: str) -> None:
@@ -221,7 +221,8 @@ class Processes:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and self.failed is not None:
-            self.failed(error)
+            # Whatever a lost scheduler makes fail first, its loss is what the user hears of.
+            self.failed(error if self.own or self.client.status == "running" else LOST)
 
     async def present(self, number: int) -> Seat:
         """Wait until the worker has a process. Raises Gone where none comes."""
