@@ -36,8 +36,9 @@ SURE = 0.99
 """Level of the intervals of differences. A region has two ends, at each of which two statements are
 made, each by one end of an interval, at no more than three looks: with 0.5 % for each, all hold in
 94 % of searches at least."""
-ROUNDS = 2
-"""Number of times that the distances between points on the lines through the best are halved."""
+ROUNDS, FINE = 3, 0.05
+"""Number of times that the distances between points on the lines through the best are halved, and
+the part of a range below which they are not."""
 MOVE = 0.1
 """Part of the tolerance by which another point has to be lower to take the place of the best."""
 DEGREE = 4
@@ -241,11 +242,12 @@ class Search:
         """Yield the points of the coarse grid's values of each dimension, the others being as in
         the best; if `halved`, also those between two of a line of which one may be good."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
-            between = [
-                it.at((it.part(a.point[place]) + it.part(b.point[place])) / 2)
+            parts = [
+                (it.part(a.point[place]), it.part(b.point[place]))
                 for a, b in pairwise(self._line(best, place) if it.ranges and halved else ())
                 if a.alive or b.alive
             ]
+            between = [it.at((low + high) / 2) for low, high in parts if high - low > FINE]
             for value in (*values, *between):
                 yield (*best.point[:place], value, *best.point[place + 1 :])
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import holdfast
 import pytest
 
-from sims.campaign.dimensions import range_of
+from sims.campaign.dimensions import dimension
 from sims.errors import InputError
 from tests.sims.cli.commands import Shell
 
@@ -196,8 +196,8 @@ def test_a_direction_or_a_bound_that_is_none_is_refused(
 
 
 def test_a_range_of_whole_numbers_is_told_from_one_of_numbers_and_of_times() -> None:
-    assert range_of("a", 0, 8).whole
-    assert not range_of("a", "0.0", "1.0").whole
-    assert range_of("a", "5min", "4h").timed
+    assert dimension("a", (0, 8)).whole
+    assert not dimension("a", "0.0..1.0").whole
+    assert dimension("a", ("5min", "4h")).timed
     with pytest.raises(InputError):
-        range_of("a", 8, 8)
+        dimension("a", (8, 8))
