@@ -43,6 +43,11 @@ class Dimension:
         return not self.words
 
     @property
+    def smooth(self) -> bool:
+        """Whether a mean may be taken to be a smooth curve over the dimension."""
+        return self.ranges and not self.whole
+
+    @property
     def logs(self) -> bool:
         """Whether steps have equal ratios, not equal differences."""
         return self.low > 0 and self.high / self.low >= DECADE

@@ -9,11 +9,9 @@ on from the lowest. In the end the points on these lines get runs until it is kn
 good as the best, within a tolerance.
 
 Along a range, the mean is taken to be a smooth curve: a polynomial through the values of each seed
-(`smoothed`). Two points alone are compared by the luck of two; the best of many noisy means is
-lower than its true value, so that beside it too few others look as good. The curve shares all runs
-of the line. Over 100 searches of each of ten curves, also with a jump, a kink and steps of a
-sawtooth, what is said to be as good was so in 98 % or more, but for a curve whose curvature jumps
-by four at its lowest point (95 %).
+(`smoothed`), which shares the runs of the whole line; over whole numbers, such as of spares, it may
+have steps. Two points alone are compared by the luck of two; the best of many noisy means is lower
+than its true value, so that beside it too few others look as good.
 """
 
 from __future__ import annotations
@@ -33,9 +31,9 @@ from sims.intervals import Estimate, mean_of
 FIRST, EACH = 4, 64
 """Runs of a point before it is compared first, and at most."""
 SURE = 0.99
-"""Level of the intervals of differences. A region has two ends, at each of which two statements are
-made, each by one end of an interval, at no more than three looks: with 0.5 % for each, all hold in
-94 % of searches at least."""
+"""Level of the intervals of differences. Each of the four statements about a region (what is as
+good and what may be, at two ends) uses one end of an interval, 0.5 %; the rest of 5 % pays for
+looking more than once and for the choice of the best on the same seeds."""
 ROUNDS, FINE = 3, 0.05
 """Number of times that the distances between points on the lines through the best are halved, and
 the part of a range below which they are not."""
@@ -115,7 +113,7 @@ class Search:
         best = self._settle(product(*self._coarse), None, self._raced)
         while best and self._rounds:
             self._rounds -= 1
-            best = self._settle(self._lines(best, halved=True), best, self._raced)
+            best = self._settle(self._lines(best), best, self._raced)
             best = best and self._lowest(best)
         best = best and self._settle(self._lines(best), best, self.each)
         best = best and self._lowest(best)
@@ -184,9 +182,12 @@ class Search:
 
     def _lowest(self, best: Trial) -> Trial:
         """Return the point at which the curves through the best are lowest; the best itself where
-        they are hardly lower."""
+        they are hardly lower, and, once lines are known well, where they are not surely lower: the
+        other lines through another point would have to be run anew."""
         found = [at for place in range(len(self.dimensions)) for at in self._above(best, place)]
         lowest, more = min(found, key=lambda at: at[1].mean)
+        if len(self.dimensions) > 1 and not self._rounds:
+            return lowest if more.high < 0 else best
         return lowest if more.mean < -MOVE * self.tolerance * abs(best.mean) else best
 
     # --- comparisons ----------------------------------------------------------------------------
@@ -209,7 +210,7 @@ class Search:
         count = min(len(it.values) for it in line)
         rows = np.array([it.sample[:count] for it in line])
         dimension = self.dimensions[place]
-        if dimension.ranges:
+        if dimension.smooth:
             rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
         own = rows[line.index(best)]
         return [(it, above(row, own)) for it, row in zip(line, rows, strict=True)]
@@ -228,23 +229,23 @@ class Search:
         )
 
     def _near(self, best: Trial, place: int) -> list[Trial]:
-        """Return the points of a line that may be good, and on a range those next to them: beyond
-        its ends, a curve is known less."""
+        """Return the points of a line that may be good, and on a smooth one those next to them:
+        beyond its ends, a curve is known less."""
         line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
-        reach = int(self.dimensions[place].ranges)
+        reach = int(self.dimensions[place].smooth)
         return [
             it
             for k, it in enumerate(line)
             if any(near.alive for near in line[max(k - reach, 0) : k + reach + 1])
         ]
 
-    def _lines(self, best: Trial, halved: bool = False) -> Iterator[Point]:
+    def _lines(self, best: Trial) -> Iterator[Point]:
         """Yield the points of the coarse grid's values of each dimension, the others being as in
-        the best; if `halved`, also those between two of a line of which one may be good."""
+        the best, and those between two of a line of which one may be good."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
             parts = [
                 (it.part(a.point[place]), it.part(b.point[place]))
-                for a, b in pairwise(self._line(best, place) if it.ranges and halved else ())
+                for a, b in pairwise(self._line(best, place) if it.ranges else ())
                 if a.alive or b.alive
             ]
             between = [it.at((low + high) / 2) for low, high in parts if high - low > FINE]
