@@ -69,8 +69,8 @@ def test_the_ends_of_what_is_as_good_are_looked_for_between_points() -> None:
 
 
 def test_most_of_what_is_as_good_is_found_and_nothing_beyond_it() -> None:
-    """80 to 125 are within 1 %; the difference of two points has a standard error of 0.35 %, so that
-    one by one hardly any is surely as good. Of 20 searches one may be wrong."""
+    """80 to 125 are within 1 %; the difference of two points has a standard error of 0.35 %, so
+    that one by one hardly any is surely as good. Of 20 searches one may be wrong."""
     near = Dimension("period", low=50, high=200)
     wrong, found = 0, []
     for study in range(20):
