@@ -45,7 +45,7 @@ it."""
 def is_object(key: str, value: object) -> bool:
     """Return whether a value is an object that a program gave for a key, and not a value that a
     file can have."""
-    return key in OBJECTS and not isinstance(value, str | dict | bool)
+    return key in OBJECTS and not isinstance(value, str | dict | list | int | float)
 
 
 def objects(settings: Settings) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import exp, log, nan
+from math import exp, isnan, log, nan
 from typing import Any
 
 from attrs import frozen
@@ -16,8 +16,9 @@ from sims.scenario.loader import split_override
 
 DECADE = 10
 """Ratio of a range's ends from which on its steps have equal ratios."""
-RANGE = re.compile(r"(.+?)\.\.(.+)")
-FORMS = "KEY=LOW..HIGH, such as protection.period=5min..4h, or KEY=WORD,WORD..."
+RANGE = re.compile(r"(.*?)\.\.(?!/)(.*)")
+"""Pattern of a range; two dots before a slash are a folder."""
+FORMS = "a range LOW..HIGH, such as 5min..4h or 0..8, or a list of words"
 
 Point = tuple[Any, ...]
 """A value for each dimension."""
@@ -40,6 +41,11 @@ class Dimension:
     def ranges(self) -> bool:
         """Whether the dimension is a range of numbers."""
         return not self.words
+
+    @property
+    def smooth(self) -> bool:
+        """Whether a mean may be taken to be a smooth curve over the dimension."""
+        return self.ranges and not self.whole
 
     @property
     def logs(self) -> bool:
@@ -69,33 +75,46 @@ class Dimension:
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
 
 
-def dimension(word: str) -> Dimension:
+def dimension(key: str, values: object) -> Dimension:
+    """Return a key with its range, a pair or a text such as `5min..4h`, or with a list of words.
+
+    Raises InputError for anything else.
+    """
+    if isinstance(values, str) and (found := RANGE.fullmatch(values.strip())):
+        values = found.groups()
+    if isinstance(values, tuple) and len(values) == 2:
+        return _range(key, *(str(it).strip() for it in values))
+    if isinstance(values, list | range) and values:
+        return Dimension(key, words=tuple(values))
+    raise InputError(COMMAND_LINE, "--over", f"{key}: {values!r} is no range", FORMS)
+
+
+def dimension_of(word: str) -> Dimension:
     """Return the key and its values that a word such as `KEY=5min..4h` or `KEY=a,b` asks for.
 
     Raises InputError for any other word.
     """
-    key, text = split_override(word, "--over", FORMS)
-    found = RANGE.fullmatch(text.strip())
-    if found is None:
-        return Dimension(key, words=axis(word, "--over").values)
-    return range_of(key, found[1], found[2])
+    key, text = split_override(word, "--over", f"KEY=VALUES: {FORMS}")
+    return dimension(key, text if RANGE.fullmatch(text) else list(axis(word, "--over").values))
 
 
-def range_of(key: str, first: object, last: object) -> Dimension:
-    """Return the range between two numbers, or two times as texts. Raises InputError where they are
-    no ends of a range."""
-    texts = str(first).strip(), str(last).strip()
+def _range(key: str, *texts: str) -> Dimension:
+    """Return the range between two numbers or two times. Raises InputError where they are no ends
+    of a range."""
+    shown = "..".join(texts)
     try:
         low, high = map(seconds, texts)
     except ValueError:
-        problem = f"{key}: {texts[0]}..{texts[1]} has ends that are neither numbers nor times"
-        raise InputError(COMMAND_LINE, "--over", problem, FORMS) from None
+        low = high = nan
+    if isnan(low) or "," in shown:
+        problem = f"{key}: {shown} has ends that are neither numbers nor times"
+        raise InputError(COMMAND_LINE, "--over", problem, FORMS)
     timed = isinstance(low, Seconds) or isinstance(high, Seconds)
     if timed and not (isinstance(low, Seconds) and isinstance(high, Seconds)):
-        problem = f"{key}: only one end of {texts[0]}..{texts[1]} names its unit"
+        problem = f"{key}: only one end of {shown} names its unit"
         raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
     if not low < high:
-        problem = f"{key}: {texts[0]}..{texts[1]} is empty"
+        problem = f"{key}: {shown} is empty"
         raise InputError(COMMAND_LINE, "--over", problem, "a first end below the last")
     whole = not timed and all(re.fullmatch(r"-?\d+", it) for it in texts)
     return Dimension(key, low=float(low), high=float(high), whole=whole, timed=timed)

@@ -1,18 +1,24 @@
 """Search for the point at which a mean is smallest, with few runs for bad points and many for good
 ones. This module knows nothing of simulations: it asks a function for the values of points.
 
-A search begins with a coarse grid. All points of a round meet the same seeds, so that two points
-are compared by the differences on each seed. A point that is worse than the best, as far as those
-differences show, gets no more runs; the others get twice as many. Then points beside the best are
-added, at half the distance each time, and where a parabola through its neighbours is lowest. In the
-end the points that may be as good as the best, within a tolerance, get runs until that is known.
+A search begins with a coarse grid. All points meet the same seeds, so that two points are compared
+by the differences on each seed. A point that is worse than the best, as far as those differences
+show, gets no more runs; the others get twice as many. Then the search follows the lines through the
+best, on which one key varies alone: it adds points between those of which one may be good, and goes
+on from the lowest. In the end the points on these lines get runs until it is known which are as
+good as the best, within a tolerance.
+
+Along a range, the mean is taken to be a smooth curve: a polynomial through the values of each seed
+(`smoothed`), which shares the runs of the whole line; over whole numbers, such as of spares, it may
+have steps. Two points alone are compared by the luck of two; the best of many noisy means is lower
+than its true value, so that beside it too few others look as good.
 """
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product, takewhile
 from math import isnan, nan
 from typing import Any
 
@@ -20,16 +26,22 @@ import numpy as np
 from attrs import define, field
 
 from sims.campaign.dimensions import Dimension, Point
-from sims.intervals import Estimate, difference_of, mean_of
+from sims.intervals import Estimate, mean_of
 
 FIRST, EACH = 4, 64
 """Runs of a point before it is compared first, and at most."""
 SURE = 0.99
-"""Level at which a point is given up: one that is as good is lost once in a hundred looks."""
-ROUNDS = 4
-"""Number of times that the distance between the best and its neighbours is halved."""
-ENDS = 2
-"""Number of times that the ends of what is as good are looked for half-way to the next point."""
+"""Level of the intervals of differences. Each of the four statements about a region (what is as
+good and what may be, at two ends) uses one end of an interval, 0.5 %; the rest of 5 % pays for
+looking more than once and for the choice of the best on the same seeds."""
+ROUNDS, FINE = 3, 0.05
+"""Number of times that the distances between points on the lines through the best are halved, and
+the part of a range below which they are not."""
+MOVE = 0.1
+"""Part of the tolerance by which another point has to be lower to take the place of the best."""
+DEGREE = 4
+"""Least degree of the curve along a range: one that is too stiff would call points as good, or
+worse, which are not."""
 LEVELS = (0, 7, 5, 4, 3)
 """Number of values of a range in the coarse grid, by the number of ranges."""
 
@@ -60,8 +72,6 @@ class Trial:
     point: Point
     values: Sequence[Value] = ()
     state: State = State.OPEN
-    given_up: bool = False
-    """Whether it gets no more runs."""
 
     @property
     def sample(self) -> list[float]:
@@ -72,6 +82,11 @@ class Trial:
     def mean(self) -> float:
         """Mean of the objective; nan where a run has no value."""
         return float(np.mean(self.sample)) if self.values else nan
+
+    @property
+    def alive(self) -> bool:
+        """Whether nothing shows that the point is worse than the best, or breaks a bound."""
+        return self.state not in (State.WORSE, State.UNFIT)
 
 
 @define
@@ -85,171 +100,159 @@ class Search:
     tolerance: float = 0.01
     """Part of the best mean within which points are as good."""
     each: int = EACH
-    """Largest number of runs of a point."""
+    """Largest number of runs of a point, at least FIRST."""
     trials: dict[Point, Trial] = field(init=False, factory=dict)
     _rounds: int = field(init=False, default=0)
-    """Rounds of points beside the best that are still to come."""
+    """Rounds of points between others that are still to come."""
+    _count: int = field(init=False, default=0)
+    """Number of runs of a point that is asked for now."""
 
     def run(self) -> Trial | None:
         """Search, and return the best point; None where no point keeps to the bounds."""
-        levels = self._levels
-        self._rounds = ROUNDS if self._ranges else 0
-        self._race(product(*(it.coarse(levels) for it in self.dimensions)))
-        for k in range(1, ROUNDS + 1):
-            best = self._best()
-            if best is None or not self._ranges:
-                break
-            self._rounds = ROUNDS - k
-            self._race(self._beside(best, 1 / (levels - 1) / 2**k))
-        best = self._best()
-        if best is not None:
-            self._race(self._lines(best, levels))
-            for _ in range(ENDS):
-                self._decide(self._best() or best)
-                self._race(self._ends(self._best() or best))
-            self._decide(self._best() or best)
-        return self._best()
+        self._rounds = ROUNDS if self._ranged else 0
+        best = self._settle(product(*self._coarse), None, self._raced)
+        while best and self._rounds:
+            self._rounds -= 1
+            best = self._settle(self._lines(best), best, self._raced)
+            best = best and self._lowest(best)
+        best = best and self._settle(self._lines(best), best, self.each)
+        best = best and self._lowest(best)
+        return best and self._settle(self._lines(best), best, self.each)
 
     @property
     def ahead(self) -> int:
         """Estimate of how many runs are still to come after those that are asked for now."""
-        lines = sum(len(it.coarse(self._levels)) for it in self.dimensions)
-        # `_beside` gives at most three points for a range: two neighbours and a parabola's lowest.
-        near = self._rounds * 3 * self._ranges + (lines if self._rounds else 0)
-        alive = sum(not it.given_up for it in self.trials.values())
-        return near * self._raced + min(alive, lines) * (self.each - self._raced)
+        line = sum(map(len, self._coarse))
+        alive = sum(it.alive for it in self.trials.values())
+        return self._rounds * line * self._raced + min(alive, 2 * line) * (self.each - self._count)
 
     @property
-    def _ranges(self) -> int:
+    def _ranged(self) -> int:
         """Number of dimensions that are ranges of numbers."""
         return sum(it.ranges for it in self.dimensions)
 
     @property
-    def _levels(self) -> int:
-        """Number of values of a range in the coarse grid."""
-        return LEVELS[min(self._ranges, len(LEVELS) - 1)]
+    def _coarse(self) -> list[tuple[Any, ...]]:
+        """Values of each dimension in the coarse grid."""
+        return [it.coarse(LEVELS[min(self._ranged, len(LEVELS) - 1)]) for it in self.dimensions]
 
     @property
     def _raced(self) -> int:
         """Largest number of runs of a point before it is decided what is as good as the best."""
-        return self.each // 4
+        return max(FIRST, self.each // 4) if self._ranged else self.each
 
     # --- rounds -------------------------------------------------------------------------------
 
-    def _race(self, points: Iterable[Point]) -> None:
-        """Try these points beside all that are not given up, and give up those that are worse."""
-        for point in points:
-            self.trials.setdefault(point, Trial(point))
-        count = FIRST
-        while True:
-            alive = [it for it in self.trials.values() if not it.given_up]
-            self._ask(alive, count)
-            best = self._best()
-            for it in alive:
-                it.given_up = it.given_up or (best is not None and self._worse(it, best))
-            left = [it for it in alive if not it.given_up]
-            if len(left) <= 1 or count >= self._raced:
-                return
-            count = min(2 * count, self._raced)
+    def _settle(self, points: Iterable[Point], best: Trial | None, most: int) -> Trial | None:
+        """Try these points beside those on the lines through the best, or beside all where none is
+        known, with more runs while it is not known which are as good.
+
+        Return the best: the one that was given, unless it turns out to break a bound.
+        """
+        race = best is None
+        self.trials = {point: Trial(point) for point in points} | self.trials
+        for self._count in looks(most):
+            asked = (
+                [it for it in self.trials.values() if it.alive]
+                if best is None or race
+                else [it for place in range(len(self.dimensions)) for it in self._near(best, place)]
+            )
+            self._ask(asked, self._count)
+            if best is None or race or best.state is State.UNFIT:
+                best = self._least()
+            if best is None:
+                return None
+            self._judge(best)
+            if all(it.state is not State.OPEN for it in asked):
+                break
+        return best
 
     def _ask(self, trials: Sequence[Trial], count: int) -> None:
-        lacking = [it for it in trials if len(it.values) < count]
-        if not lacking:
-            return
-        found = self.evaluate([it.point for it in lacking], count)
-        for it in lacking:
-            it.values = found[it.point]
+        lacking = {it.point: it for it in trials if len(it.values) < count}
+        found = self.evaluate(list(lacking), count) if lacking else {}
+        for point, it in lacking.items():
+            it.values = found[point]
             if isnan(it.mean) or not self.fits(it.values):
-                it.state, it.given_up = State.UNFIT, True
-            elif it.state is State.UNFIT:
-                it.state = State.OPEN
+                it.state = State.UNFIT
 
-    def _best(self) -> Trial | None:
+    def _least(self) -> Trial | None:
+        """Return the point with the lowest mean; None where none keeps to the bounds."""
         fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
-        alive = [it for it in fit if not it.given_up] or fit
-        return min(alive, key=lambda it: it.mean, default=None)
+        return min([it for it in fit if it.alive] or fit, key=lambda it: it.mean, default=None)
 
-    def _against(self, it: Trial, best: Trial) -> Estimate | None:
-        """Return by how much the mean of a point is above the best's, on the seeds of both."""
-        count = min(len(it.values), len(best.values))
-        return difference_of(it.sample[:count], best.sample[:count], SURE)
+    def _lowest(self, best: Trial) -> Trial:
+        """Return the point at which the curves through the best are lowest; the best itself where
+        they are hardly lower, and, once lines are known well, where they are not surely lower: the
+        other lines through another point would have to be run anew."""
+        found = [at for place in range(len(self.dimensions)) for at in self._above(best, place)]
+        lowest, more = min(found, key=lambda at: at[1].mean)
+        if len(self.dimensions) > 1 and not self._rounds:
+            return lowest if more.high < 0 else best
+        return lowest if more.mean < -MOVE * self.tolerance * abs(best.mean) else best
 
-    def _worse(self, it: Trial, best: Trial) -> bool:
-        more = self._against(it, best)
-        return it is not best and more is not None and more.low > self.tolerance * abs(best.mean)
+    # --- comparisons ----------------------------------------------------------------------------
 
-    def _beside(self, best: Trial, step: float) -> Iterator[Point]:
-        """Yield the points at this distance from the best along each range, and where a parabola
-        through the points along it is lowest."""
-        for place, it in enumerate(self.dimensions):
-            if not it.ranges:
-                continue
-            own = it.part(best.point[place])
-            parts = [own - step, own + step]
-            line = [(it.part(other.point[place]), other.mean) for other in self._line(best, place)]
-            near = sorted(line, key=lambda at: abs(at[0] - own))[:5]
-            if len(near) >= 4:
-                bend, slope, _ = np.polyfit([x for x, _ in near], [y for _, y in near], 2)
-                parts += [-slope / (2 * bend)] if bend > 0 else []
-            for part in parts:
-                yield (*best.point[:place], it.at(part), *best.point[place + 1 :])
+    def _judge(self, best: Trial) -> None:
+        """Compare all points with the best: those on a line through it along the curve."""
+        allowed = self.tolerance * abs(best.mean)
+        for it in self.trials.values():
+            if it.values and it.state is not State.UNFIT:
+                it.state = verdict(above(it.sample, best.sample), allowed)
+        for place in range(len(self.dimensions)):
+            for it, more in self._above(best, place):
+                it.state = verdict(more, allowed)
+        best.state = State.BEST
 
-    def _lines(self, best: Trial, levels: int) -> Iterator[Point]:
-        """Yield the points of the coarse grid's values of each dimension, the others being as in
-        the best: they say where a dimension does not matter."""
-        for place, it in enumerate(self.dimensions):
-            for value in it.coarse(levels):
-                yield (*best.point[:place], value, *best.point[place + 1 :])
+    def _above(self, best: Trial, place: int) -> list[tuple[Trial, Estimate]]:
+        """Return the points near the best on the line of a dimension, each with the difference of
+        its mean from the best's."""
+        line = [it for it in self._near(best, place) if it.values]
+        count = min(len(it.values) for it in line)
+        rows = np.array([it.sample[:count] for it in line])
+        dimension = self.dimensions[place]
+        if dimension.smooth:
+            rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
+        own = rows[line.index(best)]
+        return [(it, above(row, own)) for it, row in zip(line, rows, strict=True)]
 
-    def _ends(self, best: Trial) -> Iterator[Point]:
-        """Yield, along each range, the points half-way from the ends of what is as good as the best
-        to the next points beyond."""
-        for place, it in enumerate(self.dimensions):
-            if not it.ranges:
-                continue
-            values = sorted(other.point[place] for other in self._line(best, place))
-            for end, step in zip(self.region(best)[it.key], (-1, 1), strict=True):
-                beyond = values.index(end) + step
-                if 0 <= beyond < len(values):
-                    half = (it.part(end) + it.part(values[beyond])) / 2
-                    yield (*best.point[:place], it.at(half), *best.point[place + 1 :])
+    # --- lines through the best -----------------------------------------------------------------
 
     def _line(self, best: Trial, place: int) -> list[Trial]:
-        """Return the points that differ from the best in one dimension only, itself among them."""
+        """Return the points that differ from the best in one dimension only, itself among them; on
+        a range, in order."""
+        rest = (*best.point[:place], *best.point[place + 1 :])
+        line = [
+            it for it in self.trials.values() if (*it.point[:place], *it.point[place + 1 :]) == rest
+        ]
+        return (
+            sorted(line, key=lambda it: it.point[place]) if self.dimensions[place].ranges else line
+        )
+
+    def _near(self, best: Trial, place: int) -> list[Trial]:
+        """Return the points of a line that may be good, and on a smooth one those next to them:
+        beyond its ends, a curve is known less."""
+        line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
+        reach = int(self.dimensions[place].smooth)
         return [
             it
-            for it in self.trials.values()
-            if not isnan(it.mean)
-            and all(
-                a == b
-                for k, (a, b) in enumerate(zip(it.point, best.point, strict=True))
-                if k != place
-            )
+            for k, it in enumerate(line)
+            if any(near.alive for near in line[max(k - reach, 0) : k + reach + 1])
         ]
 
+    def _lines(self, best: Trial) -> Iterator[Point]:
+        """Yield the points of the coarse grid's values of each dimension, the others being as in
+        the best, and those between two of a line of which one may be good."""
+        for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
+            parts = [
+                (it.part(a.point[place]), it.part(b.point[place]))
+                for a, b in pairwise(self._line(best, place) if it.ranges else ())
+                if a.alive or b.alive
+            ]
+            between = [it.at((low + high) / 2) for low, high in parts if high - low > FINE]
+            for value in (*values, *between):
+                yield (*best.point[:place], value, *best.point[place + 1 :])
+
     # --- what is as good ------------------------------------------------------------------------
-
-    def _decide(self, best: Trial) -> None:
-        """Give runs to the points that may be as good as the best until that is known."""
-        count = len(best.values)
-        while True:
-            for it in self.trials.values():
-                if it.state is not State.UNFIT:
-                    it.state = self._state(it, best)
-            open_ = [it for it in self.trials.values() if it.state is State.OPEN]
-            if not open_ or count >= self.each:
-                return
-            count = min(2 * count, self.each)
-            self._ask([*open_, best], count)
-            best = self._best() or best
-
-    def _state(self, it: Trial, best: Trial) -> State:
-        if it is best:
-            return State.BEST
-        more, allowed = self._against(it, best), self.tolerance * abs(best.mean)
-        if more is None or more.low > allowed:
-            return State.WORSE
-        return State.AS_GOOD if more.high <= allowed else State.OPEN
 
     def region(self, best: Trial, *more: State) -> dict[str, tuple[Any, ...]]:
         """Map each key to its values that are as good as the best, the other keys being as they are
@@ -258,21 +261,56 @@ class Search:
 
         States in `more` count, too: with OPEN, the values that may be as good.
         """
+
+        def good(it: Trial) -> bool:
+            return it.state in (State.BEST, State.AS_GOOD, *more)
+
         found: dict[str, tuple[Any, ...]] = {}
-        good = State.BEST, State.AS_GOOD, *more
         for place, it in enumerate(self.dimensions):
             line = self._line(best, place)
-            if not it.ranges:
-                found[it.key] = tuple(t.point[place] for t in line if t.state in good)
-                continue
-            line.sort(key=lambda t: t.point[place])
-            low = high = line.index(best)
-            while low and line[low - 1].state in good:
-                low -= 1
-            while high + 1 < len(line) and line[high + 1].state in good:
-                high += 1
-            found[it.key] = line[low].point[place], line[high].point[place]
+            if it.ranges:
+                at = line.index(best)
+                line = [*takewhile(good, line[at::-1]), *takewhile(good, line[at + 1 :])]
+            values = [t.point[place] for t in line if good(t)]
+            found[it.key] = (min(values), max(values)) if it.ranges else tuple(values)
         return found
+
+
+def looks(most: int) -> Iterator[int]:
+    """Yield the number of runs of a point at each comparison: twice as many each time."""
+    count = FIRST
+    while count < most:
+        yield count
+        count *= 2
+    yield most
+
+
+def above(values: Iterable[float], base: Iterable[float]) -> Estimate:
+    """Return by how much a mean is above another, on the seeds of both."""
+    return mean_of([ours - theirs for ours, theirs in zip(values, base, strict=False)], SURE)
+
+
+def verdict(more: Estimate, allowed: float) -> State:
+    """Return what the interval of a point's difference from the best says."""
+    if more.low > allowed:
+        return State.WORSE
+    return State.AS_GOOD if more.high <= allowed else State.OPEN
+
+
+def smoothed(parts: Sequence[float], rows: Any) -> Any:
+    """Return the values of each seed on a polynomial along a line.
+
+    `rows` has a row for each point, at these parts of the range, and a column for each seed. The
+    degree is the one with the least expected error by Mallows' C_p (Mallows 1973): a term stays
+    where its square is above twice its variance, as the seeds show it.
+    """
+    powers = np.polynomial.chebyshev.chebvander(2 * np.array(parts) - 1, len(parts) - 1)
+    basis, _ = np.linalg.qr(powers)
+    terms = basis.T @ rows
+    gain = np.cumsum(terms.mean(1) ** 2 - 2 * terms.var(1, ddof=1) / rows.shape[1])
+    least = min(DEGREE, len(parts) - 1)
+    kept = least + int(np.argmax(gain[least:])) + 1
+    return basis[:, :kept] @ terms[:kept]
 
 
 def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:

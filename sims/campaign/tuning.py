@@ -11,7 +11,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import inf, isfinite
+from math import inf, isfinite, isnan
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,12 @@ from sims.campaign.answers import Answer, assumptions
 from sims.campaign.axes import Settings, as_toml, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
-from sims.campaign.dimensions import FORMS, RANGE, Dimension, Point, range_of, settings_at
+from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, opened
 from sims.campaign.question import MOST_RUNS, precision_of, question, refuse_raised
 from sims.campaign.results import Results, Store
-from sims.campaign.search import EACH, Search, State, Trial, Value, estimate
+from sims.campaign.search import EACH, FIRST, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
 from sims.errors import COMMAND_LINE, InputError
@@ -157,7 +157,9 @@ class Tuned(Answer):
         values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
         values += [
             f"{it.measure} {rounded(estimate(self.fresh, k, self.level))}"
+            + (f" {self.unit}" if MeasureSpec(it.measure).timed else "")
             for k, it in enumerate(self.bounds, 1)
+            if it.measure != self.gauge.name
         ]
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
@@ -199,11 +201,10 @@ class Tuned(Answer):
         said = [self.sentence, f"Assumed: {self.assumed}."]
         if unknown:
             most = counted(self.search.each, "run")
-            said.append(
-                f"{counted(unknown, 'point')} could be told neither as good nor worse with {most}."
-            )
-        tried = counted(len(states), "point")
-        said.append(f"{tried} were tried in {counted(self.runs, 'run')}; the answer's are fresh.")
+            open_ = counted(unknown, "point")
+            said.append(f"{open_} could be told neither as good nor worse with at most {most}.")
+        tried = f"{counted(len(states), 'point')}, {counted(self.runs, 'run')}"
+        said.append(f"Tried: {tried}; the seeds of the answer are not those of the search.")
         return [*said, f"Run it alone: {self.command}"]
 
     # --- as a table ---------------------------------------------------------------------------
@@ -286,11 +287,7 @@ def tuned(
     of the best mean are as good. Raises InputError where nothing can be varied, or no point keeps
     to the bounds.
     """
-    if not over:
-        raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
-    names = [it.key for it in over]
-    if twice := next((it for it in names if names.count(it) > 1), None):
-        raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
     kept, done = Kept(store), 0
     with opened(workers) as ready:
@@ -322,12 +319,15 @@ def tuned(
         def run(points: Sequence[Point], asked: Campaign, ahead: int) -> dict[Point, list[Value]]:
             nonlocal done
             before = done
-            found = execute(
-                asked,
-                ready,
-                kept,
-                watch=lambda now, all_: watch(before + now, before + all_ + ahead),
-            )
+            try:
+                found = execute(
+                    asked,
+                    ready,
+                    kept,
+                    watch=lambda now, all_: watch(before + now, before + all_ + ahead),
+                )
+            except InputError as error:
+                raise evolve(error, key=error.key.replace("--vary", "--over")) from None
             refuse_raised(found)
             done += sum(1 for _ in found.finished())
             return dict(zip(points, _values(found, measure, bounds), strict=True))
@@ -336,7 +336,7 @@ def tuned(
             means = (estimate(values, k, LEVEL).mean for k in range(1, len(bounds) + 1))
             return all(map(Bound.kept, bounds, means))
 
-        search = Search(tuple(over), evaluate, fits, tolerance, max(each, 4))
+        search = Search(tuple(over), evaluate, fits, tolerance, each)
         best = search.run()
         if best is None:
             raise _nothing_fits(search, bounds)
@@ -347,6 +347,21 @@ def tuned(
     gauge = asked.gauges[0]
     facts = case.times.value, fresh, answer.level, assumptions(case)
     return Tuned(str(file), dict(changes or {}), search, best, gauge, tuple(bounds), *facts)
+
+
+def _check(over: Sequence[Dimension], each: int) -> None:
+    """Raise InputError where there is nothing to search."""
+    if not over:
+        raise InputError(COMMAND_LINE, "--over", "nothing is varied", FORMS)
+    names = [it.key for it in over]
+    if twice := next((it for it in names if names.count(it) > 1), None):
+        raise InputError(COMMAND_LINE, "--over", f"{twice} is varied twice", "each key once")
+    if "seed" in names:
+        problem = "seed: all points are run with the same seeds"
+        raise InputError(COMMAND_LINE, "--over", problem, "another key; --seed, --runs")
+    if each < FIRST:
+        accepted = f"a whole number from {FIRST}: the runs before points are compared first"
+        raise InputError(COMMAND_LINE, "--each", f"{each} is not accepted", accepted)
 
 
 def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[list[Value]]:
@@ -365,17 +380,33 @@ def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[l
 
 def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
     """Return the error of a search in which no point keeps to the bounds, with the nearest."""
-    known = [it for it in search.trials.values() if it.values and None not in it.values[0]]
-    if not bounds or not known:
+    known = [it for it in search.trials.values() if not isnan(it.mean)]
+    if not known:
         problem = f"none of {counted(len(search.trials), 'point')} completes all of its runs"
         return InputError(COMMAND_LINE, "--over", problem, "other ranges, or --until")
-    which, bound = 1, bounds[0]
-    means = {it.point: estimate(it.values, which, LEVEL).mean for it in known}
-    nearest = (max if bound.least else min)(means, key=means.__getitem__)
-    at = settings_text(settings_at(search.dimensions, nearest))
-    problem = f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with "
-    problem += f"{bound.measure} {means[nearest]:.4g}"
-    return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or another bound")
+
+    def means(it: Trial) -> list[float]:
+        return [estimate(it.values, k, LEVEL).mean for k in range(1, len(bounds) + 1)]
+
+    for bound, values in zip(bounds, zip(*map(means, known), strict=True), strict=True):
+        if all(map(isnan, values)):
+            problem = f"{bound.measure} has no value in any run"
+            return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
+
+    def missed(it: Trial) -> tuple[int, float]:
+        """Return how many bounds a point breaks, and by which parts of them."""
+        pairs = list(zip(bounds, means(it), strict=True))
+        parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
+        return len(parts), sum(parts)
+
+    nearest = min(known, key=missed)
+    at = settings_text(settings_at(search.dimensions, nearest.point))
+    pairs = zip(bounds, means(nearest), strict=True)
+    with_ = ", ".join(f"{bound.measure} {mean:.4g}" for bound, mean in pairs)
+    problem = (
+        f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with {with_}"
+    )
+    return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or other bounds")
 
 
 def tune(
@@ -397,18 +428,14 @@ def tune(
 ) -> Tuned:
     """Search for the settings of a scenario file at which the mean of a measure is best.
 
-    `over` maps keys to a pair (low, high) of numbers or of times as texts, or to a list of words;
-    one of `minimise` and `maximise` names the measure; `subject_to` has bounds such as
-    "goodput>=0.95"; the rest is as for `compare`. Raises InputError where no point keeps to the
-    bounds.
+    `over` maps keys to a pair (low, high) of numbers or of times as texts, to a text such as
+    "5min..4h", or to a list of words; one of `minimise` and `maximise` names the measure;
+    `subject_to` has bounds such as "goodput>=0.95"; the rest is as for `compare`. Raises InputError
+    where no point keeps to the bounds.
     """
-    dimensions = [
-        range_of(key, *it) if isinstance(it, tuple) else Dimension(key, words=tuple(it))
-        for key, it in over.items()
-    ]
     return tuned(
         Path(file),
-        dimensions,
+        [dimension(key, values) for key, values in over.items()],
         direction(minimise, maximise),
         bounds=[Bound.of(it) for it in subject_to],
         changes=changes,
@@ -436,7 +463,7 @@ def searched(
     try:
         return tuned(
             Path(asked.folder) / asked.scenario,
-            [_dimension(key, value) for key, value in section.over.items()],
+            [dimension(key, values) for key, values in section.over.items()],
             direction(section.minimise, section.maximise),
             bounds=[Bound.of(it) for it in section.subject_to],
             changes=asked.set,
@@ -454,17 +481,6 @@ def searched(
             raise
         key = error.key.removeprefix("--").replace("-", "_")
         raise evolve(error, source=asked.source, key=f"tune.{key}") from None
-
-
-def _dimension(key: str, value: Any) -> Dimension:
-    """Return the key and its values that a campaign file's entry asks for."""
-    if isinstance(value, list | tuple):
-        return Dimension(key, words=tuple(value))
-    found = RANGE.fullmatch(str(value).strip())
-    if found is None:
-        problem = f"{key}: {value!r} is no range"
-        raise InputError(COMMAND_LINE, "--over", problem, '"LOW..HIGH", or a list of words')
-    return range_of(key, found[1], found[2])
 
 
 def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:

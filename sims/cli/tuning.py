@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sims.campaign.dimensions import dimension
+from sims.campaign.dimensions import dimension_of
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.question import MOST_RUNS
 from sims.campaign.results import Store
@@ -113,7 +113,7 @@ def tune(
     ):
         found = tuned(
             file,
-            [dimension(word) for word in over or ()],
+            [dimension_of(word) for word in over or ()],
             direction(minimise, maximise),
             bounds=[Bound.of(word) for word in subject_to or ()],
             changes={key: value_of(text) for key, text in map(split_override, changes or ())},

@@ -9,7 +9,7 @@ from pathlib import Path
 import holdfast
 import pytest
 
-from sims.campaign.dimensions import range_of
+from sims.campaign.dimensions import dimension
 from sims.errors import InputError
 from tests.sims.cli.commands import Shell
 
@@ -47,13 +47,19 @@ def shell(
     return Shell(tmp_path, capsys)
 
 
-def test_the_period_that_is_found_is_youngs(shell: Shell) -> None:
-    """sqrt(2 x 2 x 2000 / 8) = 31.6 s: it is within a third of those that are as good."""
+def test_the_period_that_is_found_is_youngs_and_dalys(shell: Shell) -> None:
+    """Young's period, sqrt(2 x 2 x 2000 / 8) = 31.6 s, is within a third of those that are as good;
+    Daly's (2006, equation 37) lies between the periods that may be."""
     said = shell("tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json")
     assert said.code == 0, said.err
     found = json.loads(said.out)
     low, high = found["as_good"]["protection.period"]
     assert low / 1.33 <= sqrt(2 * 2 * 2000 / 8) <= high * 1.33
+    cost, mtbf = 2, 2000 / 8
+    root = sqrt(cost / (2 * mtbf))
+    daly = sqrt(2 * cost * mtbf) * (1 + root / 3 + root**2 / 9) - cost
+    least, most = found["may_be_as_good"]["protection.period"]
+    assert least < daly < most
     assert found["mean"]["low"] < found["mean"]["mean"] < found["mean"]["high"]
     assert sum(it["runs"] for it in found["tried"]) + 10 == found["runs"]
 
@@ -145,6 +151,14 @@ def test_a_bound_that_no_point_keeps_names_the_nearest(shell: Shell) -> None:
     assert "no point keeps to goodput >= 1.5: the nearest is protection.period=" in said.err
 
 
+def test_bounds_that_exclude_each_other_are_told_with_both_means(shell: Shell) -> None:
+    words = ["tune", "study.toml", "--over", PERIODS, "--maximise", "goodput", *FEW]
+    said = shell(*words, "--subject-to", "goodput<=0.8", "--subject-to", "makespan<=1500")
+    assert said.code == 2
+    assert "no point keeps to goodput <= 0.8 and makespan <= 1500: the nearest" in said.err
+    assert said.err.index("with goodput 0.") < said.err.index(", makespan 1")
+
+
 def test_words_and_ranges_are_searched_from_python_and_tell_the_same(shell: Shell) -> None:
     found = holdfast.tune(
         "study.toml",
@@ -168,6 +182,16 @@ def test_words_and_ranges_are_searched_from_python_and_tell_the_same(shell: Shel
         (("--over", "protection.period=a..b"), "neither numbers nor times"),
         (("--over", "protection.period=1..2", "--over", "protection.period=3..4"), "varied twice"),
         (("--over", "protection.peroid=1..2"), "protection.peroid"),
+        (("--over", "protection.period=5.."), "5.. has ends that are neither"),
+        (("--over", "protection.period=10..20,30"), "10..20,30 has ends that are neither"),
+        (("--over", "protection.period=-5..10"), "protection.period: -5 is not accepted"),
+        (("--over", "protection.period=1..inf"), "1..inf has ends that are neither"),
+        (("--over", "job.jobs.5.time=1..2"), "--over: job.jobs.5.time: there is no '5'"),
+        (("--over", "job.jobs=1..2"), "job.jobs: 1 is not accepted"),
+        (("--over", "faults=1..2"), "faults: 1 is not accepted"),
+        (("--over", "seed=1..5"), "all points are run with the same seeds"),
+        (("--over", PERIODS, "--each", "3"), "--each: 3 is not accepted"),
+        (("--over", PERIODS, "--subject-to", "late<=0"), "late has no value in any run"),
     ],
 )
 def test_what_cannot_be_searched_is_refused_in_one_line(
@@ -196,8 +220,13 @@ def test_a_direction_or_a_bound_that_is_none_is_refused(
 
 
 def test_a_range_of_whole_numbers_is_told_from_one_of_numbers_and_of_times() -> None:
-    assert range_of("a", 0, 8).whole
-    assert not range_of("a", "0.0", "1.0").whole
-    assert range_of("a", "5min", "4h").timed
-    with pytest.raises(InputError):
-        range_of("a", 8, 8)
+    assert dimension("a", (0, 8)).whole
+    assert not dimension("a", "0.0..1.0").whole
+    assert dimension("a", ("5min", "4h")).timed
+    assert dimension("a", ["../b", "../c"]).words == ("../b", "../c")
+
+
+@pytest.mark.parametrize("values", [(8, 8), (1,), (1, 2, 3), [], 5, "5", (True, False), None])
+def test_what_is_no_range_and_no_list_of_words_is_refused_from_python(values: object) -> None:
+    with pytest.raises(InputError, match="a: "):
+        dimension("a", values)
