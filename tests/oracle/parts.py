@@ -23,6 +23,10 @@ class Worker:
         self.group: Group | None = None
         self.programs: set[int | None] = set()
         """Complete ones: a job's own, or everybody's (None)."""
+        self.until = ZERO
+        """Until when a fault keeps it DOWN."""
+        self.struck: Fraction | None = None
+        """When a fault struck it last."""
         self.down_since: Fraction | None = None
         """When it went DOWN first since it was UP; None while it is."""
         self.heard = ZERO

@@ -7,20 +7,32 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from attrs import define, field
+from attrs import define, field, frozen
 
+from tests.oracle.faults import Law
 from tests.oracle.jobs import Run
 from tests.oracle.parts import Worker
 from tests.oracle.tenths import exact
-from tests.oracle.timeline import DOWN, UP
+from tests.oracle.timeline import DOWN
 from tests.oracle.world import Stuck, World
+
+
+@frozen(order=True)
+class Unit:
+    """What is struck, blamed and repaired as one."""
+
+    first: int
+    """Its lowest worker."""
+    each: int
+    """Workers of a unit of its kind."""
+    of: str
 
 
 @define(eq=False)
 class Repairing:
     """A unit in repair."""
 
-    unit: int
+    unit: Unit
     since: Fraction
     """When it came to its present stage."""
     stage: int = 0
@@ -35,6 +47,10 @@ class Stage:
     time: Fraction
     crews: float
     passes_on: list[int]
+    fixes: list[int] | None
+    """None: each repair removes the cause."""
+    times: list[Fraction]
+    """Of the first repairs."""
     repairs: list[Repairing] = field(factory=list)
 
 
@@ -42,14 +58,16 @@ class RepairWorld(World):
     """A world in which what a fault strikes is DOWN until it is repaired."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        super().__init__(scenario | {"faults": [], "downtime": 0})
+        super().__init__(scenario)
         said = scenario["repair"]
-        self.each = int(scenario.get("node", 1)) if scenario.get("faults_of") == "nodes" else 1
-        self.detection = exact(scenario.get("detection", 0))
-        self.faults = sorted((exact(t), unit) for t, unit in scenario["faults"])
-        self.times = sorted({*self.times, *(t for t, _ in self.faults)})
         self.stages = [
-            Stage(exact(it["time"]), it.get("crews") or inf, list(it.get("passes_on", ())))
+            Stage(
+                exact(it["time"]),
+                it.get("crews") or inf,
+                list(it.get("passes_on", ())),
+                list(it["fixes"]) if "fixes" in it else None,
+                [exact(time) for time in it.get("times", ())],
+            )
             for it in said["stages"]
         ]
         self.blamed, self.mistaken = list(said.get("blamed", ())), list(said.get("mistaken", ()))
@@ -58,20 +76,19 @@ class RepairWorld(World):
         """Whether anything else than what was struck is ever blamed."""
         self.rule = said.get("retire")
         self.record: dict[int, list[Fraction]] = {}
-        """When faults were blamed on each unit."""
-        self.unheard: dict[int, dict[int, Fraction]] = {}
+        """When faults were blamed on each worker."""
+        self.unheard: dict[Unit, dict[int, Fraction]] = {}
         """Of the units whose fault is not known: until when it is not, by worker."""
-        self.retired: set[int] = set()
+        self.retired: set[Unit] = set()
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
 
     # --- units ---
 
-    def _workers(self, unit: int) -> range:
-        first = unit * self.each
-        return range(first, min(first + self.each, len(self.workers)))
+    def _workers(self, unit: Unit) -> range:
+        return range(unit.first, min(unit.first + unit.each, len(self.workers)))
 
-    def _in_repair(self) -> set[int]:
+    def _in_repair(self) -> set[Unit]:
         return {it.unit for stage in self.stages for it in stage.repairs} | self.retired
 
     def _broken(self) -> set[int]:
@@ -82,7 +99,6 @@ class RepairWorld(World):
 
     def _change_workers(self) -> None:
         self.lost.clear()
-        self.before = list(self.state) or [UP] * len(self.workers)
         self._end_repairs()
         super()._change_workers()
 
@@ -100,37 +116,54 @@ class RepairWorld(World):
             stage.repairs.remove(it)
             if it.stage + 1 < len(self.stages) and stage.passes_on and stage.passes_on.pop(0):
                 self.stages[it.stage + 1].repairs.append(Repairing(unit, self.now, it.stage + 1))
-            elif self._retires(unit):
+                continue
+            if stage.fixes is None or (stage.fixes and stage.fixes.pop(0)):
+                self._cure(unit)
+            if self._retires(unit):
                 self.retired.add(unit)
 
-    def _retires(self, unit: int) -> bool:
+    def _cure(self, unit: Unit) -> None:
+        for law in self.laws:
+            if law.curable and law.of == unit.of:
+                law.cured.add(unit.first // unit.each)
+
+    def _retires(self, unit: Unit) -> bool:
         if self.rule is None:
             return False
         count, window = self.rule
-        times = self.record.get(unit, ())
-        return sum(self.now - window < t <= self.now for t in times) >= count
+        records = [self.record.get(q, ()) for q in self._workers(unit)]
+        return any(sum(self.now - window < t <= self.now for t in it) >= count for it in records)
 
     def _strike_all(self) -> None:
-        """Owners first, then the faults, by unit."""
         for worker in self.workers:
-            if self.now in worker.timeline.strikes:
-                self._fall(worker, self.now)
+            if self.now in worker.timeline.taken:
                 for unheard in self.unheard.values():
                     if worker.index in unheard:
                         unheard[worker.index] = self.now
-        for time, unit in self.faults:
-            if time == self.now and unit not in self.unheard and unit not in self._in_repair():
-                self._strike(unit)
+        super()._strike_all()
         self._know()
 
-    def _strike(self, unit: int) -> None:
+    def _strike(self, law: Law, unit: int, downtime: Fraction) -> None:
+        if law.hang:
+            super()._strike(law, unit, downtime)
+            return
+        struck = Unit(unit * law.each, law.each, law.of)
+        repaired = {q for it in self._in_repair() for q in self._workers(it)}
+        if struck not in self.unheard and not repaired.issuperset(self._workers(struck)):
+            self._break(struck, self.now + law.detection)
+
+    def _break(self, unit: Unit, latest: Fraction) -> None:
         """Of a worker that would be UP again now nobody has to hear that it is DOWN."""
-        workers, latest = self._workers(unit), self.now + self.detection
-        up = [q for q in workers if DOWN not in (self.state[q], self.before[q])]
-        self.unheard[unit] = dict.fromkeys(up, latest)
-        for q in up:
-            self._fall(self.workers[q], latest)
-        for q in workers:
+        self.unheard[unit] = {}
+        for q in self._workers(unit):
+            worker = self.workers[q]
+            if worker.struck == self.now or DOWN not in (self.state[q], self.before[q]):
+                self._fall(worker, latest)
+                worker.struck, self.unheard[unit][q] = self.now, latest
+                known = [it for it in self.unheard.values() if q in it]
+                first = min(it[q] for it in known)
+                for unheard in known:
+                    unheard[q] = first
             self.state[q] = DOWN
 
     def _fall(self, worker: Worker, heard: Fraction) -> None:
@@ -157,7 +190,7 @@ class RepairWorld(World):
             self._begin(stage)
         self._refuse_too_few()
 
-    def _known(self) -> list[int]:
+    def _known(self) -> list[Unit]:
         """Units whose fault is known now, and was not."""
         for unheard in self.unheard.values():
             for q, latest in list(unheard.items()):
@@ -170,12 +203,12 @@ class RepairWorld(World):
         waiting = [it for it in stage.repairs if it.end is None]
         waiting.sort(key=lambda it: (it.since, it.unit))
         for it in waiting[: int(min(stage.crews - self._busy(stage), len(waiting)))]:
-            it.end = self.now + stage.time
+            it.end = self.now + (stage.times.pop(0) if stage.times else stage.time)
 
     def _busy(self, stage: Stage) -> int:
         return sum(it.end is not None for it in stage.repairs)
 
-    def _note_run(self, unit: int) -> None:
+    def _note_run(self, unit: Unit) -> None:
         for q in self._workers(unit):
             group = self.workers[q].group
             if group and group.run:
@@ -193,11 +226,12 @@ class RepairWorld(World):
 
     # --- blame ---
 
-    def _blame(self, unit: int) -> None:
+    def _blame(self, unit: Unit) -> None:
         culprit = self._culprit(unit)
         if culprit is None:
             return
-        self.record.setdefault(culprit, []).append(self.now)
+        for q in self._workers(culprit):
+            self.record.setdefault(q, []).append(self.now)
         if culprit in self._in_repair():
             return
         self.stages[0].repairs.append(Repairing(culprit, self.now))
@@ -207,13 +241,13 @@ class RepairWorld(World):
                     self._fall(self.workers[q], self.now)
                 self.state[q] = DOWN
 
-    def _culprit(self, unit: int) -> int | None:
+    def _culprit(self, unit: Unit) -> Unit | None:
         runs = [self.lost[q] for q in self._workers(unit) if q in self.lost]
         run = next((it for it in runs), None)
         if run is None or not self.errs:
             return unit
         up = [q for q in self.members_of(run) if self.workers[q].down_since in (None, self.now)]
-        others = sorted({q // self.each for q in up} - {unit})
+        others = sorted({self._unit_of(q, unit) for q in up} - {unit})
         if not others:
             return unit
         if self.blamed and not self.blamed.pop(0):
@@ -221,6 +255,9 @@ class RepairWorld(World):
         if not (self.mistaken and self.mistaken.pop(0)):
             return unit
         return others[min(self.others.pop(0), len(others) - 1)]
+
+    def _unit_of(self, q: int, like: Unit) -> Unit:
+        return Unit(q // like.each * like.each, like.each, like.of)
 
     def members_of(self, run: Run) -> list[int]:
         """Its members, also where it has just ended."""
@@ -240,7 +277,8 @@ class RepairWorld(World):
 
     def _replaced_at(self, worker: Worker) -> float | Fraction:
         found = super()._replaced_at(worker)
-        return self.now if found < inf and worker.index // self.each in self.retired else found
+        retired = any(worker.index in self._workers(unit) for unit in self.retired)
+        return self.now if found < inf and retired else found
 
     def _fixed(self) -> list[Fraction]:
         ends = [it.end for stage in self.stages for it in stage.repairs if it.end is not None]

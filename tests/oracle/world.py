@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from tests.oracle.deciding import best_origin, by_nodes, by_priority
+from tests.oracle.faults import Law, laws_of
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
 from tests.oracle.parts import Parts, Worker
@@ -67,12 +68,11 @@ class World(Parts):
         self.state: list[str] = []
         self.speed: list[Fraction] = []
         times = {job.release for job in self.jobs}
-        self.hangs = [(exact(t), q) for t, q in scenario.get("hangs", ())]
-        self.found_after = exact(scenario.get("hang_detection", 0))
+        self.laws = laws_of(scenario)
         self.windows = [
             (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
         ]
-        times = times.union(t for t, _ in self.hangs)
+        times = times.union(t for law in self.laws for t, _, _ in law.strikes)
         times = times.union(*(worker.timeline.times for worker in self.workers))
         last = len(self.startable)
         self.uncalled = list(range(last - scenario.get("reserve", 0), last))
@@ -156,10 +156,10 @@ class World(Parts):
 
     def _change_workers(self) -> None:
         self._come()
+        self.before = list(self.state) or [UP] * len(self.workers)
         self.state = self._states()
         self.speed = [worker.timeline.speed_at(self.now) for worker in self.workers]
         self._strike_all()
-        self._hang()
         for worker in self.workers:
             self._hear(worker)
         self._find_hangs()
@@ -167,14 +167,21 @@ class World(Parts):
         for message in self._messages():
             if self.state[message.worker] != UP and not message.lost:
                 message.stop(self.now)
-        noticed = {q.index for q in self.workers if self.now in q.timeline.notices}
+        noticed = {
+            q.index
+            for q in self.workers
+            if self.now in q.timeline.notices and self.state[q.index] != DOWN
+        }
         for run in self._active():
             if noticed.intersection(run.group.counting) and not run.still:
                 self.save_at_notice(run)
         self._start_kept()
 
     def _states(self) -> list[str]:
-        states = [worker.timeline.state_at(self.now) for worker in self.workers]
+        states = [
+            DOWN if self.now < worker.until else worker.timeline.owner_at(self.now)
+            for worker in self.workers
+        ]
         for q in self.away:
             states[q] = DOWN if states[q] == DOWN else RECLAIMED
         return states
@@ -197,9 +204,39 @@ class World(Parts):
             self.coming = ready[0], self.now + self.delay
 
     def _strike_all(self) -> None:
+        """Owners first, then the laws, as they are listed, each by unit."""
         for worker in self.workers:
-            if self.now in worker.timeline.strikes:
-                self._go_down(worker, worker.timeline.strikes[self.now])
+            if self.now in worker.timeline.taken and self.before[worker.index] != DOWN:
+                self._go_down(worker, self.now)
+        for law in self.laws:
+            for unit, downtime in law.due(self.now):
+                self._strike(law, unit, downtime)
+                for other in law.spreads(unit):
+                    self._strike(law, other, downtime)
+        for worker in self.workers:
+            owner = worker.timeline.owner_at(self.now)
+            if worker.group is None or owner == DOWN or self.state[worker.index] == UP:
+                worker.heard = min(worker.heard, self.now)
+
+    def _strike(self, law: Law, unit: int, downtime: Fraction) -> None:
+        """A fault changes nothing of who is DOWN without those of this instant; one that meets the
+        end of a DOWN makes that longer. Of several at one instant the longest DOWN counts, and what
+        is heard first."""
+        for q in law.workers(unit, len(self.workers)):
+            worker = self.workers[q]
+            if law.hang:
+                self._hang(law, q)
+            elif self.state[q] != DOWN or worker.struck == self.now:
+                worker.until, worker.struck = max(worker.until, self.now + downtime), self.now
+                if self.before[q] != DOWN:
+                    self._fall(worker, self.now + law.detection)
+                if downtime:
+                    self.state[q] = DOWN
+
+    def _fall(self, worker: Worker, heard: Fraction) -> None:
+        if worker.down_since == self.now:
+            worker.heard = min(worker.heard, heard)
+        self._go_down(worker, heard)
 
     def _go_down(self, worker: Worker, heard: Fraction) -> None:
         """DOWN empties its memory; its run waits, until somebody hears of it."""
@@ -217,13 +254,12 @@ class World(Parts):
             for message in group.run.pending[worker.index][:1]:
                 message.lost = message.under_way
 
-    def _hang(self) -> None:
+    def _hang(self, law: Law, q: int) -> None:
         """The run of an UP member hangs; a further hang changes nothing (F6)."""
-        for time, q in self.hangs:
-            group = self.workers[q].group
-            run = group.run if group and self.state[q] == UP else None
-            if time == self.now and run and run.found is None and q in run.group.counting:
-                run.found, run.hanging = self.now + self.found_after, q
+        group = self.workers[q].group
+        run = group.run if group and self.state[q] == UP else None
+        if run and run.found is None and q in run.group.counting:
+            run.found, run.hanging = self.now + law.detection, q
 
     def _find_hangs(self) -> None:
         """Those that are detected now end their runs."""
@@ -343,9 +379,22 @@ class World(Parts):
         found = [run.found for run in self._active() if run.found is not None]
         if self.coming is not None:
             found.append(self.coming[1])
+        for worker in self.workers:
+            found += [worker.until, worker.heard]
+        for law in self.laws:
+            found += [self.now + law.gaps[unit][0] for unit in self._worn(law)]
         others = [Fraction(t) for t in [*replaced, *found] if self.now < t < inf]
         place = bisect_right(self.times, self.now)
         return [*self.times[place : place + 1], *others]
+
+    def _worn(self, law: Law) -> list[int]:
+        """Units of which a worker computes, so that the time to their next fault passes (F4)."""
+        computing = {q for run in self._active() if self._computes(run) for q in run.group.counting}
+        workers = len(self.workers)
+        return [unit for unit in law.gaps if computing.intersection(law.workers(unit, workers))]
+
+    def _computes(self, run: Run) -> bool:
+        return run.part is Part.COMPUTING and run.to_do > 0 and self._rate(run) > 0
 
     def _ends(self) -> Iterator[Fraction]:
         """Of messages and parts, if nothing happens before."""
@@ -361,6 +410,9 @@ class World(Parts):
 
     def _advance(self, then: Fraction) -> None:
         time = then - self.now
+        for law in self.laws:
+            for unit in self._worn(law):
+                law.gaps[unit][0] -= time
         uses = {
             run: run.advance(self._rate(run), self._goes_on(run), time) for run in self._active()
         }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from math import inf
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from attrs import define, field
@@ -52,7 +54,7 @@ def cases() -> list[Table]:
 def records_of(scenario: Table) -> list[Record]:
     """The log of its run; `scenario`: as a file says it."""
     records: list[Record] = []
-    run(read(scenario, "any"), [records.append])
+    run(read(scenario, "any", Path(gettempdir())), [records.append])
     return records
 
 
@@ -61,7 +63,13 @@ def play(case: Table) -> list[Record]:
     return records_of(as_file(case))
 
 
-PLATFORM = ("node", "spares", "reserve", "reserve_delay")
+PLATFORM = ("node", "rack", "spares", "reserve", "reserve_delay")
+LAW = (
+    *("strikes", "of", "effect", "downtime", "detection", "spread", "curable", "gaps"),
+    *("start", "nodes"),
+)
+NEVER = 1e12
+"""Mean time between faults of a law of which only the first are listed."""
 
 
 def as_file(case: Table) -> Table:
@@ -72,21 +80,13 @@ def as_file(case: Table) -> Table:
         said["workers"] = [_worker(case, k) for k in range(case["workers"])]
     else:
         said["platform"]["workers"] = case["workers"]
-    if case.get("faults"):
-        said["faults"] = {
-            "kind": "list",
-            "strikes": [list(strike) for strike in case["faults"]],
-            "downtime": case.get("downtime", 0),
-            "detection": case.get("detection", 0),
-            "of": case.get("faults_of", "workers"),
-        }
+    if any("record" in it for it in case.get("laws", ())):
+        said["unit"] = "s"  # as logs of failures have it
+    laws = [_law(it, "repair" in case) for it in _laws(case)]
+    if laws:
+        said["faults"] = laws if len(laws) > 1 else laws[0]
     if "repair" in case:
-        said["faults"].pop("downtime")
         said["repair"] = _repair(case["repair"])
-    if case.get("hangs"):
-        hangs = {"kind": "list", "effect": "hang", "strikes": [list(it) for it in case["hangs"]]}
-        hangs["detection"] = case.get("hang_detection", 0)
-        said["faults"] = [said["faults"], hangs] if "faults" in said else hangs
     if case.get("windows"):
         said["platform"]["maintenance"] = [
             {"from": since, "to": to, "units": ", ".join(map(str, who))}
@@ -99,6 +99,49 @@ def as_file(case: Table) -> Table:
     said["policy"] = {"name": "R-LIST-0", "order": case.get("order", "FCFS")}
     said["policy"]["placement"] = placement
     return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
+
+
+def _laws(case: Table) -> Iterator[Table]:
+    """Its laws of faults and of hangs, in order."""
+    if case.get("faults"):
+        yield {
+            "strikes": case["faults"],
+            "downtime": case.get("downtime", 0),
+            "detection": case.get("detection", 0),
+            "of": case.get("faults_of", "workers"),
+            "spread": case.get("spread", []),
+        }
+    if case.get("hangs"):
+        detection = case.get("hang_detection", 0)
+        yield {"strikes": case["hangs"], "effect": "hang", "detection": detection}
+    yield from case.get("laws", ())
+
+
+def _law(law: Table, repaired: bool) -> Table:
+    said = {"kind": "list"} | {key: law[key] for key in LAW if key in law}
+    if "record" in law:
+        said |= {"kind": "replayed", "file": _log_of(law["record"]).name, "platform": 1}
+    if "gaps" in law:
+        said |= {"kind": "exponential", "mtbf": NEVER, "clock": "computing"}
+    if "units" in law:
+        said["units"] = ", ".join(map(str, law["units"]))
+    if repaired or law.get("effect") == "hang":
+        said.pop("downtime", None)
+    return said
+
+
+def _log_of(record: list[list[list[int]]]) -> Path:
+    """A log of failures, of these of each node; who has none is available all the time."""
+    lines = [
+        f"{start} 1 {node} 1 n{node} {int(not fails)} {1000 + start} {1000 + end} NULL"
+        for node, failures in enumerate(record)
+        for fails, spans in ((True, failures), (False, [] if failures else [[0, 1]]))
+        for start, end in spans
+    ]
+    text = "".join(f"{line}\n" for line in lines)
+    path = Path(gettempdir()) / f"holdfast-{sha256(text.encode()).hexdigest()}.tab"
+    path.write_text(text)
+    return path
 
 
 def _repair(repair: Table) -> Table:
