@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from tests.oracle.faults import Law
 from tests.oracle.jobs import Run
@@ -17,15 +17,19 @@ from tests.oracle.timeline import DOWN
 from tests.oracle.world import Stuck, World
 
 
+KINDS = ("workers", "nodes", "racks")
+
+
 @frozen(order=True)
 class Unit:
     """What is struck, blamed and repaired as one."""
 
     first: int
     """Its lowest worker."""
+    kind: int
+    """Place among KINDS."""
     each: int
     """Workers of a unit of its kind."""
-    of: str
 
 
 @define(eq=False)
@@ -124,7 +128,7 @@ class RepairWorld(World):
 
     def _cure(self, unit: Unit) -> None:
         for law in self.laws:
-            if law.curable and law.of == unit.of:
+            if law.curable and law.of == KINDS[unit.kind]:
                 law.cured.add(unit.first // unit.each)
 
     def _retires(self, unit: Unit) -> bool:
@@ -147,7 +151,7 @@ class RepairWorld(World):
         if law.hang:
             super()._strike(law, unit, downtime)
             return
-        struck = Unit(unit * law.each, law.each, law.of)
+        struck = Unit(unit * law.each, KINDS.index(law.of), law.each)
         repaired = {q for it in self._in_repair() for q in self._workers(it)}
         if struck not in self.unheard and not repaired.issuperset(self._workers(struck)):
             self._break(struck, self.now + law.detection)
@@ -160,10 +164,9 @@ class RepairWorld(World):
             if worker.struck == self.now or DOWN not in (self.state[q], self.before[q]):
                 self._fall(worker, latest)
                 worker.struck, self.unheard[unit][q] = self.now, latest
-                known = [it for it in self.unheard.values() if q in it]
-                first = min(it[q] for it in known)
-                for unheard in known:
-                    unheard[q] = first
+            known = [it for it in self.unheard.values() if q in it]
+            for unheard in (*known, self.unheard[unit]) if known else ():
+                unheard[q] = min(it[q] for it in known)
             self.state[q] = DOWN
 
     def _fall(self, worker: Worker, heard: Fraction) -> None:
@@ -257,7 +260,7 @@ class RepairWorld(World):
         return others[min(self.others.pop(0), len(others) - 1)]
 
     def _unit_of(self, q: int, like: Unit) -> Unit:
-        return Unit(q // like.each * like.each, like.each, like.of)
+        return evolve(like, first=q // like.each * like.each)
 
     def members_of(self, run: Run) -> list[int]:
         """Its members, also where it has just ended."""
