@@ -8,7 +8,7 @@ from itertools import count
 from math import expm1, log
 
 import numpy as np
-from attrs import define, field
+from attrs import define, evolve, field
 from numpy.random import Generator
 
 from actors.chance import Chance
@@ -189,8 +189,8 @@ class Hazard(Actor):
         if following is not None:
             time, struck, *lasts = following
             fault = self.fault
-            if lasts:
-                fault = Fail(lasts[0], fault.detection, law=fault.law)
+            if lasts and isinstance(fault, Fail):  # as long as the record has it
+                fault = evolve(fault, downtime=lasts[0])
             due = FaultDue(struck, fault)
             self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
 

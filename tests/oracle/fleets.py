@@ -19,6 +19,8 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.discard("windows")  # what such a job is believed to take depends on its workers
     if "windows" not in added and _reserve(rng, scenario):
         added.add("reserve")
+    if _stand_by(rng, scenario):
+        added.add("standbys")
     if _replicate(rng, scenario):
         added.add("replicas")
     _add_times(rng, scenario, added)
@@ -58,7 +60,6 @@ def _repair(rng: Random, scenario: dict[str, Any]) -> None:
             "crews": rng.choice([None, 1, 1, 2]),
             "passes_on": [int(rng.random() < 0.5) for _ in range(rng.randint(0, 6))],
             "fixes": [int(rng.random() < 0.5) for _ in range(rng.randint(0, 6))],
-            "times": [rng.randint(1, 4) for _ in range(rng.choice([0, 0, 1, 2]))],
         }
         for _ in range(rng.randint(1, 3))
     ]
@@ -153,6 +154,19 @@ def _close(rng: Random, scenario: dict[str, Any]) -> None:
     for _ in range(rng.randint(1, 3)):
         since, who = rng.randint(0, 30), rng.sample(workers, rng.randint(1, len(workers)))
         scenario["windows"].append([since, since + rng.randint(1, 12), sorted(who)])
+
+
+def _stand_by(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Give some jobs standbys, now and then; whether one has them. No program is sent then."""
+    fit = [job for job in scenario["jobs"] if job["kind"] != "iterative"]
+    if not fit or rng.random() < 0.5:
+        return False
+    for job in fit:
+        job["standbys"] = rng.randint(0, 3)
+        job["p"] = max(1, job["p"] - rng.randint(0, 2))
+    for job in scenario["jobs"]:
+        job["program"] = 0
+    return any(job["standbys"] for job in fit)
 
 
 def _replicate(rng: Random, scenario: dict[str, Any]) -> bool:

@@ -45,6 +45,10 @@ class Job:
         self.replace_after = None if after is None else exact(after)
         self.replicas, self.least = said.get("replicas", 1), said.get("least", 1)
         self.regroup, self.rejoin = exact(said.get("regroup", 0)), exact(said.get("rejoin", 0))
+        self.standbys = said.get("standbys", 0)
+        """Most that a copy of it holds."""
+        self.called = False
+        """Whether one of the reserve was called for it since it began to wait."""
         self._said = said
         self._failures = list(said["failures"])
         self.copies_held: list[Group] = []
@@ -103,8 +107,8 @@ class State:
 class Group:
     """Members held by one copy of a job: for one run, or with buddies for one after the other."""
 
-    def __init__(self, job: Job, members: Members) -> None:
-        self.job, self.members = job, members
+    def __init__(self, job: Job, members: Members, standbys: Members) -> None:
+        self.job, self.members, self.standbys = job, members, standbys
         self.run: Run | None = None
         """The one under way."""
         self.checkpoint: State | None = None

@@ -27,6 +27,8 @@ class Worker:
         """Until when a fault keeps it DOWN."""
         self.struck: Fraction | None = None
         """When a fault struck it last."""
+        self.mended: Fraction | None = None
+        """When the downtime of the fault that took it DOWN is over."""
         self.down_since: Fraction | None = None
         """When it went DOWN first since it was UP; None while it is."""
         self.heard = ZERO
@@ -53,14 +55,13 @@ class Parts:
 
     # --- its start ---
 
-    def start(self, group: Group, origin: State | None, source: Source) -> None:
+    def start(self, group: Group, origin: State | None, source: Source, kept: bool = False) -> None:
         """What has length 0 is passed at once."""
         run = Run(group, self.now, origin)
         group.job.numbered += 1
         group.run = run
         self.runs.append(run)
         run.lead = self._lead(group.job, source)
-        kept = source in (Source.KEPT, Source.KEPT_IMAGE)
         run.left = group.job.startup + (ZERO if kept else group.job.select)
         run.source = source
         self.pass_parts(run)
@@ -83,9 +84,9 @@ class Parts:
     def start_kept(self, group: Group) -> None:
         """From the buddies' checkpoint, or the copy's image where that is lost."""
         if group.checkpoint is None and group.image is not None:
-            self.start(group, group.image, Source.KEPT_IMAGE)
+            self.start(group, group.image, Source.KEPT_IMAGE, kept=True)
         else:
-            self.start(group, group.checkpoint, Source.KEPT)
+            self.start(group, group.checkpoint, Source.KEPT, kept=True)
 
     def needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
         """What it lacks, in the order in which it is sent; what has size 0 is held."""
@@ -212,7 +213,7 @@ class Parts:
             if job.protection is Protection.IMAGES:
                 job.image = None
         over = outcome in (Outcome.COMPLETED, Outcome.WITHDRAWN)
-        if over or job.protection is not Protection.BUDDIES:
+        if over or not (job.standbys or job.protection is Protection.BUDDIES):
             self._release(group)
 
     def drop_messages(self, run: Run, members: list[int]) -> None:
@@ -231,7 +232,7 @@ class Parts:
 
     def _release(self, group: Group) -> None:
         group.job.copies_held.remove(group)
-        for q in group.members:
+        for q in (*group.members, *group.standbys):
             self.workers[q].group = None
 
     def complete(self, run: Run) -> None:

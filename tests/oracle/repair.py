@@ -13,7 +13,7 @@ from tests.oracle.faults import Law
 from tests.oracle.jobs import Run
 from tests.oracle.parts import Worker
 from tests.oracle.tenths import exact
-from tests.oracle.timeline import DOWN
+from tests.oracle.timeline import DOWN, UP
 from tests.oracle.world import Stuck, World
 
 
@@ -53,8 +53,6 @@ class Stage:
     passes_on: list[int]
     fixes: list[int] | None
     """None: each repair removes the cause."""
-    times: list[Fraction]
-    """Of the first repairs."""
     repairs: list[Repairing] = field(factory=list)
 
 
@@ -70,7 +68,6 @@ class RepairWorld(World):
                 it.get("crews") or inf,
                 list(it.get("passes_on", ())),
                 list(it["fixes"]) if "fixes" in it else None,
-                [exact(time) for time in it.get("times", ())],
             )
             for it in said["stages"]
         ]
@@ -86,6 +83,8 @@ class RepairWorld(World):
         self.retired: set[Unit] = set()
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
+        self.repaired: set[int] = set()
+        """Workers that are back at this instant, from repair or as others are blamed."""
 
     # --- units ---
 
@@ -103,6 +102,7 @@ class RepairWorld(World):
 
     def _change_workers(self) -> None:
         self.lost.clear()
+        self.repaired.clear()
         self._end_repairs()
         super()._change_workers()
 
@@ -125,6 +125,15 @@ class RepairWorld(World):
                 self._cure(unit)
             if self._retires(unit):
                 self.retired.add(unit)
+            self.repaired.update(self._workers(unit))
+
+    @property
+    def mended(self) -> set[int]:
+        return {q for q in self.repaired if self.state[q] == UP}
+
+    def _left(self) -> int:
+        gone = {q for unit in self.retired for q in self._workers(unit)}
+        return sum(worker.index not in gone for worker in self.startable)
 
     def _cure(self, unit: Unit) -> None:
         for law in self.laws:
@@ -206,7 +215,7 @@ class RepairWorld(World):
         waiting = [it for it in stage.repairs if it.end is None]
         waiting.sort(key=lambda it: (it.since, it.unit))
         for it in waiting[: int(min(stage.crews - self._busy(stage), len(waiting)))]:
-            it.end = self.now + (stage.times.pop(0) if stage.times else stage.time)
+            it.end = self.now + stage.time
 
     def _busy(self, stage: Stage) -> int:
         return sum(it.end is not None for it in stage.repairs)
@@ -231,6 +240,8 @@ class RepairWorld(World):
 
     def _blame(self, unit: Unit) -> None:
         culprit = self._culprit(unit)
+        if culprit != unit:
+            self.repaired.update(self._workers(unit))
         if culprit is None:
             return
         for q in self._workers(culprit):
@@ -270,7 +281,7 @@ class RepairWorld(World):
 
     def _refuse_too_few(self) -> None:
         gone = {q for unit in self.retired for q in self._workers(unit)}
-        left = sum(worker.index not in gone for worker in self.startable)
+        left = self._left()
         for job in self.jobs:
             if job.release <= self.now and job.completion is None and job.processors > left:
                 raise Stuck(f"job {job.index}: {left} are left at {self.now}")

@@ -15,16 +15,16 @@ from typing import Any
 from tests.oracle.jobs import Group, Run
 from tests.oracle.parts import Worker
 from tests.oracle.repair import RepairWorld
+from tests.oracle.standbys import StandbyWorld
 from tests.oracle.timeline import UP
 from tests.oracle.words import Outcome, Part, Source, Use
-from tests.oracle.world import World
 
 WAITING, LOADING, LOADED, REJOINING = "waiting", "loading", "loaded", "rejoining"
 BEFORE = frozenset((Part.STARTUP, Part.MESSAGES, Part.RECOVERY))
 """Parts of a run before it computes."""
 
 
-class ReplicatedWorld(World):
+class ReplicatedWorld(StandbyWorld):
     """A world in which some jobs have replicas."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
@@ -131,12 +131,10 @@ class ReplicatedWorld(World):
                 run.pending[q] = list(self.needs(run, q, units[q], Source.IMAGE))
         return LOADING if any(run.pending[q] for q in members) else LOADED
 
-    def _replace(self, gone: Worker, group: Group) -> None:
-        before = list(group.members)
-        super()._replace(gone, group)
-        if group.run and group.members != before:
-            [newcomer] = set(group.members) - set(before)
-            group.run.pending[newcomer] = []
+    def _exchange(self, gone: Worker, newcomer: Worker, group: Group) -> None:
+        super()._exchange(gone, newcomer, group)
+        if group.run:
+            group.run.pending[newcomer.index] = []
 
     # --- pauses ---
 

@@ -34,7 +34,8 @@ def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
     from tests.oracle.replicas import RepairedReplicas, ReplicatedWorld
 
     repaired = "repair" in scenario
-    if any(job.get("replicas", 1) > 1 for job in scenario["jobs"]):
+    jobs = scenario["jobs"]
+    if any(job.get("replicas", 1) > 1 or job.get("standbys") for job in jobs):
         return (RepairedReplicas if repaired else ReplicatedWorld)(scenario).run()
     return (RepairWorld if repaired else World)(scenario).run()
 
@@ -199,9 +200,12 @@ class World(Parts):
         if not waiting or self.coming is not None:
             return
         ready = [q for q in self.uncalled if self.state[q] != DOWN]
-        if ready and len(self._free(self.startable)) < waiting[0].processors:
+        job = waiting[0]
+        wanted = job.processors + (job.standbys if job.called else 0)
+        if ready and len(self._free(self.startable)) < wanted:
             self.uncalled.remove(ready[0])
             self.coming = ready[0], self.now + self.delay
+            job.called = True
 
     def _strike_all(self) -> None:
         """Owners first, then the laws, as they are listed, each by unit."""
@@ -228,8 +232,12 @@ class World(Parts):
                 self._hang(law, q)
             elif self.state[q] != DOWN or worker.struck == self.now:
                 worker.until, worker.struck = max(worker.until, self.now + downtime), self.now
-                if self.before[q] != DOWN:
-                    self._fall(worker, self.now + law.detection)
+                heard = self.now + law.detection
+                if self.before[q] == DOWN:
+                    worker.heard = min(worker.heard, heard)
+                else:
+                    worker.mended = worker.until
+                    self._fall(worker, heard)
                 if downtime:
                     self.state[q] = DOWN
 
@@ -294,6 +302,7 @@ class World(Parts):
         for worker in self.workers:
             if worker.group and self._replaced_at(worker) <= self.now:
                 self._replace(worker, worker.group)
+        self._join()
         self._start_kept()
         for job in self.priority:
             if job.release <= self.now and job.completion is None and not job.copies_held:
@@ -315,27 +324,50 @@ class World(Parts):
         free = self._free(self.workers)
         if free:
             spares = [q for q in free if q >= len(self.startable)]
-            newcomer = self.workers[(spares or free)[0]]
-            group.replace(gone.index, newcomer.index)
-            gone.group, newcomer.group = None, group
+            self._exchange(gone, self.workers[(spares or free)[0]], group)
+
+    def _exchange(self, gone: Worker, newcomer: Worker, group: Group) -> None:
+        group.replace(gone.index, newcomer.index)
+        gone.group, newcomer.group = None, group
+
+    def _join(self) -> None:
+        """Workers that are back may become standbys."""
 
     def _free(self, workers: list[Worker]) -> list[int]:
         return [w.index for w in workers if w.group is None and self.state[w.index] == UP]
 
     def _place(self, job: Job) -> bool:
         """A copy, if enough workers are free."""
-        free = [q for q in self._free(self.startable) if not self._taken(q, job)]
-        if len(free) < job.processors:
+        free = self._free(self.startable)
+        clear = [q for q in free if not self._taken(q, job)]
+        if len(clear) < job.processors or not self._enough(job, len(free)):
             return False
-        if self.nodes is not None:
-            free = sorted(by_nodes(free, job.processors, self.nodes))
+        chosen = self._choose(clear, free, job.processors, job.standbys)
         origin, source = best_origin(job)
-        group = Group(job, free[: job.processors])
-        for q in group.members:
+        group = Group(job, sorted(chosen[: job.processors]), sorted(chosen[job.processors :]))
+        job.called = False
+        for q in chosen:
             self.workers[q].group = group
         job.copies_held.append(group)
         self.start(group, origin, source)
         return True
+
+    def _enough(self, job: Job, free: int) -> bool:
+        """Whether a job that may start need not wait for standbys."""
+        return True
+
+    def _choose(self, clear: list[int], free: list[int], count: int, more: int) -> list[int]:
+        """So many members, clear of windows, and then up to so many standbys of all that are free:
+        the last of one choice, but of two where windows keep members from some workers."""
+        more = min(more, len(free) - count)
+        if clear == free:
+            return self._in_order(free, count + more)
+        chosen = self._in_order(clear, count)
+        return chosen + self._in_order([q for q in free if q not in chosen], more)
+
+    def _in_order(self, free: list[int], count: int) -> list[int]:
+        """So many of them, in the placement's order."""
+        return free[:count] if self.nodes is None else by_nodes(free, count, self.nodes)
 
     def _taken(self, q: int, job: Job) -> bool:
         """Whether a window takes this worker before the job's end, if it starts now (M2)."""
@@ -387,6 +419,17 @@ class World(Parts):
         place = bisect_right(self.times, self.now)
         return [*self.times[place : place + 1], *others]
 
+    @property
+    def mended(self) -> set[int]:
+        """Who is UP as the downtime of the fault that took it DOWN is over."""
+        return {it.index for it in self.workers if it.mended == self.now} - {
+            q for q, state in enumerate(self.state) if state != UP
+        }
+
+    def _left(self) -> int:
+        """Workers that start jobs and have not retired."""
+        return len(self.startable)
+
     def _worn(self, law: Law) -> list[int]:
         """Units of which a worker computes, so that the time to their next fault passes (F4)."""
         computing = {q for run in self._active() if self._computes(run) for q in run.group.counting}
@@ -432,5 +475,6 @@ class World(Parts):
             return {DOWN: Use.DOWN, RECLAIMED: Use.RECLAIMED}[state]
         if group is None:
             return Use.IDLE
-        use = uses[group.run] if group.run else Use.WAITING
+        member = worker.index in group.members
+        use = uses[group.run] if group.run and member else Use.WAITING
         return Use.TRANSFER if use is Use.WAITING and worker.index in sending else use

@@ -35,7 +35,7 @@ CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
 
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
-    *("startup", "select"),
+    *("startup", "select", "standbys"),
 )
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
