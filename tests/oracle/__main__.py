@@ -30,8 +30,8 @@ def differences(
     name, scenario = generate(seed, finest, practised, fleet)
     case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
     try:
-        replicated = any("replicas" in job for job in scenario["jobs"])
-        if finest == TENTH or practised or replicated:  # a slowed rate is rounded, too
+        shared = "storage" in scenario or any("replicas" in job for job in scenario["jobs"])
+        if finest == TENTH or practised or shared:  # a slowed rate is rounded, too
             return [f"{case['name']}: {what}" for what in apart(compared(case))]
         return check(case)
     except (AssertionError, BadDecision, ActorFailed) as broken:

@@ -23,6 +23,8 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.add("standbys")
     if _replicate(rng, scenario):
         added.add("replicas")
+    if _store(rng, scenario):
+        added.add("storage")
     _add_times(rng, scenario, added)
     if rng.random() < 0.6:
         added |= _add_laws(rng, scenario)
@@ -154,6 +156,27 @@ def _close(rng: Random, scenario: dict[str, Any]) -> None:
     for _ in range(rng.randint(1, 3)):
         since, who = rng.randint(0, 30), rng.sample(workers, rng.randint(1, len(workers)))
         scenario["windows"].append([since, since + rng.randint(1, 12), sorted(who)])
+
+
+def _store(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Let images go to shared storage, now and then; whether some do."""
+    stored = [
+        job
+        for job in scenario["jobs"]
+        if job["protection"] == "images" or job.get("images_every") is not None
+    ]
+    if not stored or rng.random() < 0.5:
+        return False
+    scenario["storage"] = {"bandwidth": rng.choice([1, 2, 3, 4])}
+    if rng.random() < 0.5:
+        scenario["storage"]["worker_bandwidth"] = rng.choice([0.5, 1, 2])
+    for job in stored:
+        job["bytes"] = rng.choice([1, 2, 3, 6])
+        gone = ["delay", "image", "image_cost"]
+        for key in gone if job["protection"] == "buddies" else [*gone, "cost", "recovery"]:
+            if key in job:
+                job[key] = 0
+    return True
 
 
 def _stand_by(rng: Random, scenario: dict[str, Any]) -> bool:

@@ -12,7 +12,7 @@ from tests.oracle.timeline import Timeline
 from tests.oracle.words import Cargo, Outcome, Part, Protection, Source
 
 BY_THE_MASTER = frozenset((Source.IMAGE, Source.CLONE, Source.KEPT_IMAGE))
-"""What comes over the link, where there is one."""
+"""What comes over the link, where there is one, or from shared storage."""
 
 
 class Worker:
@@ -116,6 +116,9 @@ class Parts:
             case Part.STARTUP:
                 self._feed(run)
             case Part.MESSAGES:
+                loads = run.source in BY_THE_MASTER
+                run.part, run.left = Part.LOADING, run.job.bytes if loads else ZERO
+            case Part.LOADING:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:
                 run.group.forget_hits()
@@ -155,14 +158,18 @@ class Parts:
     def _begin_checkpoint(self, run: Run) -> None:
         run.compute()
         run.saving = Saving(State(run, run.done), run.job.cost)
-        if run.job.protection is Protection.IMAGES and self.channels is not None:
-            self._send_images(run, run.saving)
+        if run.job.protection is Protection.IMAGES:
+            self._save_images(run, run.saving)
         if run.job.blocking:
             run.part = Part.CHECKPOINT
 
-    def _send_images(self, run: Run, saving: Saving) -> None:
-        saving.left = ZERO
-        if run.job.image_size:
+    def _save_images(self, run: Run, saving: Saving) -> None:
+        """To shared storage, or over the link if there is one."""
+        if run.job.bytes:
+            saving.left = run.job.bytes
+        elif self.channels is not None:
+            saving.left = ZERO
+        if run.job.image_size and self.channels is not None:
             for q in run.group.counting:
                 run.pending[q].append(Message(q, Cargo.SAVE, run.job.image_size, run))
 
@@ -174,8 +181,7 @@ class Parts:
         every = run.job.images_every
         if every and not saving.as_images and run.group.saved % every == 0:
             saving.as_images, saving.left = True, run.job.image_cost
-            if self.channels is not None:
-                self._send_images(run, saving)
+            self._save_images(run, saving)
             return
         run.saving = None
         if run.job.blocking:

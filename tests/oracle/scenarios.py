@@ -61,7 +61,8 @@ def generate(
             result = simulate(scenario) if added else Recorder(scenario).run()
         except (TooLong, Stuck):
             continue
-        rounded = finest == TENTH or "replicas" in added  # at two thirds of its rate, say
+        # At two thirds of its rate, say, or of a bandwidth.
+        rounded = finest == TENTH or not added.isdisjoint({"replicas", "storage"})
         short = rounded or all(is_short(x) for x in numbers(result))
         if result["makespan"] <= MOST_TIME and short:
             return "+".join([cell.name, *sorted(practice | added)]), scenario

@@ -10,12 +10,12 @@ from fractions import Fraction
 
 from tests.oracle.jobs import Group, Job
 from tests.oracle.parts import Worker
+from tests.oracle.storage import StoredWorld
 from tests.oracle.timeline import DOWN, UP
 from tests.oracle.words import Protection, Source
-from tests.oracle.world import World
 
 
-class StandbyWorld(World):
+class StandbyWorld(StoredWorld):
     """A world in which some jobs have standbys."""
 
     def _go_down(self, worker: Worker, heard: Fraction) -> None:

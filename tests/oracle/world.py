@@ -35,7 +35,8 @@ def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
 
     repaired = "repair" in scenario
     jobs = scenario["jobs"]
-    if any(job.get("replicas", 1) > 1 or job.get("standbys") for job in jobs):
+    fleet = any(job.get("replicas", 1) > 1 or job.get("standbys") for job in jobs)
+    if fleet or "storage" in scenario:
         return (RepairedReplicas if repaired else ReplicatedWorld)(scenario).run()
     return (RepairWorld if repaired else World)(scenario).run()
 
@@ -396,6 +397,9 @@ class World(Parts):
         speed = min(self.speed[q] for q in run.group.counting)
         return speed * (1 - run.job.slowdown) if run.saving else speed
 
+    def _saving_rate(self, run: Run) -> Fraction:
+        return Fraction(self._goes_on(run))
+
     def _goes_on(self, run: Run) -> bool:
         return self._all_up(run.group) and not run.still
 
@@ -448,17 +452,20 @@ class World(Parts):
             rate = self._rate(run)
             if rate > 0 and run.to_do > 0:
                 yield self.now + run.to_do / rate
-            if run.saving and run.saving.left > 0 and self._goes_on(run):
-                yield self.now + run.saving.left
+            rate = self._saving_rate(run)
+            if rate > 0 and run.to_save > 0:
+                yield self.now + run.to_save / rate
 
     def _advance(self, then: Fraction) -> None:
         time = then - self.now
         for law in self.laws:
             for unit in self._worn(law):
                 law.gaps[unit][0] -= time
-        uses = {
-            run: run.advance(self._rate(run), self._goes_on(run), time) for run in self._active()
+        rates = {
+            run: (self._rate(run), self._saving_rate(run), self._goes_on(run))
+            for run in self._active()
         }
+        uses = {run: run.advance(*about, time) for run, about in rates.items()}
         sending = {message.worker for message in self._messages() if message.under_way}
         for message in self._messages():
             if message.under_way:

@@ -40,7 +40,7 @@ ANY_JOB = (
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
     *("verified", "cost", "recovery", "copies", "delay", "cloning", "on_notice", "blocking"),
-    *("slowdown", "images_every", "image_cost", "replace_after"),
+    *("slowdown", "images_every", "image_cost", "replace_after", "bytes"),
 )
 
 
@@ -87,6 +87,8 @@ def as_file(case: Table) -> Table:
         said["faults"] = laws if len(laws) > 1 else laws[0]
     if "repair" in case:
         said["repair"] = _repair(case["repair"])
+    if "storage" in case:
+        said["storage"] = case["storage"]
     if case.get("windows"):
         said["platform"]["maintenance"] = [
             {"from": since, "to": to, "units": ", ".join(map(str, who))}
@@ -170,6 +172,11 @@ def _job(index: int, job: Table) -> Table:
     kind, period = job.get("kind", "rigid"), job.get("period")
     said = {"name": f"{index}"} | {key: job[key] for key in ANY_JOB if key in job}
     protection = {key: job[key] for key in PROTECTION if job.get(key) is not None}
+    if "bytes" in job:  # beside which times are refused, even 0
+        for key in ("cost", "recovery", "delay", "image_cost"):
+            if not protection.get(key):
+                protection.pop(key, None)
+        said.pop("image")
     protection["kind"] = job.get("protection") or "none"
     protection["period"] = inf if period is None else period
     said |= {"kind": kind, "processors": job["p"], "protection": protection}
