@@ -19,6 +19,10 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.discard("windows")  # what such a job is believed to take depends on its workers
     if "windows" not in added and _reserve(rng, scenario):
         added.add("reserve")
+    if "repair" in scenario and "placement" not in scenario and rng.random() < 0.4:
+        scored = isinstance(scenario["repair"].get("retire"), dict)
+        scenario["placement"] = "highest-score" if scored else "fewest-faults"
+        added.add("records")
     if _stand_by(rng, scenario):
         added.add("standbys")
     if _replicate(rng, scenario):
@@ -73,6 +77,9 @@ def _repair(rng: Random, scenario: dict[str, Any]) -> None:
         repair["others"] = [rng.randint(0, 3) for _ in range(8)]
     if rng.random() < 0.3:
         repair["retire"] = [rng.randint(1, 3), rng.choice([3, 8, 20])]
+    elif rng.random() < 0.5:
+        points = {"initial": 5, "penalty": rng.randint(1, 4), "credit": rng.randint(0, 2)}
+        repair["retire"] = points | {"period": rng.choice([1, 2, 5]), "threshold": 0}
     scenario["repair"] = repair
 
 
@@ -170,6 +177,8 @@ def _store(rng: Random, scenario: dict[str, Any]) -> bool:
     scenario["storage"] = {"bandwidth": rng.choice([1, 2, 3, 4])}
     if rng.random() < 0.5:
         scenario["storage"]["worker_bandwidth"] = rng.choice([0.5, 1, 2])
+    for job in scenario["jobs"]:
+        job["image"] = 0
     for job in stored:
         job["bytes"] = rng.choice([1, 2, 3, 6])
         gone = ["delay", "image", "image_cost"]

@@ -266,6 +266,8 @@ class Run:
         self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
         self.computed: list[tuple[Fraction, Fraction]] = []
         """(work reached, its members' time since the entry before)."""
+        self.ran = ZERO
+        """Time for which it has computed."""
         self.hanging: int | None = None
         """The member that hangs."""
         self.useful: Fraction | None = None
@@ -327,6 +329,7 @@ class Run:
             return use
         if self.part is Part.COMPUTING:
             self.done += rate * time
+            self.ran += time
             self.computed.append((self.done, time * len(self.group.counting)))
             return None
         self.left -= rate * time

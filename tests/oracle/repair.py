@@ -10,13 +10,15 @@ from typing import Any
 from attrs import define, evolve, field, frozen
 
 from tests.oracle.faults import Law
-from tests.oracle.jobs import Run
+from tests.oracle.jobs import ZERO, Run
 from tests.oracle.parts import Worker
 from tests.oracle.tenths import exact
 from tests.oracle.timeline import DOWN, UP
+from tests.oracle.words import Outcome
 from tests.oracle.world import Stuck, World
 
 
+NO_SCORE = {"initial": 0, "penalty": 0, "credit": 0, "period": 1}
 KINDS = ("workers", "nodes", "racks")
 
 
@@ -76,6 +78,12 @@ class RepairWorld(World):
         self.errs = bool(self.blamed or self.mistaken)
         """Whether anything else than what was struck is ever blamed."""
         self.rule = said.get("retire")
+        score = self.rule if isinstance(self.rule, dict) else NO_SCORE
+        self.penalty, self.credit = exact(score["penalty"]), exact(score["credit"])
+        self.credit_period = exact(score["period"])
+        self.scores = [exact(score["initial"]) for _ in self.workers]
+        self.accused: set[int] = set()
+        """Workers on which a fault is blamed at this instant."""
         self.record: dict[int, list[Fraction]] = {}
         """When faults were blamed on each worker."""
         self.unheard: dict[Unit, dict[int, Fraction]] = {}
@@ -102,6 +110,7 @@ class RepairWorld(World):
 
     def _change_workers(self) -> None:
         self.lost.clear()
+        self.accused.clear()
         self.repaired.clear()
         self._end_repairs()
         super()._change_workers()
@@ -143,6 +152,9 @@ class RepairWorld(World):
     def _retires(self, unit: Unit) -> bool:
         if self.rule is None:
             return False
+        if isinstance(self.rule, dict):
+            threshold = exact(self.rule["threshold"])
+            return any(self.scores[q] <= threshold for q in self._workers(unit))
         count, window = self.rule
         records = [self.record.get(q, ()) for q in self._workers(unit)]
         return any(sum(self.now - window < t <= self.now for t in it) >= count for it in records)
@@ -246,6 +258,8 @@ class RepairWorld(World):
             return
         for q in self._workers(culprit):
             self.record.setdefault(q, []).append(self.now)
+            self.accused.add(q)
+            self.scores[q] -= self.penalty
         if culprit in self._in_repair():
             return
         self.stages[0].repairs.append(Repairing(culprit, self.now))
@@ -272,6 +286,18 @@ class RepairWorld(World):
 
     def _unit_of(self, q: int, like: Unit) -> Unit:
         return evolve(like, first=q // like.each * like.each)
+
+    def finish(self, run: Run, outcome: Outcome) -> None:
+        """Members that are not blamed are credited with each whole period of computing."""
+        for q in run.group.members:
+            if q not in self.accused:
+                self.scores[q] += self.credit * (run.ran // self.credit_period)
+        super().finish(run, outcome)
+
+    def _badness(self, q: int) -> Fraction:
+        if self.placement == "fewest-faults":
+            return Fraction(len(self.record.get(q, ())))
+        return -self.scores[q] if self.placement == "highest-score" else ZERO
 
     def members_of(self, run: Run) -> list[int]:
         """Its members, also where it has just ended."""

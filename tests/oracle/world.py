@@ -63,8 +63,9 @@ class World(Parts):
             master["channels"] if master else None,
         )
         self.startable = self.workers[: len(self.workers) - scenario.get("spares", 0)]
-        numbers, placement = range(len(self.startable)), scenario.get("placement")
-        self.nodes = {q: q // scenario["node"] for q in numbers} if placement else None
+        numbers, self.placement = range(len(self.startable)), scenario.get("placement")
+        nodes = self.placement == "nodes"
+        self.nodes = {q: q // scenario["node"] for q in numbers} if nodes else None
         self.priority = by_priority(self.jobs, scenario["order"])
         self.ledger = Ledger(len(self.jobs))
         self.state: list[str] = []
@@ -368,7 +369,13 @@ class World(Parts):
 
     def _in_order(self, free: list[int], count: int) -> list[int]:
         """So many of them, in the placement's order."""
-        return free[:count] if self.nodes is None else by_nodes(free, count, self.nodes)
+        if self.nodes is not None:
+            return by_nodes(free, count, self.nodes)
+        return sorted(free, key=lambda q: (self._badness(q), q))[:count]
+
+    def _badness(self, q: int) -> Fraction:
+        """Workers have a record where they are repaired (R9)."""
+        return ZERO
 
     def _taken(self, q: int, job: Job) -> bool:
         """Whether a window takes this worker before the job's end, if it starts now (M2)."""

@@ -152,9 +152,11 @@ def _repair(repair: Table) -> Table:
         for it in repair["stages"]
     ]
     said = {key: value for key, value in repair.items() if key not in ("stages", "retire")}
-    if "retire" in repair:
-        faults, window = repair["retire"]
-        said["retirement"] = {"kind": "faults-within", "faults": faults, "window": window}
+    match repair.get("retire"):
+        case [faults, window]:
+            said["retirement"] = {"kind": "faults-within", "faults": faults, "window": window}
+        case {**score}:
+            said["retirement"] = {"kind": "score"} | score
     return said | {"stages": stages}
 
 
