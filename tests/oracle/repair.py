@@ -215,12 +215,12 @@ class RepairWorld(World):
         self._refuse_too_few()
 
     def _known(self) -> list[Unit]:
-        """Units whose fault is known now, and was not."""
+        """Units whose fault is known now, and was not, as they were struck."""
         for unheard in self.unheard.values():
             for q, latest in list(unheard.items()):
                 if self.workers[q].group is None or latest <= self.now:
                     del unheard[q]
-        return sorted(unit for unit, unheard in self.unheard.items() if not unheard)
+        return [unit for unit, unheard in self.unheard.items() if not unheard]
 
     def _begin(self, stage: Stage) -> None:
         """Deal out free crews: first come, first served, the lowest unit first."""

@@ -215,10 +215,14 @@ class World(Parts):
             if self.now in worker.timeline.taken and self.before[worker.index] != DOWN:
                 self._go_down(worker, self.now)
         for law in self.laws:
-            for unit, downtime in law.due(self.now):
+            struck = [
+                (it, downtime)
+                for unit, downtime in law.due(self.now)
+                for it in (unit, *law.spreads(unit))
+            ]
+            # Of several hangs of a run at one instant that of the lowest worker counts.
+            for unit, downtime in sorted(struck) if law.hang else struck:
                 self._strike(law, unit, downtime)
-                for other in law.spreads(unit):
-                    self._strike(law, other, downtime)
         for worker in self.workers:
             owner = worker.timeline.owner_at(self.now)
             if worker.group is None or owner == DOWN or self.state[worker.index] == UP:
