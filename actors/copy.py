@@ -123,8 +123,9 @@ class Copy(Generic[R]):
 
     def depends_on(self, worker: int) -> bool:
         """Return whether its run is concerned by what becomes of a worker that it holds: not where
-        it is a standby, or a member of a replica that has dropped out."""
-        if worker in self.standbys:
+        it is a standby, was one until this instant, or is a member of a replica that has dropped
+        out."""
+        if worker in self.standbys or worker in self.left:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
