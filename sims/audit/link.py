@@ -201,7 +201,12 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     run = worker.run
     copy = run.copy
     if not copy.concerns(worker.number):
-        if copy.replicas.of(worker.number).received(worker.number, cause):
+        group = copy.replicas.of(worker.number)
+        if not group.received(worker.number, cause):
+            return
+        if copy.job.stored:
+            w.load_state(w, copy, run, group)
+        else:
             again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
             order = again + copy.job.copies.index(copy)
             w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))

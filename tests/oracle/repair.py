@@ -156,8 +156,8 @@ class RepairWorld(World):
             threshold = exact(self.rule["threshold"])
             return any(self.scores[q] <= threshold for q in self._workers(unit))
         count, window = self.rule
-        records = [self.record.get(q, ()) for q in self._workers(unit)]
-        return any(sum(self.now - window < t <= self.now for t in it) >= count for it in records)
+        times = self.record.get(unit.first, ())
+        return sum(self.now - window < t <= self.now for t in times) >= count
 
     def _strike_all(self) -> None:
         for worker in self.workers:

@@ -196,11 +196,11 @@ class ReplicatedWorld(StandbyWorld):
 
     def _advance(self, then: Fraction) -> None:
         passed = {it: share * (then - self.now) for it, share in self.shares().items()}
+        super()._advance(then)
         for run in self._active():
             loads = run.group.loads
             for replica in loads:
                 loads[replica] -= passed.get((run.group, replica), ZERO)
-        super()._advance(then)
 
     def _use(self, worker: Worker, sending: set[int], uses: dict[Run, Use | None]) -> Use | None:
         group = worker.group
