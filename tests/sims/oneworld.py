@@ -33,6 +33,9 @@ Table = dict[str, Any]
 
 CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
 
+LOGS = Path(gettempdir())
+"""Where logs of failures are written, for scenarios that replay them."""
+
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
     *("startup", "select", "standbys"),
@@ -51,10 +54,10 @@ def cases() -> list[Table]:
     return loaded
 
 
-def records_of(scenario: Table) -> list[Record]:
-    """The log of its run; `scenario`: as a file says it."""
+def records_of(scenario: Table, folder: Path = LOGS) -> list[Record]:
+    """The log of its run; `scenario`: as a file in that folder says it."""
     records: list[Record] = []
-    run(read(scenario, "any", Path(gettempdir())), [records.append])
+    run(read(scenario, "any", folder), [records.append])
     return records
 
 
@@ -141,7 +144,7 @@ def _log_of(record: list[list[list[int]]]) -> Path:
         for start, end in spans
     ]
     text = "".join(f"{line}\n" for line in lines)
-    path = Path(gettempdir()) / f"holdfast-{sha256(text.encode()).hexdigest()}.tab"
+    path = LOGS / f"holdfast-{sha256(text.encode()).hexdigest()}.tab"
     path.write_text(text)
     return path
 
