@@ -181,8 +181,8 @@ def _store(rng: Random, scenario: dict[str, Any]) -> bool:
         job["image"] = 0
     for job in stored:
         job["bytes"] = rng.choice([1, 2, 3, 6])
-        gone = ["delay", "image", "image_cost"]
-        for key in gone if job["protection"] == "buddies" else [*gone, "cost", "recovery"]:
+        buddies = job["protection"] == "buddies"
+        for key in ("image_cost",) if buddies else ("cost", "recovery", "delay"):
             if key in job:
                 job[key] = 0
     return True

@@ -116,7 +116,9 @@ class Parts:
             case Part.STARTUP:
                 self._feed(run)
             case Part.MESSAGES:
-                loads = run.source in BY_THE_MASTER
+                loads = run.source is Source.KEPT_IMAGE or (
+                    run.source in BY_THE_MASTER and run.job.protection is Protection.IMAGES
+                )
                 run.part, run.left = Part.LOADING, run.job.bytes if loads else ZERO
             case Part.LOADING:
                 run.part, run.left = Part.RECOVERY, run.lead
