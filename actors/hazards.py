@@ -8,7 +8,7 @@ from itertools import count
 from math import expm1, log
 
 import numpy as np
-from attrs import define, evolve, field
+from attrs import define, field
 from numpy.random import Generator
 
 from actors.chance import Chance
@@ -190,7 +190,7 @@ class Hazard(Actor):
         for time, struck, *lasts in self.faults:
             fault = self.fault
             if lasts and isinstance(fault, Fail):  # as long as the record has it
-                fault = evolve(fault, downtime=lasts[0])
+                fault = Fail(lasts[0], fault.detection, fault.logs_detection, fault.law)
             if cause is None or time > self.due_by:
                 due = FaultDue(struck, fault)
                 self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)

@@ -287,7 +287,7 @@ def _load(w: World, copy: Copy, run: Run, group: Group) -> Script:
 def load_state(w: World, copy: Copy, run: Run, group: Group) -> None:
     """Let a replica that has its program and data load the present state from storage (S1)."""
     job = copy.job
-    assert copy.replicas is not None
+    assert copy.replicas is not None and job.stored is not None
     group.standing = Standing.LOADING
     it = group.loads = Run(copy, run.number, run.work, since=w.now)
     it.group, it.cause, it.stage = group, group.cause, Stage.RECOVERING

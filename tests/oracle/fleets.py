@@ -19,20 +19,28 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.discard("windows")  # what such a job is believed to take depends on its workers
     if "windows" not in added and _reserve(rng, scenario):
         added.add("reserve")
-    if "repair" in scenario and "placement" not in scenario and rng.random() < 0.4:
-        scored = isinstance(scenario["repair"].get("retire"), dict)
-        scenario["placement"] = "highest-score" if scored else "fewest-faults"
-        added.add("records")
-    if _stand_by(rng, scenario):
-        added.add("standbys")
-    if _replicate(rng, scenario):
-        added.add("replicas")
-    if _store(rng, scenario):
-        added.add("storage")
+    ways = {
+        "records": _choose_by_record,
+        "standbys": _stand_by,
+        "replicas": _replicate,
+        "storage": _store,
+    }
+    added |= {name for name, add in ways.items() if add(rng, scenario)}
     _add_times(rng, scenario, added)
     if rng.random() < 0.6:
         added |= _add_laws(rng, scenario)
+    if "repair" not in scenario and rng.random() < 0.15:
+        added.add("drawn")  # when all the rest has been drawn
     return added
+
+
+def _choose_by_record(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Place by the records that repairs keep, now and then; whether that is so."""
+    if "repair" not in scenario or "placement" in scenario or rng.random() >= 0.4:
+        return False
+    scored = isinstance(scenario["repair"].get("retire"), dict)
+    scenario["placement"] = "highest-score" if scored else "fewest-faults"
+    return True
 
 
 def _add_times(rng: Random, scenario: dict[str, Any], added: set[str]) -> None:

@@ -116,23 +116,23 @@ class Parts:
             case Part.STARTUP:
                 self._feed(run)
             case Part.MESSAGES:
-                loads = run.source is Source.KEPT_IMAGE or (
-                    run.source in BY_THE_MASTER and run.job.protection is Protection.IMAGES
-                )
-                run.part, run.left = Part.LOADING, run.job.bytes if loads else ZERO
+                run.part, run.left = Part.LOADING, run.job.bytes if loads(run) else ZERO
             case Part.LOADING:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:
-                run.group.forget_hits()
-                if run.origin is run.group.image:
-                    run.group.checkpoint = run.origin
-                run.compute()
+                self._recovered(run)
             case Part.COMPUTING:
                 self._stop_computing(run)
             case Part.VERIFICATION if run.job.finds_error():
                 self.finish(run, Outcome.FAILED)
             case Part.VERIFICATION:
                 self._begin_checkpoint(run)
+
+    def _recovered(self, run: Run) -> None:
+        run.group.forget_hits()
+        if run.origin is run.group.image:
+            run.group.checkpoint = run.origin
+        run.compute()
 
     def _stop_computing(self, run: Run) -> None:
         if run.done == run.work:
@@ -258,6 +258,12 @@ class Parts:
         job.iterations_left -= 1
         if job.iterations_left == 0:
             job.completion = self.now
+
+
+def loads(run: Run) -> bool:
+    """Whether it continues from shared storage, if there is one: buddies only where P9 fetches."""
+    images = run.job.protection is Protection.IMAGES
+    return run.source is Source.KEPT_IMAGE or (images and run.source in BY_THE_MASTER)
 
 
 def mark_useful(run: Run) -> None:

@@ -17,7 +17,6 @@ from tests.oracle.timeline import DOWN, UP
 from tests.oracle.words import Outcome
 from tests.oracle.world import Stuck, World
 
-
 NO_SCORE = {"initial": 0, "penalty": 0, "credit": 0, "period": 1}
 KINDS = ("workers", "nodes", "racks")
 

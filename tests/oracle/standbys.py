@@ -1,7 +1,9 @@
 """Standbys: workers that a copy holds besides its members, to take their places (rules.md, P12).
 
 Readings: a standby leaves at the instant of its DOWN, which is known at once and blamed on nobody
-else; windows of maintenance keep members away, not standbys; a member that a fault without downtime strikes is UP again, and keeps its place.
+else. Windows of maintenance keep members away, not standbys. A member that a fault without downtime
+strikes is UP again, and keeps its place. Who is back at once, as others or nobody are blamed, has
+been repaired; whose DOWN a further fault has only made longer has not.
 """
 
 from __future__ import annotations

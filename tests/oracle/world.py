@@ -64,6 +64,8 @@ class World(Parts):
         )
         self.startable = self.workers[: len(self.workers) - scenario.get("spares", 0)]
         numbers, self.placement = range(len(self.startable)), scenario.get("placement")
+        self.choices = scenario.get("choices")
+        """Workers of each start by number, its standbys last, where chance chooses them (R9)."""
         nodes = self.placement == "nodes"
         self.nodes = {q: q // scenario["node"] for q in numbers} if nodes else None
         self.priority = by_priority(self.jobs, scenario["order"])
@@ -349,6 +351,10 @@ class World(Parts):
         if len(clear) < job.processors or not self._enough(job, len(free)):
             return False
         chosen = self._choose(clear, free, job.processors, job.standbys)
+        if self.choices is not None:
+            drawn = self.choices[job.index, job.numbered]
+            if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
+                chosen = drawn if len(drawn) == len(chosen) else chosen
         origin, source = best_origin(job)
         group = Group(job, sorted(chosen[: job.processors]), sorted(chosen[job.processors :]))
         job.called = False

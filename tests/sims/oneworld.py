@@ -69,7 +69,7 @@ def play(case: Table) -> list[Record]:
 PLATFORM = ("node", "rack", "spares", "reserve", "reserve_delay")
 LAW = (
     *("strikes", "of", "effect", "downtime", "detection", "spread", "curable", "gaps"),
-    *("start", "nodes"),
+    *("start", "nodes", "kind", "mtbf", "shape", "age", "share"),
 )
 NEVER = 1e12
 """Mean time between faults of a law of which only the first are listed."""
@@ -77,13 +77,13 @@ NEVER = 1e12
 
 def as_file(case: Table) -> Table:
     """The neutral scenario as a user would write it; what it leaves out is nothing, or never."""
-    said: Table = {key: case[key] for key in ("unit",) if key in case} | {"name": "case"}
+    said: Table = {key: case[key] for key in ("unit", "seed") if key in case} | {"name": "case"}
     said["platform"] = {key: case[key] for key in PLATFORM if key in case}
     if case.get("owner") or case.get("speeds"):
         said["workers"] = [_worker(case, k) for k in range(case["workers"])]
     else:
         said["platform"]["workers"] = case["workers"]
-    if any("record" in it for it in case.get("laws", ())):
+    if any("record" in it for it in (*case.get("laws", ()), *case.get("drawn", ()))):
         said["unit"] = "s"  # as logs of failures have it
     laws = [_law(it, "repair" in case) for it in _laws(case)]
     if laws:
@@ -120,6 +120,7 @@ def _laws(case: Table) -> Iterator[Table]:
         detection = case.get("hang_detection", 0)
         yield {"strikes": case["hangs"], "effect": "hang", "detection": detection}
     yield from case.get("laws", ())
+    yield from case.get("drawn", ())
 
 
 def _law(law: Table, repaired: bool) -> Table:

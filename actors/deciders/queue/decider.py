@@ -290,15 +290,10 @@ class QueueDecider(Decider):
         for waiting, count in sorted(self.copied.values(), key=_key):
             index, processors = waiting.key[1], waiting.processors
             windows = self.state.maintenance
-            while count < self.most[index]:
-                if windows is not None:  # anew for each copy: standbys may be on closed workers
-                    pool.close(self._closed(windows, waiting))
-                if processors > pool.free:
-                    break
+            while count < self.most[index] and self._fits(waiting):
                 standbys = waiting.job.standbys
                 copy, numbers = start(index, processors, cause, (), why, standbys)
-                if pool.closed:
-                    pool.reopen()
+                pool.reopen()
                 held = size_of(numbers) if standbys else processors
                 end = self.scheduler.now + waiting.held
                 if windows is not None:
@@ -307,9 +302,15 @@ class QueueDecider(Decider):
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1
-            if pool.closed:
-                pool.reopen()
+            pool.reopen()
             self.copied[index] = waiting, count
+
+    def _fits(self, waiting: Queued) -> bool:
+        """Return whether enough workers are free for one more copy; those that a window takes
+        before its end are closed from now on, anew for each as standbys may be on them (M2)."""
+        if self.state.maintenance is not None:
+            self.scheduler.pool.close(self._closed(self.state.maintenance, waiting))
+        return waiting.processors <= self.scheduler.pool.free
 
     def _keep(self, decision: Decision, cause: int) -> None:
         scheduler = self.scheduler
