@@ -4,7 +4,7 @@ python -m tests.oracle 0 1000         # these seeds; prints which differ, and in
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
-python -m tests.oracle 0 1000 --fleet  # with hangs, start-ups, windows, repairs and a reserve
+python -m tests.oracle 0 1000 --fleet  # with what fleets have (fleets.py), some of it drawn
 python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 
