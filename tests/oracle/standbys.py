@@ -36,13 +36,17 @@ class StandbyWorld(StoredWorld):
             self.start(group, origin, Source.IMAGE if origin else Source.SCRATCH, kept=True)
 
     def _start_kept(self) -> None:
-        for job in self.jobs:
-            for group in list(job.copies_held):
-                self._stand_in(group)
+        given_back = True
+        while given_back:  # what is known of who is free may be blamed on others
+            groups = [group for job in self.jobs for group in list(job.copies_held)]
+            given_back = any([self._stand_in(group) for group in groups])
+            if given_back:
+                self._know()
         super()._start_kept()
 
-    def _stand_in(self, group: Group) -> None:
-        """Standbys take the places of who is DOWN; without enough of them all are given back."""
+    def _stand_in(self, group: Group) -> bool:
+        """Standbys take the places of who is DOWN; without enough of them all are given back:
+        whether that is so."""
         for q in sorted(group.members):
             worker, ready = self.workers[q], [it for it in group.standbys if self.state[it] == UP]
             if self.state[q] == DOWN and worker.heard <= self.now:
@@ -51,7 +55,8 @@ class StandbyWorld(StoredWorld):
                     self._exchange(worker, self.workers[min(ready)], group)
                 elif group.run is None and group.job.protection is not Protection.BUDDIES:
                     self._release(group)
-                    return
+                    return True
+        return False
 
     def _join(self) -> None:
         """Who is back from a repair is a standby of the first job that lacks one."""

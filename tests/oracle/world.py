@@ -291,6 +291,9 @@ class World(Parts):
     def _judge(self) -> None:
         """What is left of runs is known now."""
 
+    def _know(self) -> None:
+        """Faults of whom nobody holds are known."""
+
     def _hear(self, worker: Worker) -> None:
         """That it went DOWN; if it is UP again, that is all."""
         known = worker.down_since is not None and worker.heard <= self.now
