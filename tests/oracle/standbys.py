@@ -39,7 +39,7 @@ class StandbyWorld(StoredWorld):
         given_back = True
         while given_back:  # what is known of who is free may be blamed on others
             groups = [group for job in self.jobs for group in list(job.copies_held)]
-            given_back = any([self._stand_in(group) for group in groups])
+            given_back = True in [self._stand_in(group) for group in groups]
             if given_back:
                 self._know()
         super()._start_kept()
