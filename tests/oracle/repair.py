@@ -195,7 +195,7 @@ class RepairWorld(World):
         self._go_down(worker, heard if worker.group else self.now)
 
     def _know(self) -> None:
-        """Blame what is known, and lose runs, until no more is known; then crews begin."""
+        """Blame what is known, and lose runs, until no more is known."""
         while True:
             known = self._known()
             for unit in known:
@@ -209,9 +209,21 @@ class RepairWorld(World):
                 self._lose_run(worker)
             if not known and under_way == len(self._active()):
                 break
+        self._refuse_too_few()
+
+    def _find_hangs(self) -> None:
+        """Faults of whom a hung run leaves are known at once."""
+        super()._find_hangs()
+        self._know()
+
+    def _decide(self) -> None:
+        self._deal_crews()
+        super()._decide()
+        self._deal_crews()
+
+    def _deal_crews(self) -> None:
         for stage in self.stages:
             self._begin(stage)
-        self._refuse_too_few()
 
     def _known(self) -> list[Unit]:
         """Units whose fault is known now, and was not, as they were struck."""
