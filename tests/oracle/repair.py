@@ -87,6 +87,8 @@ class RepairWorld(World):
         """When faults were blamed on each worker."""
         self.unheard: dict[Unit, dict[int, Fraction]] = {}
         """Of the units whose fault is not known: until when it is not, by worker."""
+        self.law_of: dict[Unit, int] = {}
+        """Number of the law that has struck it last."""
         self.retired: set[Unit] = set()
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
@@ -174,6 +176,7 @@ class RepairWorld(World):
         struck = Unit(unit * law.each, KINDS.index(law.of), law.each)
         repaired = {q for it in self._in_repair() for q in self._workers(it)}
         if struck not in self.unheard and not repaired.issuperset(self._workers(struck)):
+            self.law_of[struck] = self.laws.index(law)
             self._break(struck, self.now + law.detection)
 
     def _break(self, unit: Unit, latest: Fraction) -> None:
@@ -226,12 +229,13 @@ class RepairWorld(World):
             self._begin(stage)
 
     def _known(self) -> list[Unit]:
-        """Units whose fault is known now, and was not, as they were struck."""
+        """Units whose fault is known now, and was not, by law, then unit."""
         for unheard in self.unheard.values():
             for q, latest in list(unheard.items()):
                 if self.workers[q].group is None or latest <= self.now:
                     del unheard[q]
-        return [unit for unit, unheard in self.unheard.items() if not unheard]
+        known = [unit for unit, unheard in self.unheard.items() if not unheard]
+        return sorted(known, key=lambda unit: (self.law_of[unit], unit))
 
     def _begin(self, stage: Stage) -> None:
         """Deal out free crews: first come, first served, the lowest unit first."""
