@@ -31,6 +31,8 @@ class Worker:
         """When the downtime of the fault that took it DOWN is over."""
         self.down_since: Fraction | None = None
         """When it went DOWN first since it was UP; None while it is."""
+        self.first_heard = ZERO
+        """When they hear of the first fault since it was UP."""
         self.heard = ZERO
         """When those who hold it hear of that."""
 

@@ -258,7 +258,9 @@ class World(Parts):
         """DOWN empties its memory; its run waits, until somebody hears of it."""
         worker.programs.clear()
         if worker.down_since is None:
-            worker.down_since, worker.heard = self.now, heard
+            worker.down_since, worker.heard, worker.first_heard = self.now, heard, heard
+        elif worker.heard < self.now:
+            worker.heard = heard
         group = worker.group
         if group is None:
             return
@@ -328,7 +330,7 @@ class World(Parts):
         after = worker.group.job.replace_after if worker.group else None
         if after is None or worker.down_since is None:
             return inf
-        return max(worker.down_since + after, worker.heard)
+        return max(worker.down_since + after, min(worker.first_heard, worker.heard))
 
     def _replace(self, gone: Worker, group: Group) -> None:
         """By the lowest free spare, else the lowest other."""
