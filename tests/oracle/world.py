@@ -357,7 +357,7 @@ class World(Parts):
             return False
         chosen = self._choose(clear, free, job.processors, job.standbys)
         if self.choices is not None:
-            drawn = self.choices[job.index, job.numbered]
+            drawn = self.choices.get((job.index, job.numbered), [])
             if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
                 chosen = drawn if len(drawn) == len(chosen) else chosen
         origin, source = best_origin(job)
