@@ -128,7 +128,7 @@ class Copy(Generic[R]):
 
     def depends_on(self, worker: int) -> bool:
         """Return whether its run is concerned by what becomes of a worker that it holds: not where
-        it is a standby, or was one until this instant, or a member of a replica that has dropped
+        it is a standby, was one until this instant, or is a member of a replica that has dropped
         out."""
         if worker in self.standbys or worker in self.left:
             return False

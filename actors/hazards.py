@@ -184,20 +184,23 @@ class Hazard(Actor):
     def started(self) -> None:
         self._await_fault()
 
-    def _await_fault(self) -> None:
-        following = next(self.faults, None)
-        if following is not None:
-            time, struck, *lasts = following
+    def _await_fault(self, cause: int | None = None) -> None:
+        """Await the next fault; strike at once with those that come at this instant, too, as all
+        faults of a law come before those of the next (rules.md, Z2)."""
+        for time, struck, *lasts in self.faults:
             fault = self.fault
-            if lasts:
-                fault = Fail(lasts[0], fault.detection, law=fault.law)
-            due = FaultDue(struck, fault)
-            self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
+            if lasts and isinstance(fault, Fail):  # as long as the record has it
+                fault = Fail(lasts[0], fault.detection, fault.logs_detection, fault.law)
+            if cause is None or time > self.due_by:
+                due = FaultDue(struck, fault)
+                self.at(time, due, self.system.origin, Phase.FAULTS_OCCUR)
+                return
+            self.strike(struck, fault, cause)
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
-        self._await_fault()
         self.strike(message.struck, message.fault, cause)
+        self._await_fault(cause)
 
     def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
         """Make all workers of this unit fail now, and those of the units to which that spreads."""

@@ -229,6 +229,8 @@ class Pool:
 
     def reopen(self) -> None:
         """Let copies take all free workers again."""
+        if not self.closed:
+            return
         assert self.numbers is not None
         self.free += size_of(self.closed)
         self.numbers.release(self.closed)

@@ -254,13 +254,18 @@ class JobOfReplicas(JobOfRuns):
         if self.needs is not None:
             group.standing, group.lacking = LOADING, set(group.members)
             copy.stage_in(self, self.needs, True, group.cause, group)
-            return
-        group.standing, client = LOADED, self._storage_client()
+        else:
+            self._load_state(copy, run, group, group.cause)
+
+    def _load_state(self, copy: Copy[Run], run: Run, group: Group, cause: int) -> None:
+        """Let a replica load the present state from shared storage, where there is one."""
+        client = self._storage_client()
         if client is None or not client.size:
+            self._loaded(group, cause)
             return
         client.size /= len(_replicas(copy).groups)
         client.group = group.number
-        group.standing = LOADING
+        group.standing, group.cause = LOADING, cause
         group.load = GroupLoad(
             GroupLoaded(copy.number, run.number, group.number),
             *(self, copy, run.number, group, client),
@@ -276,7 +281,7 @@ class JobOfReplicas(JobOfRuns):
         elif copy.run.number == message.run:
             group.lacking.discard(message.worker)
             if not group.lacking:
-                self._loaded(group, cause)
+                self._load_state(copy, copy.run, group, cause)
 
     def set_bandwidth_of_group(self, copy: Copy[Run], message: BandwidthSet, cause: int) -> None:
         load = _replicas(copy).groups[message.group].load

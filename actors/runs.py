@@ -196,7 +196,7 @@ class JobOfRuns(JobOfCopies):
         copy = self.copies.get(message.copy)
         if copy is not None and message.worker in copy.standbys:
             copy.standbys[message.worker] = message.speed
-        elif copy is not None and copy.speeds is not None:
+        elif copy is not None and copy.speeds is not None and message.worker not in copy.left:
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 cause = copy.run.review(cause)

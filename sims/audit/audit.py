@@ -407,4 +407,9 @@ decision can bring about; each decider adds its own."""
 
 def world() -> World:
     """Return a state that is ready to read a log from its first line on."""
-    return World(HANDLERS, course=runs.course, gather=replicas.gather)
+    return World(
+        HANDLERS,
+        course=runs.course,
+        gather=replicas.gather,
+        load_state=replicas.load_state,
+    )

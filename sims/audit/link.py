@@ -228,10 +228,7 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     if worker.standby:
         return  # no run waits for it
     if not copy.concerns(worker.number):
-        if copy.replicas.of(worker.number).received(worker.number, cause):
-            again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
-            order = again + copy.job.copies.index(copy)
-            w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))
+        _replica_received(w, worker, cause)
         return
     run.missing.discard(worker.number)
     it = run.saving or run
@@ -252,6 +249,21 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     # handled like any other change of a worker: after the changes that came before.
     phase = max(w.phase, Phase.MESSAGES)
     w.push(it.beside or run.copy.job, phase, LATER, go_on)
+
+
+def _replica_received(w: World, worker: Worker, cause: int) -> None:
+    """Note that a member of a replica that is out holds all that it needs; with the last one, the
+    replica loads the state from storage, or rejoins."""
+    copy = worker.run.copy
+    group = copy.replicas.of(worker.number)
+    if not group.received(worker.number, cause):
+        return
+    if copy.job.stored:
+        w.load_state(w, copy, worker.run, group)
+        return
+    again = 2 * LATER if w.phase == Phase.RESUME else 0  # once all copies have gone on
+    order = again + copy.job.copies.index(copy)
+    w.push(copy.job, Phase.RESUME, order, partial(w.gather, w, copy))
 
 
 def _release_former(w: World) -> None:

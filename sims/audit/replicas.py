@@ -282,18 +282,23 @@ def _load(w: World, copy: Copy, run: Run, group: Group) -> Script:
     if job.messages is not None:
         group.standing, group.lacking = Standing.LOADING, set(group.members)
         link.stage_in(w, run, True, group)
-        return
-    group.standing = Standing.LOADED
-    if not job.stored:
-        return
-    assert copy.replicas is not None
+    elif job.stored:
+        load_state(w, copy, run, group)
+    else:
+        group.standing = Standing.LOADED
+    yield from ()
+
+
+def load_state(w: World, copy: Copy, run: Run, group: Group) -> None:
+    """Let a replica that has its program and data load the present state from storage (S1)."""
+    job = copy.job
+    assert copy.replicas is not None and job.stored is not None
     group.standing = Standing.LOADING
     it = group.loads = Run(copy, run.number, run.work, since=w.now)
     it.group, it.cause, it.stage = group, group.cause, Stage.RECOVERING
     it.length, it.shares = job.stored / len(copy.replicas.groups), True
     it.aim = partial(_aim, w, it)
     storage.use(w, it, it.cause)
-    yield from ()
 
 
 def _aim(w: World, it: Run) -> None:

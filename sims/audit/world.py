@@ -44,6 +44,8 @@ class World(Turns):
     """Makes the script of a run."""
     gather: Callable[..., Script | None] = field(kw_only=True)
     """Makes the script of a copy whose replicas load and rejoin its run."""
+    load_state: Callable[..., None] = field(kw_only=True)
+    """Lets a replica load from shared storage once it has its program and data."""
     head: ScenarioStarted = field(init=False)
     """First line of the log."""
     first: int = 0

@@ -335,7 +335,7 @@ class Runs(Workers):
         run = self._runs[event.job, event.run]
         if run.passing:
             self._stop_passing(run, record)
-        else:
+        elif run.hung is None or not run.overlaps:  # a hang stops the checkpoint beside the run
             self._span(run, record, run.done)
             run.rate = event.bandwidth
         self._set_bandwidth(run, event.bandwidth, record.t)

@@ -223,7 +223,7 @@ class FaultFields(Section):
         drawn = self._drawn(rng, workers if units is None else len(units))
         if units is not None:
             drawn = ((time, units[k]) for time, k in drawn)
-        return _merged(drawn, sorted(strikes, key=lambda fault: fault[0]))
+        return _merged(drawn, sorted(strikes))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         """Yield the faults that are drawn, not listed."""

@@ -62,7 +62,19 @@ Practitioners' mechanisms
 30. What kept members begin from the copy's image is the buddies' checkpoint from the end of the
     recovery; a fault before that lets them fetch it again.
 
+Fleets
+31. Of several faults of a worker at one instant the longest DOWN counts, and the earliest time at
+    which one is heard; of several hangs of a run at one instant that of the first law, then of the
+    lowest worker.
+32. The clock of computing time rests at speed 0 (nothing is computed then).
+33. A fault changes nothing where all workers of its unit are in repair, be it of units of another
+    kind; one that meets unheard faults of these workers is heard with them. Crews take, of equals,
+    workers before nodes before racks. Faults known at one instant are blamed by law, then unit.
+34. The rule faults-within reads the record of a unit's lowest worker, the score the lowest one.
+35. Buddies load from shared storage only where P9 fetches images; a clone of theirs costs `delay`.
+36. A replica loads its share of the bytes whatever its run's pauses.
+
 Left open
-31. A shared program of different sizes (here: whoever fetches it takes his own job's), `delay` with
+37. A shared program of different sizes (here: whoever fetches it takes his own job's), `delay` with
     a master (here: not spent), jobs of more processors than workers (here: Stuck in the end).
 """

@@ -4,7 +4,7 @@ python -m tests.oracle 0 1000         # these seeds; prints which differ, and in
 python -m tests.oracle 0 1000 --wild  # with numbers of which floats may round some
 python -m tests.oracle 0 1000 --tenths  # with tenths, which they all round
 python -m tests.oracle 0 1000 --practice  # with practitioners' mechanisms, also beside the others
-python -m tests.oracle 0 1000 --fleet  # with hangs, start-ups, windows, repairs and a reserve
+python -m tests.oracle 0 1000 --fleet  # with what fleets have (fleets.py), some of it drawn
 python -m tests.oracle 0 1000 --audit  # derives each log, too: what breaks a law differs
 """
 
@@ -12,14 +12,18 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 from actors.decisions import BadDecision
 from actors.runtime import ActorFailed, system
+from actors.runtime.errors import Stalled
 from tests.conftest import CheckedJournal
 from tests.oracle.coincidences import EIGHTH, TENTH, WHOLE
+from tests.oracle.draws import as_drawn
 from tests.oracle.scenarios import generate
 from tests.oracle.tenths import apart
-from tests.oracle.world import simulate
+from tests.oracle.world import Stuck, simulate
+from tests.sims.oneworld import play
 from tests.sims.test_oneworld_cases import check, compared
 
 
@@ -28,10 +32,18 @@ def differences(
 ) -> list[str]:
     """What our one world does otherwise in the scenario of this seed."""
     name, scenario = generate(seed, finest, practised, fleet)
-    case = {"name": f"{seed} {name}", "scenario": scenario, "expected": simulate(scenario)}
+    case: dict[str, Any] = {"name": f"{seed} {name}", "scenario": scenario}
     try:
-        replicated = any("replicas" in job for job in scenario["jobs"])
-        if finest == TENTH or practised or replicated:  # a slowed rate is rounded, too
+        if "drawn" in scenario:
+            try:
+                listed = as_drawn(scenario, play(scenario))
+                case["expected"] = simulate(listed)
+            except (Stuck, Stalled):
+                return []  # by bad luck nothing ever ends
+            return [f"{case['name']}: {what}" for what in apart(compared(case))]
+        case["expected"] = simulate(scenario)
+        shared = "storage" in scenario or any("replicas" in job for job in scenario["jobs"])
+        if finest == TENTH or practised or shared:  # a slowed rate is rounded, too
             return [f"{case['name']}: {what}" for what in apart(compared(case))]
         return check(case)
     except (AssertionError, BadDecision, ActorFailed) as broken:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
+from tests.oracle.world import simulate
+
 
 def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
     """Change the scenario; return which of them it has."""
@@ -17,10 +19,28 @@ def add_fleet(rng: Random, scenario: dict[str, Any]) -> set[str]:
         added.discard("windows")  # what such a job is believed to take depends on its workers
     if "windows" not in added and _reserve(rng, scenario):
         added.add("reserve")
-    if _replicate(rng, scenario):
-        added.add("replicas")
+    ways = {
+        "records": _choose_by_record,
+        "standbys": _stand_by,
+        "replicas": _replicate,
+        "storage": _store,
+    }
+    added |= {name for name, add in ways.items() if add(rng, scenario)}
     _add_times(rng, scenario, added)
+    if rng.random() < 0.6:
+        added |= _add_laws(rng, scenario)
+    if "repair" not in scenario and rng.random() < 0.15:
+        added.add("drawn")  # when all the rest has been drawn
     return added
+
+
+def _choose_by_record(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Place by the records that repairs keep, now and then; whether that is so."""
+    if "repair" not in scenario or "placement" in scenario or rng.random() >= 0.4:
+        return False
+    scored = isinstance(scenario["repair"].get("retire"), dict)
+    scenario["placement"] = "highest-score" if scored else "fewest-faults"
+    return True
 
 
 def _add_times(rng: Random, scenario: dict[str, Any], added: set[str]) -> None:
@@ -53,6 +73,7 @@ def _repair(rng: Random, scenario: dict[str, Any]) -> None:
             "time": rng.choice([1, 2, 3, 6]),
             "crews": rng.choice([None, 1, 1, 2]),
             "passes_on": [int(rng.random() < 0.5) for _ in range(rng.randint(0, 6))],
+            "fixes": [int(rng.random() < 0.5) for _ in range(rng.randint(0, 6))],
         }
         for _ in range(rng.randint(1, 3))
     ]
@@ -64,7 +85,73 @@ def _repair(rng: Random, scenario: dict[str, Any]) -> None:
         repair["others"] = [rng.randint(0, 3) for _ in range(8)]
     if rng.random() < 0.3:
         repair["retire"] = [rng.randint(1, 3), rng.choice([3, 8, 20])]
+    elif rng.random() < 0.5:
+        points = {"initial": 5, "penalty": rng.randint(1, 4), "credit": rng.randint(0, 2)}
+        repair["retire"] = points | {"period": rng.choice([1, 2, 5]), "threshold": 0}
     scenario["repair"] = repair
+
+
+def _add_laws(rng: Random, scenario: dict[str, Any]) -> set[str]:
+    """Add one or two laws of their own, which strike when something happens; return their kinds."""
+    node = scenario.setdefault("node", rng.choice([1, 1, 2]))
+    scenario["rack"] = rng.choice([1, 2, 2, 3])
+    if scenario.get("faults_of") == "nodes" and rng.random() < 0.5:
+        scenario["spread"] = _outcomes(rng)
+    busy = sorted({int(time) for run in simulate(scenario)["runs"] for time in run[3:5]})
+    added = set()
+    scenario["laws"] = []
+    for _ in range(rng.choice([1, 1, 2])):
+        kind = rng.choice(["racks", "computing", "computing", "replayed"])
+        of = rng.choice(["workers", "nodes", "racks"])
+        units = -(
+            -scenario["workers"] // {"workers": 1, "nodes": node}.get(of, node * scenario["rack"])
+        )
+        law = {"of": of, "detection": rng.choice([0, 0, 1, 3])}
+        if kind == "replayed":
+            law |= _replayed(rng, units)
+        else:
+            law |= rng.choice([{"downtime": rng.choice([0, 1, 2, 4])}] * 3 + [{"effect": "hang"}])
+            law |= _computing(rng, units) if kind == "computing" else _struck(rng, units, busy)
+        if of == "nodes" and rng.random() < 0.7:
+            law["spread"] = _outcomes(rng)
+        if "repair" in scenario:
+            law["curable"] = rng.random() < 0.5
+        scenario["laws"].append(law)
+        added.add(kind)
+    return added
+
+
+def _outcomes(rng: Random) -> list[int]:
+    return [int(rng.random() < 0.6) for _ in range(rng.randint(1, 12))]
+
+
+def _struck(rng: Random, units: int, busy: list[int]) -> dict[str, Any]:
+    times = [rng.choice([*busy, rng.randint(0, 40)]) for _ in range(rng.randint(1, 6))]
+    return {"strikes": [[time, rng.randrange(units)] for time in times]}
+
+
+def _computing(rng: Random, units: int) -> dict[str, Any]:
+    gaps = [[rng.randint(1, 12) for _ in range(rng.randint(0, 4))] for _ in range(units)]
+    some = sorted(rng.sample(range(units), rng.randint(1, units)))
+    return {"gaps": gaps} | ({"units": some} if rng.random() < 0.5 else {})
+
+
+def _replayed(rng: Random, units: int) -> dict[str, Any]:
+    """Failures of up to three nodes of a log, over a window that begins anywhere in it."""
+    record: list[list[list[int]]] = []
+    for _ in range(rng.randint(1, 3)):
+        record.append([])
+        time = rng.randint(0, 20)
+        for _ in range(rng.randint(0, 3)):
+            record[-1].append([time, time + rng.randint(1, 5)])
+            time = record[-1][-1][1] + rng.randint(1, 20)
+    failures = [it for spans in record for it in spans] or [[0, 2]]
+    record[0] = record[0] or failures[:1]
+    first = min(start for start, _ in failures)
+    record = [[[a - first, b - first] for a, b in spans] for spans in record]
+    length = max(end for spans in record for _, end in spans)
+    nodes = [rng.randrange(len(record)) for _ in range(units)]
+    return {"record": record, "length": length, "start": rng.randrange(length), "nodes": nodes}
 
 
 def _hang(rng: Random, scenario: dict[str, Any]) -> None:
@@ -84,6 +171,42 @@ def _close(rng: Random, scenario: dict[str, Any]) -> None:
     for _ in range(rng.randint(1, 3)):
         since, who = rng.randint(0, 30), rng.sample(workers, rng.randint(1, len(workers)))
         scenario["windows"].append([since, since + rng.randint(1, 12), sorted(who)])
+
+
+def _store(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Let images go to shared storage, now and then; whether some do."""
+    stored = [
+        job
+        for job in scenario["jobs"]
+        if job["protection"] == "images" or job.get("images_every") is not None
+    ]
+    if not stored or rng.random() < 0.5:
+        return False
+    scenario["storage"] = {"bandwidth": rng.choice([1, 2, 3, 4])}
+    if rng.random() < 0.5:
+        scenario["storage"]["worker_bandwidth"] = rng.choice([0.5, 1, 2])
+    for job in scenario["jobs"]:
+        job["image"] = 0
+    for job in stored:
+        job["bytes"] = rng.choice([1, 2, 3, 6])
+        buddies = job["protection"] == "buddies"
+        for key in ("image_cost",) if buddies else ("cost", "recovery", "delay"):
+            if key in job:
+                job[key] = 0
+    return True
+
+
+def _stand_by(rng: Random, scenario: dict[str, Any]) -> bool:
+    """Give some jobs standbys, now and then; whether one has them. No program is sent then."""
+    fit = [job for job in scenario["jobs"] if job["kind"] != "iterative"]
+    if not fit or rng.random() < 0.5:
+        return False
+    for job in fit:
+        job["standbys"] = rng.randint(0, 3)
+        job["p"] = max(1, job["p"] - rng.randint(0, 2))
+    for job in scenario["jobs"]:
+        job["program"] = 0
+    return any(job["standbys"] for job in fit)
 
 
 def _replicate(rng: Random, scenario: dict[str, Any]) -> bool:

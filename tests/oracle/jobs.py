@@ -45,6 +45,12 @@ class Job:
         self.replace_after = None if after is None else exact(after)
         self.replicas, self.least = said.get("replicas", 1), said.get("least", 1)
         self.regroup, self.rejoin = exact(said.get("regroup", 0)), exact(said.get("rejoin", 0))
+        self.bytes = exact(said.get("bytes", 0))
+        """Of a checkpoint on shared storage; 0: it goes elsewhere (S1)."""
+        self.standbys = said.get("standbys", 0)
+        """Most that a copy of it holds."""
+        self.called = False
+        """Whether one of the reserve was called for it since it began to wait."""
         self._said = said
         self._failures = list(said["failures"])
         self.copies_held: list[Group] = []
@@ -103,8 +109,8 @@ class State:
 class Group:
     """Members held by one copy of a job: for one run, or with buddies for one after the other."""
 
-    def __init__(self, job: Job, members: Members) -> None:
-        self.job, self.members = job, members
+    def __init__(self, job: Job, members: Members, standbys: Members) -> None:
+        self.job, self.members, self.standbys = job, members, standbys
         self.run: Run | None = None
         """The one under way."""
         self.checkpoint: State | None = None
@@ -128,6 +134,8 @@ class Group:
         """Of places among the members."""
         self.out: dict[int, str] = {}
         """Replicas that do not count: waiting, loading, loaded, or rejoining (E1)."""
+        self.loads: dict[int, Fraction] = {}
+        """Bytes that a replica has still to load."""
         self.pause: Fraction | None = None
         """What is left of the present one."""
         self.keepers = set(range(job.replicas))
@@ -254,10 +262,12 @@ class Run:
         """When its hang is detected; None while it does not hang (F6)."""
         self.source = Source.SCRATCH
         self.lead = ZERO
-        """Recovery or delay, after the messages."""
+        """Recovery or delay, after the messages and what is loaded."""
         self.pending: dict[int, list[Message]] = {q: [] for q in group.members}
         self.computed: list[tuple[Fraction, Fraction]] = []
         """(work reached, its members' time since the entry before)."""
+        self.ran = ZERO
+        """Time for which it has computed."""
         self.hanging: int | None = None
         """The member that hangs."""
         self.useful: Fraction | None = None
@@ -288,6 +298,11 @@ class Run:
         return self.saving is not None and self.saving.left <= 0 and self.fed
 
     @property
+    def to_save(self) -> Fraction:
+        """Time, or bytes, left of its checkpoint."""
+        return self.saving.left if self.saving else ZERO
+
+    @property
     def to_do(self) -> Fraction:
         """Of its part."""
         return self.target - self.done if self.part is Part.COMPUTING else self.left
@@ -298,20 +313,23 @@ class Run:
         if self.job.period is not None:
             self.target = min(self.work, self.done + self.job.period)
 
-    def advance(self, rate: Fraction, all_up: bool, time: Fraction) -> Use | None:
+    def advance(
+        self, rate: Fraction, saving_rate: Fraction, all_up: bool, time: Fraction
+    ) -> Use | None:
         """What its members' time goes to; None for computing, whose use is known in the end."""
         use: Use | None = Use.WAITING
         pause = self.group.pause
         if pause is not None and all_up:
             self.group.pause = pause - time
             return Use.RECOVERY
-        if self.saving and self.saving.left > 0 and all_up:
-            self.saving.left -= time
+        if self.saving and self.saving.left > 0 and saving_rate > 0:
+            self.saving.left -= saving_rate * time
             use = Use.CHECKPOINT
         if rate == 0 or self.to_do <= 0:
             return use
         if self.part is Part.COMPUTING:
             self.done += rate * time
+            self.ran += time
             self.computed.append((self.done, time * len(self.group.counting)))
             return None
         self.left -= rate * time

@@ -12,7 +12,7 @@ from tests.oracle.timeline import Timeline
 from tests.oracle.words import Cargo, Outcome, Part, Protection, Source
 
 BY_THE_MASTER = frozenset((Source.IMAGE, Source.CLONE, Source.KEPT_IMAGE))
-"""What comes over the link, where there is one."""
+"""What comes over the link, where there is one, or from shared storage."""
 
 
 class Worker:
@@ -23,8 +23,16 @@ class Worker:
         self.group: Group | None = None
         self.programs: set[int | None] = set()
         """Complete ones: a job's own, or everybody's (None)."""
+        self.until = ZERO
+        """Until when a fault keeps it DOWN."""
+        self.struck: Fraction | None = None
+        """When a fault struck it last."""
+        self.mended: Fraction | None = None
+        """When the downtime of the fault that took it DOWN is over."""
         self.down_since: Fraction | None = None
         """When it went DOWN first since it was UP; None while it is."""
+        self.first_heard = ZERO
+        """When they hear of the first fault since it was UP."""
         self.heard = ZERO
         """When those who hold it hear of that."""
 
@@ -49,14 +57,13 @@ class Parts:
 
     # --- its start ---
 
-    def start(self, group: Group, origin: State | None, source: Source) -> None:
+    def start(self, group: Group, origin: State | None, source: Source, kept: bool = False) -> None:
         """What has length 0 is passed at once."""
         run = Run(group, self.now, origin)
         group.job.numbered += 1
         group.run = run
         self.runs.append(run)
         run.lead = self._lead(group.job, source)
-        kept = source in (Source.KEPT, Source.KEPT_IMAGE)
         run.left = group.job.startup + (ZERO if kept else group.job.select)
         run.source = source
         self.pass_parts(run)
@@ -79,9 +86,9 @@ class Parts:
     def start_kept(self, group: Group) -> None:
         """From the buddies' checkpoint, or the copy's image where that is lost."""
         if group.checkpoint is None and group.image is not None:
-            self.start(group, group.image, Source.KEPT_IMAGE)
+            self.start(group, group.image, Source.KEPT_IMAGE, kept=True)
         else:
-            self.start(group, group.checkpoint, Source.KEPT)
+            self.start(group, group.checkpoint, Source.KEPT, kept=True)
 
     def needs(self, run: Run, member: int, units: int, source: Source) -> Iterator[Message]:
         """What it lacks, in the order in which it is sent; what has size 0 is held."""
@@ -111,18 +118,23 @@ class Parts:
             case Part.STARTUP:
                 self._feed(run)
             case Part.MESSAGES:
+                run.part, run.left = Part.LOADING, run.job.bytes if loads(run) else ZERO
+            case Part.LOADING:
                 run.part, run.left = Part.RECOVERY, run.lead
             case Part.RECOVERY:
-                run.group.forget_hits()
-                if run.origin is run.group.image:
-                    run.group.checkpoint = run.origin
-                run.compute()
+                self._recovered(run)
             case Part.COMPUTING:
                 self._stop_computing(run)
             case Part.VERIFICATION if run.job.finds_error():
                 self.finish(run, Outcome.FAILED)
             case Part.VERIFICATION:
                 self._begin_checkpoint(run)
+
+    def _recovered(self, run: Run) -> None:
+        run.group.forget_hits()
+        if run.origin is run.group.image:
+            run.group.checkpoint = run.origin
+        run.compute()
 
     def _stop_computing(self, run: Run) -> None:
         if run.done == run.work:
@@ -150,14 +162,18 @@ class Parts:
     def _begin_checkpoint(self, run: Run) -> None:
         run.compute()
         run.saving = Saving(State(run, run.done), run.job.cost)
-        if run.job.protection is Protection.IMAGES and self.channels is not None:
-            self._send_images(run, run.saving)
+        if run.job.protection is Protection.IMAGES:
+            self._save_images(run, run.saving)
         if run.job.blocking:
             run.part = Part.CHECKPOINT
 
-    def _send_images(self, run: Run, saving: Saving) -> None:
-        saving.left = ZERO
-        if run.job.image_size:
+    def _save_images(self, run: Run, saving: Saving) -> None:
+        """To shared storage, or over the link if there is one."""
+        if run.job.bytes:
+            saving.left = run.job.bytes
+        elif self.channels is not None:
+            saving.left = ZERO
+        if run.job.image_size and self.channels is not None:
             for q in run.group.counting:
                 run.pending[q].append(Message(q, Cargo.SAVE, run.job.image_size, run))
 
@@ -169,8 +185,7 @@ class Parts:
         every = run.job.images_every
         if every and not saving.as_images and run.group.saved % every == 0:
             saving.as_images, saving.left = True, run.job.image_cost
-            if self.channels is not None:
-                self._send_images(run, saving)
+            self._save_images(run, saving)
             return
         run.saving = None
         if run.job.blocking:
@@ -208,7 +223,7 @@ class Parts:
             if job.protection is Protection.IMAGES:
                 job.image = None
         over = outcome in (Outcome.COMPLETED, Outcome.WITHDRAWN)
-        if over or job.protection is not Protection.BUDDIES:
+        if over or not (job.standbys or job.protection is Protection.BUDDIES):
             self._release(group)
 
     def drop_messages(self, run: Run, members: list[int]) -> None:
@@ -227,7 +242,7 @@ class Parts:
 
     def _release(self, group: Group) -> None:
         group.job.copies_held.remove(group)
-        for q in group.members:
+        for q in (*group.members, *group.standbys):
             self.workers[q].group = None
 
     def complete(self, run: Run) -> None:
@@ -245,6 +260,12 @@ class Parts:
         job.iterations_left -= 1
         if job.iterations_left == 0:
             job.completion = self.now
+
+
+def loads(run: Run) -> bool:
+    """Whether it continues from shared storage, if there is one: buddies only where P9 fetches."""
+    images = run.job.protection is Protection.IMAGES
+    return run.source is Source.KEPT_IMAGE or (images and run.source in BY_THE_MASTER)
 
 
 def mark_useful(run: Run) -> None:

@@ -7,20 +7,37 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field, frozen
 
-from tests.oracle.jobs import Run
+from tests.oracle.faults import Law
+from tests.oracle.jobs import ZERO, Run
 from tests.oracle.parts import Worker
 from tests.oracle.tenths import exact
 from tests.oracle.timeline import DOWN, UP
+from tests.oracle.words import Outcome
 from tests.oracle.world import Stuck, World
+
+NO_SCORE = {"initial": 0, "penalty": 0, "credit": 0, "period": 1}
+KINDS = ("workers", "nodes", "racks")
+
+
+@frozen(order=True)
+class Unit:
+    """What is struck, blamed and repaired as one."""
+
+    first: int
+    """Its lowest worker."""
+    kind: int
+    """Place among KINDS."""
+    each: int
+    """Workers of a unit of its kind."""
 
 
 @define(eq=False)
 class Repairing:
     """A unit in repair."""
 
-    unit: int
+    unit: Unit
     since: Fraction
     """When it came to its present stage."""
     stage: int = 0
@@ -35,6 +52,8 @@ class Stage:
     time: Fraction
     crews: float
     passes_on: list[int]
+    fixes: list[int] | None
+    """None: each repair removes the cause."""
     repairs: list[Repairing] = field(factory=list)
 
 
@@ -42,14 +61,15 @@ class RepairWorld(World):
     """A world in which what a fault strikes is DOWN until it is repaired."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
-        super().__init__(scenario | {"faults": [], "downtime": 0})
+        super().__init__(scenario)
         said = scenario["repair"]
-        self.each = int(scenario.get("node", 1)) if scenario.get("faults_of") == "nodes" else 1
-        self.detection = exact(scenario.get("detection", 0))
-        self.faults = sorted((exact(t), unit) for t, unit in scenario["faults"])
-        self.times = sorted({*self.times, *(t for t, _ in self.faults)})
         self.stages = [
-            Stage(exact(it["time"]), it.get("crews") or inf, list(it.get("passes_on", ())))
+            Stage(
+                exact(it["time"]),
+                it.get("crews") or inf,
+                list(it.get("passes_on", ())),
+                list(it["fixes"]) if "fixes" in it else None,
+            )
             for it in said["stages"]
         ]
         self.blamed, self.mistaken = list(said.get("blamed", ())), list(said.get("mistaken", ()))
@@ -57,21 +77,30 @@ class RepairWorld(World):
         self.errs = bool(self.blamed or self.mistaken)
         """Whether anything else than what was struck is ever blamed."""
         self.rule = said.get("retire")
+        score = self.rule if isinstance(self.rule, dict) else NO_SCORE
+        self.penalty, self.credit = exact(score["penalty"]), exact(score["credit"])
+        self.credit_period = exact(score["period"])
+        self.scores = [exact(score["initial"]) for _ in self.workers]
+        self.accused: set[int] = set()
+        """Workers on which a fault is blamed at this instant."""
         self.record: dict[int, list[Fraction]] = {}
-        """When faults were blamed on each unit."""
-        self.unheard: dict[int, dict[int, Fraction]] = {}
+        """When faults were blamed on each worker."""
+        self.unheard: dict[Unit, dict[int, Fraction]] = {}
         """Of the units whose fault is not known: until when it is not, by worker."""
-        self.retired: set[int] = set()
+        self.law_of: dict[Unit, int] = {}
+        """Number of the law that has struck it last."""
+        self.retired: set[Unit] = set()
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
+        self.repaired: set[int] = set()
+        """Workers that are back at this instant, from repair or as others are blamed."""
 
     # --- units ---
 
-    def _workers(self, unit: int) -> range:
-        first = unit * self.each
-        return range(first, min(first + self.each, len(self.workers)))
+    def _workers(self, unit: Unit) -> range:
+        return range(unit.first, min(unit.first + unit.each, len(self.workers)))
 
-    def _in_repair(self) -> set[int]:
+    def _in_repair(self) -> set[Unit]:
         return {it.unit for stage in self.stages for it in stage.repairs} | self.retired
 
     def _broken(self) -> set[int]:
@@ -82,7 +111,8 @@ class RepairWorld(World):
 
     def _change_workers(self) -> None:
         self.lost.clear()
-        self.before = list(self.state) or [UP] * len(self.workers)
+        self.accused.clear()
+        self.repaired.clear()
         self._end_repairs()
         super()._change_workers()
 
@@ -100,37 +130,66 @@ class RepairWorld(World):
             stage.repairs.remove(it)
             if it.stage + 1 < len(self.stages) and stage.passes_on and stage.passes_on.pop(0):
                 self.stages[it.stage + 1].repairs.append(Repairing(unit, self.now, it.stage + 1))
-            elif self._retires(unit):
+                continue
+            if stage.fixes is None or (stage.fixes and stage.fixes.pop(0)):
+                self._cure(unit)
+            if self._retires(unit):
                 self.retired.add(unit)
+            self.repaired.update(self._workers(unit))
 
-    def _retires(self, unit: int) -> bool:
+    @property
+    def mended(self) -> set[int]:
+        return {q for q in self.repaired if self.state[q] == UP}
+
+    def _left(self) -> int:
+        gone = {q for unit in self.retired for q in self._workers(unit)}
+        return sum(worker.index not in gone for worker in self.startable)
+
+    def _cure(self, unit: Unit) -> None:
+        for law in self.laws:
+            if law.curable and law.of == KINDS[unit.kind]:
+                law.cured.add(unit.first // unit.each)
+
+    def _retires(self, unit: Unit) -> bool:
         if self.rule is None:
             return False
+        if isinstance(self.rule, dict):
+            threshold = exact(self.rule["threshold"])
+            return any(self.scores[q] <= threshold for q in self._workers(unit))
         count, window = self.rule
-        times = self.record.get(unit, ())
+        times = self.record.get(unit.first, ())
         return sum(self.now - window < t <= self.now for t in times) >= count
 
     def _strike_all(self) -> None:
-        """Owners first, then the faults, by unit."""
         for worker in self.workers:
-            if self.now in worker.timeline.strikes:
-                self._fall(worker, self.now)
+            if self.now in worker.timeline.taken:
                 for unheard in self.unheard.values():
                     if worker.index in unheard:
                         unheard[worker.index] = self.now
-        for time, unit in self.faults:
-            if time == self.now and unit not in self.unheard and unit not in self._in_repair():
-                self._strike(unit)
+        super()._strike_all()
         self._know()
 
-    def _strike(self, unit: int) -> None:
+    def _strike(self, law: Law, unit: int, downtime: Fraction) -> None:
+        if law.hang:
+            super()._strike(law, unit, downtime)
+            return
+        struck = Unit(unit * law.each, KINDS.index(law.of), law.each)
+        repaired = {q for it in self._in_repair() for q in self._workers(it)}
+        if struck not in self.unheard and not repaired.issuperset(self._workers(struck)):
+            self.law_of[struck] = self.laws.index(law)
+            self._break(struck, self.now + law.detection)
+
+    def _break(self, unit: Unit, latest: Fraction) -> None:
         """Of a worker that would be UP again now nobody has to hear that it is DOWN."""
-        workers, latest = self._workers(unit), self.now + self.detection
-        up = [q for q in workers if DOWN not in (self.state[q], self.before[q])]
-        self.unheard[unit] = dict.fromkeys(up, latest)
-        for q in up:
-            self._fall(self.workers[q], latest)
-        for q in workers:
+        self.unheard[unit] = {}
+        for q in self._workers(unit):
+            worker = self.workers[q]
+            if worker.struck == self.now or DOWN not in (self.state[q], self.before[q]):
+                self._fall(worker, latest)
+                worker.struck, self.unheard[unit][q] = self.now, latest
+            known = [it for it in self.unheard.values() if q in it]
+            for unheard in (*known, self.unheard[unit]) if known else ():
+                unheard[q] = min(it[q] for it in known)
             self.state[q] = DOWN
 
     def _fall(self, worker: Worker, heard: Fraction) -> None:
@@ -139,7 +198,7 @@ class RepairWorld(World):
         self._go_down(worker, heard if worker.group else self.now)
 
     def _know(self) -> None:
-        """Blame what is known, and lose runs, until no more is known; then crews begin."""
+        """Blame what is known, and lose runs, until no more is known."""
         while True:
             known = self._known()
             for unit in known:
@@ -153,17 +212,30 @@ class RepairWorld(World):
                 self._lose_run(worker)
             if not known and under_way == len(self._active()):
                 break
-        for stage in self.stages:
-            self._begin(stage)
         self._refuse_too_few()
 
-    def _known(self) -> list[int]:
-        """Units whose fault is known now, and was not."""
+    def _find_hangs(self) -> None:
+        """Faults of whom a hung run leaves are known at once."""
+        super()._find_hangs()
+        self._know()
+
+    def _decide(self) -> None:
+        self._deal_crews()
+        super()._decide()
+        self._deal_crews()
+
+    def _deal_crews(self) -> None:
+        for stage in self.stages:
+            self._begin(stage)
+
+    def _known(self) -> list[Unit]:
+        """Units whose fault is known now, and was not, by law, then unit."""
         for unheard in self.unheard.values():
             for q, latest in list(unheard.items()):
                 if self.workers[q].group is None or latest <= self.now:
                     del unheard[q]
-        return sorted(unit for unit, unheard in self.unheard.items() if not unheard)
+        known = [unit for unit, unheard in self.unheard.items() if not unheard]
+        return sorted(known, key=lambda unit: (self.law_of[unit], unit))
 
     def _begin(self, stage: Stage) -> None:
         """Deal out free crews: first come, first served, the lowest unit first."""
@@ -175,7 +247,7 @@ class RepairWorld(World):
     def _busy(self, stage: Stage) -> int:
         return sum(it.end is not None for it in stage.repairs)
 
-    def _note_run(self, unit: int) -> None:
+    def _note_run(self, unit: Unit) -> None:
         for q in self._workers(unit):
             group = self.workers[q].group
             if group and group.run:
@@ -193,11 +265,16 @@ class RepairWorld(World):
 
     # --- blame ---
 
-    def _blame(self, unit: int) -> None:
+    def _blame(self, unit: Unit) -> None:
         culprit = self._culprit(unit)
+        if culprit != unit:
+            self.repaired.update(self._workers(unit))
         if culprit is None:
             return
-        self.record.setdefault(culprit, []).append(self.now)
+        for q in self._workers(culprit):
+            self.record.setdefault(q, []).append(self.now)
+            self.accused.add(q)
+            self.scores[q] -= self.penalty
         if culprit in self._in_repair():
             return
         self.stages[0].repairs.append(Repairing(culprit, self.now))
@@ -207,13 +284,13 @@ class RepairWorld(World):
                     self._fall(self.workers[q], self.now)
                 self.state[q] = DOWN
 
-    def _culprit(self, unit: int) -> int | None:
+    def _culprit(self, unit: Unit) -> Unit | None:
         runs = [self.lost[q] for q in self._workers(unit) if q in self.lost]
         run = next((it for it in runs), None)
         if run is None or not self.errs:
             return unit
         up = [q for q in self.members_of(run) if self.workers[q].down_since in (None, self.now)]
-        others = sorted({q // self.each for q in up} - {unit})
+        others = sorted({self._unit_of(q, unit) for q in up} - {unit})
         if not others:
             return unit
         if self.blamed and not self.blamed.pop(0):
@@ -221,6 +298,21 @@ class RepairWorld(World):
         if not (self.mistaken and self.mistaken.pop(0)):
             return unit
         return others[min(self.others.pop(0), len(others) - 1)]
+
+    def _unit_of(self, q: int, like: Unit) -> Unit:
+        return evolve(like, first=q // like.each * like.each)
+
+    def finish(self, run: Run, outcome: Outcome) -> None:
+        """Members that are not blamed are credited with each whole period of computing."""
+        for q in run.group.members:
+            if q not in self.accused:
+                self.scores[q] += self.credit * (run.ran // self.credit_period)
+        super().finish(run, outcome)
+
+    def _badness(self, q: int) -> Fraction:
+        if self.placement == "fewest-faults":
+            return Fraction(len(self.record.get(q, ())))
+        return -self.scores[q] if self.placement == "highest-score" else ZERO
 
     def members_of(self, run: Run) -> list[int]:
         """Its members, also where it has just ended."""
@@ -230,7 +322,7 @@ class RepairWorld(World):
 
     def _refuse_too_few(self) -> None:
         gone = {q for unit in self.retired for q in self._workers(unit)}
-        left = sum(worker.index not in gone for worker in self.startable)
+        left = self._left()
         for job in self.jobs:
             if job.release <= self.now and job.completion is None and job.processors > left:
                 raise Stuck(f"job {job.index}: {left} are left at {self.now}")
@@ -240,7 +332,8 @@ class RepairWorld(World):
 
     def _replaced_at(self, worker: Worker) -> float | Fraction:
         found = super()._replaced_at(worker)
-        return self.now if found < inf and worker.index // self.each in self.retired else found
+        retired = any(worker.index in self._workers(unit) for unit in self.retired)
+        return self.now if found < inf and retired else found
 
     def _fixed(self) -> list[Fraction]:
         ends = [it.end for stage in self.stages for it in stage.repairs if it.end is not None]

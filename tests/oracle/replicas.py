@@ -12,19 +12,20 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
-from tests.oracle.jobs import Group, Run
+from tests.oracle.jobs import ZERO, Group, Run
 from tests.oracle.parts import Worker
 from tests.oracle.repair import RepairWorld
+from tests.oracle.standbys import StandbyWorld
+from tests.oracle.storage import Flows
 from tests.oracle.timeline import UP
 from tests.oracle.words import Outcome, Part, Source, Use
-from tests.oracle.world import World
 
 WAITING, LOADING, LOADED, REJOINING = "waiting", "loading", "loaded", "rejoining"
-BEFORE = frozenset((Part.STARTUP, Part.MESSAGES, Part.RECOVERY))
+BEFORE = frozenset((Part.STARTUP, Part.MESSAGES, Part.LOADING, Part.RECOVERY))
 """Parts of a run before it computes."""
 
 
-class ReplicatedWorld(World):
+class ReplicatedWorld(StandbyWorld):
     """A world in which some jobs have replicas."""
 
     def __init__(self, scenario: dict[str, Any]) -> None:
@@ -82,7 +83,7 @@ class ReplicatedWorld(World):
         group = run.group
         for replica, standing in group.out.items():
             loading = any(run.pending[q] for q in group.of(replica))
-            if standing == LOADING and not loading:
+            if standing == LOADING and not loading and group.loads.get(replica, ZERO) <= 0:
                 group.out[replica] = LOADED
         if group.pause is not None and group.pause <= 0 and not run.still:
             self._end_pause(run)
@@ -108,7 +109,7 @@ class ReplicatedWorld(World):
         group = run.group
         for replica, standing in group.out.items():
             if standing == WAITING and self._up(group, replica):
-                group.out[replica] = self._load(run, group.of(replica))
+                group.out[replica] = self._load(run, replica)
         ready = [
             replica
             for replica, standing in group.out.items()
@@ -124,19 +125,21 @@ class ReplicatedWorld(World):
     def _up(self, group: Group, replica: int) -> bool:
         return all(self.state[q] == UP for q in group.of(replica))
 
-    def _load(self, run: Run, members: list[int]) -> str:
+    def _load(self, run: Run, replica: int) -> str:
+        members = run.group.of(replica)
+        run.group.loads[replica] = run.job.bytes / run.job.replicas
         if self.channels is not None:
             units = run.job.units(run.group.members)
             for q in members:
                 run.pending[q] = list(self.needs(run, q, units[q], Source.IMAGE))
-        return LOADING if any(run.pending[q] for q in members) else LOADED
+        if run.job.bytes or any(run.pending[q] for q in members):
+            return LOADING
+        return LOADED
 
-    def _replace(self, gone: Worker, group: Group) -> None:
-        before = list(group.members)
-        super()._replace(gone, group)
-        if group.run and group.members != before:
-            [newcomer] = set(group.members) - set(before)
-            group.run.pending[newcomer] = []
+    def _exchange(self, gone: Worker, newcomer: Worker, group: Group) -> None:
+        super()._exchange(gone, newcomer, group)
+        if group.run:
+            group.run.pending[newcomer.index] = []
 
     # --- pauses ---
 
@@ -153,30 +156,51 @@ class ReplicatedWorld(World):
         if run.group.pause is None:
             super().pass_parts(run)
 
-    def _goes_on(self, run: Run) -> bool:
-        return super()._goes_on(run)
-
     def _rate(self, run: Run) -> Fraction:
         if run.group.pause is not None:
-            return Fraction(0)
+            return ZERO
         rate, replicas = super()._rate(run), run.job.replicas
         fast = run.part in (Part.COMPUTING, Part.VERIFICATION, Part.FINAL)
         return rate * (replicas - len(run.group.out)) / replicas if fast else rate
 
+    def _saving_rate(self, run: Run) -> Fraction:
+        return ZERO if run.group.pause is not None else super()._saving_rate(run)
+
+    def _flows_now(self, run: Run) -> bool:
+        return run.group.pause is None and super()._flows_now(run)
+
+    def _flows(self) -> Flows:
+        """Whole replicas load, too."""
+        return super()._flows() | {
+            (run.group, replica): run.group.each
+            for run in self._active()
+            for replica, left in run.group.loads.items()
+            if left > 0 and self._loads(run, replica)
+        }
+
+    def _loads(self, run: Run, replica: int) -> bool:
+        """Whether it has its programs and data, and is UP."""
+        members = run.group.of(replica)
+        fed = not any(run.pending[q] for q in members)
+        return run.group.out.get(replica) == LOADING and fed and self._up(run.group, replica)
+
     def _ends(self) -> Iterator[Fraction]:
+        yield from super()._ends()
         for run in self._active():
             if run.group.pause and self._goes_on(run):
                 yield self.now + run.group.pause
-        for message in self._messages():
-            if message.under_way and not message.lost:
-                yield self.now + message.left
+            for replica, left in run.group.loads.items():
+                share = self.shares().get((run.group, replica))
+                if share:
+                    yield self.now + left / share
+
+    def _advance(self, then: Fraction) -> None:
+        passed = {it: share * (then - self.now) for it, share in self.shares().items()}
+        super()._advance(then)
         for run in self._active():
-            rate = self._rate(run)
-            if rate > 0 and run.to_do > 0:
-                yield self.now + run.to_do / rate
-            saving = run.saving if run.group.pause is None else None
-            if saving and saving.left > 0 and self._goes_on(run):
-                yield self.now + saving.left
+            loads = run.group.loads
+            for replica in loads:
+                loads[replica] -= passed.get((run.group, replica), ZERO)
 
     def _use(self, worker: Worker, sending: set[int], uses: dict[Run, Use | None]) -> Use | None:
         group = worker.group

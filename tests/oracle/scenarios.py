@@ -35,6 +35,7 @@ from tests.oracle.drawn_platform import (
     practised_hazard,
     speed_list,
 )
+from tests.oracle.draws import draw_chances
 from tests.oracle.fleets import add_fleet
 from tests.oracle.tenths import in_tenths
 from tests.oracle.world import Stuck, simulate
@@ -61,9 +62,12 @@ def generate(
             result = simulate(scenario) if added else Recorder(scenario).run()
         except (TooLong, Stuck):
             continue
-        rounded = finest == TENTH or "replicas" in added  # at two thirds of its rate, say
+        # At two thirds of its rate, say, or of a bandwidth.
+        rounded = finest == TENTH or not added.isdisjoint({"replicas", "storage"})
         short = rounded or all(is_short(x) for x in numbers(result))
         if result["makespan"] <= MOST_TIME and short:
+            if "drawn" in added:
+                draw_chances(rng, scenario)
             return "+".join([cell.name, *sorted(practice | added)]), scenario
 
 

@@ -19,6 +19,8 @@ class Part(Enum):
     STARTUP = auto()
     """Choosing its workers, and starting up (R5)."""
     MESSAGES = auto()
+    LOADING = auto()
+    """From shared storage (S1)."""
     RECOVERY = auto()
     """Or a clone's delay."""
     COMPUTING = auto()
@@ -78,6 +80,7 @@ class Use(StrEnum):
 
 SPENT = {
     Part.STARTUP: Use.STARTUP,
+    Part.LOADING: Use.RECOVERY,
     Part.RECOVERY: Use.RECOVERY,
     Part.VERIFICATION: Use.VERIFICATION,
     Part.FINAL: Use.VERIFICATION,

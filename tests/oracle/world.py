@@ -9,6 +9,7 @@ from math import inf
 from typing import Any
 
 from tests.oracle.deciding import best_origin, by_nodes, by_priority
+from tests.oracle.faults import Law, laws_of
 from tests.oracle.jobs import ZERO, Group, Job, Message, Run
 from tests.oracle.outcome import Ledger, told
 from tests.oracle.parts import Parts, Worker
@@ -33,7 +34,9 @@ def simulate(scenario: dict[str, Any]) -> dict[str, Any]:
     from tests.oracle.replicas import RepairedReplicas, ReplicatedWorld
 
     repaired = "repair" in scenario
-    if any(job.get("replicas", 1) > 1 for job in scenario["jobs"]):
+    jobs = scenario["jobs"]
+    fleet = any(job.get("replicas", 1) > 1 or job.get("standbys") for job in jobs)
+    if fleet or "storage" in scenario:
         return (RepairedReplicas if repaired else ReplicatedWorld)(scenario).run()
     return (RepairWorld if repaired else World)(scenario).run()
 
@@ -60,19 +63,21 @@ class World(Parts):
             master["channels"] if master else None,
         )
         self.startable = self.workers[: len(self.workers) - scenario.get("spares", 0)]
-        numbers, placement = range(len(self.startable)), scenario.get("placement")
-        self.nodes = {q: q // scenario["node"] for q in numbers} if placement else None
+        numbers, self.placement = range(len(self.startable)), scenario.get("placement")
+        self.choices = scenario.get("choices")
+        """Workers of each start by number, its standbys last, where chance chooses them (R9)."""
+        nodes = self.placement == "nodes"
+        self.nodes = {q: q // scenario["node"] for q in numbers} if nodes else None
         self.priority = by_priority(self.jobs, scenario["order"])
         self.ledger = Ledger(len(self.jobs))
         self.state: list[str] = []
         self.speed: list[Fraction] = []
         times = {job.release for job in self.jobs}
-        self.hangs = [(exact(t), q) for t, q in scenario.get("hangs", ())]
-        self.found_after = exact(scenario.get("hang_detection", 0))
+        self.laws = laws_of(scenario)
         self.windows = [
             (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
         ]
-        times = times.union(t for t, _ in self.hangs)
+        times = times.union(t for law in self.laws for t, _, _ in law.strikes)
         times = times.union(*(worker.timeline.times for worker in self.workers))
         last = len(self.startable)
         self.uncalled = list(range(last - scenario.get("reserve", 0), last))
@@ -156,10 +161,10 @@ class World(Parts):
 
     def _change_workers(self) -> None:
         self._come()
+        self.before = list(self.state) or [UP] * len(self.workers)
         self.state = self._states()
         self.speed = [worker.timeline.speed_at(self.now) for worker in self.workers]
         self._strike_all()
-        self._hang()
         for worker in self.workers:
             self._hear(worker)
         self._find_hangs()
@@ -167,14 +172,21 @@ class World(Parts):
         for message in self._messages():
             if self.state[message.worker] != UP and not message.lost:
                 message.stop(self.now)
-        noticed = {q.index for q in self.workers if self.now in q.timeline.notices}
+        noticed = {
+            q.index
+            for q in self.workers
+            if self.now in q.timeline.notices and self.state[q.index] != DOWN
+        }
         for run in self._active():
             if noticed.intersection(run.group.counting) and not run.still:
                 self.save_at_notice(run)
         self._start_kept()
 
     def _states(self) -> list[str]:
-        states = [worker.timeline.state_at(self.now) for worker in self.workers]
+        states = [
+            DOWN if self.now < worker.until else worker.timeline.owner_at(self.now)
+            for worker in self.workers
+        ]
         for q in self.away:
             states[q] = DOWN if states[q] == DOWN else RECLAIMED
         return states
@@ -192,20 +204,63 @@ class World(Parts):
         if not waiting or self.coming is not None:
             return
         ready = [q for q in self.uncalled if self.state[q] != DOWN]
-        if ready and len(self._free(self.startable)) < waiting[0].processors:
+        job = waiting[0]
+        wanted = job.processors + (job.standbys if job.called else 0)
+        if ready and len(self._free(self.startable)) < wanted:
             self.uncalled.remove(ready[0])
             self.coming = ready[0], self.now + self.delay
+            job.called = True
 
     def _strike_all(self) -> None:
+        """Owners first, then the laws, as they are listed, each by unit."""
         for worker in self.workers:
-            if self.now in worker.timeline.strikes:
-                self._go_down(worker, worker.timeline.strikes[self.now])
+            if self.now in worker.timeline.taken and self.before[worker.index] != DOWN:
+                self._go_down(worker, self.now)
+        for law in self.laws:
+            struck = [
+                (it, downtime)
+                for unit, downtime in law.due(self.now)
+                for it in (unit, *law.spreads(unit))
+            ]
+            # Of several hangs of a run at one instant that of the lowest worker counts.
+            for unit, downtime in sorted(struck) if law.hang else struck:
+                self._strike(law, unit, downtime)
+        for worker in self.workers:
+            owner = worker.timeline.owner_at(self.now)
+            if worker.group is None or owner == DOWN or self.state[worker.index] == UP:
+                worker.heard = min(worker.heard, self.now)
+
+    def _strike(self, law: Law, unit: int, downtime: Fraction) -> None:
+        """A fault changes nothing of who is DOWN without those of this instant; one that meets the
+        end of a DOWN makes that longer. Of several at one instant the longest DOWN counts, and what
+        is heard first."""
+        for q in law.workers(unit, len(self.workers)):
+            worker = self.workers[q]
+            if law.hang:
+                self._hang(law, q)
+            elif self.state[q] != DOWN or worker.struck == self.now:
+                worker.until, worker.struck = max(worker.until, self.now + downtime), self.now
+                heard = self.now + law.detection
+                if self.before[q] == DOWN:
+                    worker.heard = min(worker.heard, heard)
+                else:
+                    worker.mended = worker.until
+                    self._fall(worker, heard)
+                if downtime:
+                    self.state[q] = DOWN
+
+    def _fall(self, worker: Worker, heard: Fraction) -> None:
+        if worker.down_since == self.now:
+            worker.heard = min(worker.heard, heard)
+        self._go_down(worker, heard)
 
     def _go_down(self, worker: Worker, heard: Fraction) -> None:
         """DOWN empties its memory; its run waits, until somebody hears of it."""
         worker.programs.clear()
         if worker.down_since is None:
-            worker.down_since, worker.heard = self.now, heard
+            worker.down_since, worker.heard, worker.first_heard = self.now, heard, heard
+        elif worker.heard < self.now:
+            worker.heard = heard
         group = worker.group
         if group is None:
             return
@@ -217,13 +272,12 @@ class World(Parts):
             for message in group.run.pending[worker.index][:1]:
                 message.lost = message.under_way
 
-    def _hang(self) -> None:
+    def _hang(self, law: Law, q: int) -> None:
         """The run of an UP member hangs; a further hang changes nothing (F6)."""
-        for time, q in self.hangs:
-            group = self.workers[q].group
-            run = group.run if group and self.state[q] == UP else None
-            if time == self.now and run and run.found is None and q in run.group.counting:
-                run.found, run.hanging = self.now + self.found_after, q
+        group = self.workers[q].group
+        run = group.run if group and self.state[q] == UP else None
+        if run and run.found is None and q in run.group.counting:
+            run.found, run.hanging = self.now + law.detection, q
 
     def _find_hangs(self) -> None:
         """Those that are detected now end their runs."""
@@ -238,6 +292,9 @@ class World(Parts):
 
     def _judge(self) -> None:
         """What is left of runs is known now."""
+
+    def _know(self) -> None:
+        """Faults of whom nobody holds are known."""
 
     def _hear(self, worker: Worker) -> None:
         """That it went DOWN; if it is UP again, that is all."""
@@ -258,6 +315,7 @@ class World(Parts):
         for worker in self.workers:
             if worker.group and self._replaced_at(worker) <= self.now:
                 self._replace(worker, worker.group)
+        self._join()
         self._start_kept()
         for job in self.priority:
             if job.release <= self.now and job.completion is None and not job.copies_held:
@@ -272,34 +330,67 @@ class World(Parts):
         after = worker.group.job.replace_after if worker.group else None
         if after is None or worker.down_since is None:
             return inf
-        return max(worker.down_since + after, worker.heard)
+        return max(worker.down_since + after, min(worker.first_heard, worker.heard))
 
     def _replace(self, gone: Worker, group: Group) -> None:
         """By the lowest free spare, else the lowest other."""
         free = self._free(self.workers)
         if free:
             spares = [q for q in free if q >= len(self.startable)]
-            newcomer = self.workers[(spares or free)[0]]
-            group.replace(gone.index, newcomer.index)
-            gone.group, newcomer.group = None, group
+            self._exchange(gone, self.workers[(spares or free)[0]], group)
+
+    def _exchange(self, gone: Worker, newcomer: Worker, group: Group) -> None:
+        group.replace(gone.index, newcomer.index)
+        gone.group, newcomer.group = None, group
+
+    def _join(self) -> None:
+        """Workers that are back may become standbys."""
 
     def _free(self, workers: list[Worker]) -> list[int]:
         return [w.index for w in workers if w.group is None and self.state[w.index] == UP]
 
     def _place(self, job: Job) -> bool:
         """A copy, if enough workers are free."""
-        free = [q for q in self._free(self.startable) if not self._taken(q, job)]
-        if len(free) < job.processors:
+        free = self._free(self.startable)
+        clear = [q for q in free if not self._taken(q, job)]
+        if len(clear) < job.processors or not self._enough(job, len(free)):
             return False
-        if self.nodes is not None:
-            free = sorted(by_nodes(free, job.processors, self.nodes))
+        chosen = self._choose(clear, free, job.processors, job.standbys)
+        if self.choices is not None:
+            drawn = self.choices.get((job.index, job.numbered), [])
+            if set(drawn[: job.processors]) <= set(clear) and set(drawn) <= set(free):
+                chosen = drawn if len(drawn) == len(chosen) else chosen
         origin, source = best_origin(job)
-        group = Group(job, free[: job.processors])
-        for q in group.members:
+        group = Group(job, sorted(chosen[: job.processors]), sorted(chosen[job.processors :]))
+        job.called = False
+        for q in chosen:
             self.workers[q].group = group
         job.copies_held.append(group)
         self.start(group, origin, source)
         return True
+
+    def _enough(self, job: Job, free: int) -> bool:
+        """Whether a job that may start need not wait for standbys."""
+        return True
+
+    def _choose(self, clear: list[int], free: list[int], count: int, more: int) -> list[int]:
+        """So many members, clear of windows, and then up to so many standbys of all that are free:
+        the last of one choice, but of two where windows keep members from some workers."""
+        more = min(more, len(free) - count)
+        if clear == free:
+            return self._in_order(free, count + more)
+        chosen = self._in_order(clear, count)
+        return chosen + self._in_order([q for q in free if q not in chosen], more)
+
+    def _in_order(self, free: list[int], count: int) -> list[int]:
+        """So many of them, in the placement's order."""
+        if self.nodes is not None:
+            return by_nodes(free, count, self.nodes)
+        return sorted(free, key=lambda q: (self._badness(q), q))[:count]
+
+    def _badness(self, q: int) -> Fraction:
+        """Workers have a record where they are repaired (R9)."""
+        return ZERO
 
     def _taken(self, q: int, job: Job) -> bool:
         """Whether a window takes this worker before the job's end, if it starts now (M2)."""
@@ -328,6 +419,9 @@ class World(Parts):
         speed = min(self.speed[q] for q in run.group.counting)
         return speed * (1 - run.job.slowdown) if run.saving else speed
 
+    def _saving_rate(self, run: Run) -> Fraction:
+        return Fraction(self._goes_on(run))
+
     def _goes_on(self, run: Run) -> bool:
         return self._all_up(run.group) and not run.still
 
@@ -343,9 +437,33 @@ class World(Parts):
         found = [run.found for run in self._active() if run.found is not None]
         if self.coming is not None:
             found.append(self.coming[1])
+        for worker in self.workers:
+            found += [worker.until, worker.heard]
+        for law in self.laws:
+            found += [self.now + law.gaps[unit][0] for unit in self._worn(law)]
         others = [Fraction(t) for t in [*replaced, *found] if self.now < t < inf]
         place = bisect_right(self.times, self.now)
         return [*self.times[place : place + 1], *others]
+
+    @property
+    def mended(self) -> set[int]:
+        """Who is UP as the downtime of the fault that took it DOWN is over."""
+        return {it.index for it in self.workers if it.mended == self.now} - {
+            q for q, state in enumerate(self.state) if state != UP
+        }
+
+    def _left(self) -> int:
+        """Workers that start jobs and have not retired."""
+        return len(self.startable)
+
+    def _worn(self, law: Law) -> list[int]:
+        """Units of which a worker computes, so that the time to their next fault passes (F4)."""
+        computing = {q for run in self._active() if self._computes(run) for q in run.group.counting}
+        workers = len(self.workers)
+        return [unit for unit in law.gaps if computing.intersection(law.workers(unit, workers))]
+
+    def _computes(self, run: Run) -> bool:
+        return run.part is Part.COMPUTING and run.to_do > 0 and self._rate(run) > 0
 
     def _ends(self) -> Iterator[Fraction]:
         """Of messages and parts, if nothing happens before."""
@@ -356,14 +474,20 @@ class World(Parts):
             rate = self._rate(run)
             if rate > 0 and run.to_do > 0:
                 yield self.now + run.to_do / rate
-            if run.saving and run.saving.left > 0 and self._goes_on(run):
-                yield self.now + run.saving.left
+            rate = self._saving_rate(run)
+            if rate > 0 and run.to_save > 0:
+                yield self.now + run.to_save / rate
 
     def _advance(self, then: Fraction) -> None:
         time = then - self.now
-        uses = {
-            run: run.advance(self._rate(run), self._goes_on(run), time) for run in self._active()
+        for law in self.laws:
+            for unit in self._worn(law):
+                law.gaps[unit][0] -= time
+        rates = {
+            run: (self._rate(run), self._saving_rate(run), self._goes_on(run))
+            for run in self._active()
         }
+        uses = {run: run.advance(*about, time) for run, about in rates.items()}
         sending = {message.worker for message in self._messages() if message.under_way}
         for message in self._messages():
             if message.under_way:
@@ -380,5 +504,6 @@ class World(Parts):
             return {DOWN: Use.DOWN, RECLAIMED: Use.RECLAIMED}[state]
         if group is None:
             return Use.IDLE
-        use = uses[group.run] if group.run else Use.WAITING
+        member = worker.index in group.members
+        use = uses[group.run] if group.run and member else Use.WAITING
         return Use.TRANSFER if use is Use.WAITING and worker.index in sending else use

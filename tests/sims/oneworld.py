@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
+from hashlib import sha256
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from attrs import define, field
@@ -31,14 +33,18 @@ Table = dict[str, Any]
 
 CASES = Path(__file__).parents[1] / "cases" / "oneworld.json"
 
+HELD = TemporaryDirectory(prefix="failures-")
+LOGS = Path(HELD.name)
+"""Where logs of failures are written, for scenarios that replay them, until the tests end."""
+
 ANY_JOB = (
     *("name", "release", "failures", "verification", "program", "data", "image"),
-    *("startup", "select"),
+    *("startup", "select", "standbys"),
 )
 REPLICAS = ("replicas", "least", "regroup", "rejoin")
 PROTECTION = (
     *("verified", "cost", "recovery", "copies", "delay", "cloning", "on_notice", "blocking"),
-    *("slowdown", "images_every", "image_cost", "replace_after"),
+    *("slowdown", "images_every", "image_cost", "replace_after", "bytes"),
 )
 
 
@@ -49,10 +55,10 @@ def cases() -> list[Table]:
     return loaded
 
 
-def records_of(scenario: Table) -> list[Record]:
-    """The log of its run; `scenario`: as a file says it."""
+def records_of(scenario: Table, folder: Path = LOGS) -> list[Record]:
+    """The log of its run; `scenario`: as a file in that folder says it."""
     records: list[Record] = []
-    run(read(scenario, "any"), [records.append])
+    run(read(scenario, "any", folder), [records.append])
     return records
 
 
@@ -61,32 +67,32 @@ def play(case: Table) -> list[Record]:
     return records_of(as_file(case))
 
 
-PLATFORM = ("node", "spares", "reserve", "reserve_delay")
+PLATFORM = ("node", "rack", "spares", "reserve", "reserve_delay")
+LAW = (
+    *("strikes", "of", "effect", "downtime", "detection", "spread", "curable", "gaps"),
+    *("start", "nodes", "kind", "mtbf", "shape", "age", "share"),
+)
+NEVER = 1e12
+"""Mean time between faults of a law of which only the first are listed."""
 
 
 def as_file(case: Table) -> Table:
     """The neutral scenario as a user would write it; what it leaves out is nothing, or never."""
-    said: Table = {key: case[key] for key in ("unit",) if key in case} | {"name": "case"}
+    said: Table = {key: case[key] for key in ("unit", "seed") if key in case} | {"name": "case"}
     said["platform"] = {key: case[key] for key in PLATFORM if key in case}
     if case.get("owner") or case.get("speeds"):
         said["workers"] = [_worker(case, k) for k in range(case["workers"])]
     else:
         said["platform"]["workers"] = case["workers"]
-    if case.get("faults"):
-        said["faults"] = {
-            "kind": "list",
-            "strikes": [list(strike) for strike in case["faults"]],
-            "downtime": case.get("downtime", 0),
-            "detection": case.get("detection", 0),
-            "of": case.get("faults_of", "workers"),
-        }
+    if any("record" in it for it in (*case.get("laws", ()), *case.get("drawn", ()))):
+        said["unit"] = "s"  # as logs of failures have it
+    laws = [_law(it, "repair" in case) for it in _laws(case)]
+    if laws:
+        said["faults"] = laws if len(laws) > 1 else laws[0]
     if "repair" in case:
-        said["faults"].pop("downtime")
         said["repair"] = _repair(case["repair"])
-    if case.get("hangs"):
-        hangs = {"kind": "list", "effect": "hang", "strikes": [list(it) for it in case["hangs"]]}
-        hangs["detection"] = case.get("hang_detection", 0)
-        said["faults"] = [said["faults"], hangs] if "faults" in said else hangs
+    if "storage" in case:
+        said["storage"] = case["storage"]
     if case.get("windows"):
         said["platform"]["maintenance"] = [
             {"from": since, "to": to, "units": ", ".join(map(str, who))}
@@ -101,15 +107,61 @@ def as_file(case: Table) -> Table:
     return said | {"job": {"kind": "rigid", "jobs": [_job(index, job) for index, job in jobs]}}
 
 
+def _laws(case: Table) -> Iterator[Table]:
+    """Its laws of faults and of hangs, in order."""
+    if case.get("faults"):
+        yield {
+            "strikes": case["faults"],
+            "downtime": case.get("downtime", 0),
+            "detection": case.get("detection", 0),
+            "of": case.get("faults_of", "workers"),
+            "spread": case.get("spread", []),
+        }
+    if case.get("hangs"):
+        detection = case.get("hang_detection", 0)
+        yield {"strikes": case["hangs"], "effect": "hang", "detection": detection}
+    yield from case.get("laws", ())
+    yield from case.get("drawn", ())
+
+
+def _law(law: Table, repaired: bool) -> Table:
+    said = {"kind": "list"} | {key: law[key] for key in LAW if key in law}
+    if "record" in law:
+        said |= {"kind": "replayed", "file": _log_of(law["record"]).name, "platform": 1}
+    if "gaps" in law:
+        said |= {"kind": "exponential", "mtbf": NEVER, "clock": "computing"}
+    if "units" in law:
+        said["units"] = ", ".join(map(str, law["units"]))
+    if repaired or law.get("effect") == "hang":
+        said.pop("downtime", None)
+    return said
+
+
+def _log_of(record: list[list[list[int]]]) -> Path:
+    """A log of failures, of these of each node; who has none is available all the time."""
+    lines = [
+        f"{start} 1 {node} 1 n{node} {int(not fails)} {1000 + start} {1000 + end} NULL"
+        for node, failures in enumerate(record)
+        for fails, spans in ((True, failures), (False, [] if failures else [[0, 1]]))
+        for start, end in spans
+    ]
+    text = "".join(f"{line}\n" for line in lines)
+    path = LOGS / f"{sha256(text.encode()).hexdigest()}.tab"
+    path.write_text(text)
+    return path
+
+
 def _repair(repair: Table) -> Table:
     stages = [
         {key: value for key, value in it.items() if value is not None} | {"law": "fixed"}
         for it in repair["stages"]
     ]
     said = {key: value for key, value in repair.items() if key not in ("stages", "retire")}
-    if "retire" in repair:
-        faults, window = repair["retire"]
-        said["retirement"] = {"kind": "faults-within", "faults": faults, "window": window}
+    match repair.get("retire"):
+        case [faults, window]:
+            said["retirement"] = {"kind": "faults-within", "faults": faults, "window": window}
+        case {**score}:
+            said["retirement"] = {"kind": "score"} | score
     return said | {"stages": stages}
 
 
@@ -127,6 +179,11 @@ def _job(index: int, job: Table) -> Table:
     kind, period = job.get("kind", "rigid"), job.get("period")
     said = {"name": f"{index}"} | {key: job[key] for key in ANY_JOB if key in job}
     protection = {key: job[key] for key in PROTECTION if job.get(key) is not None}
+    if "bytes" in job:  # beside which times are refused, even 0
+        for key in ("cost", "recovery", "delay", "image_cost"):
+            if not protection.get(key):
+                protection.pop(key, None)
+        said.pop("image")
     protection["kind"] = job.get("protection") or "none"
     protection["period"] = inf if period is None else period
     said |= {"kind": kind, "processors": job["p"], "protection": protection}

@@ -16,9 +16,11 @@ from tests.case_files import case_files
 from tests.sims.oneworld import records_of
 
 
-def problems(case: dict[str, Any]) -> list[str]:
-    """What differs from the expected values."""
-    records, expected = records_of(case["scenario"]), case["expected"]
+def problems(case: dict[str, Any], folder: Path) -> list[str]:
+    """What differs from the expected values; the files that a scenario reads go to `folder`."""
+    for name, text in case.get("files", {}).items():
+        (folder / name).write_text(text)
+    records, expected = records_of(case["scenario"], folder), case["expected"]
     runs: dict[tuple[str, int], list[Any]] = {}
     completions: dict[str, float] = {}
     header = records[0].event
@@ -47,8 +49,8 @@ def problems(case: dict[str, Any]) -> list[str]:
 
 
 @pytest.mark.filterwarnings("ignore:.*has no effect", "ignore:.*no buddy")
-def test_fleets_do_what_was_worked_out_by_hand(cases_dir: Path) -> None:
+def test_fleets_do_what_was_worked_out_by_hand(cases_dir: Path, tmp_path: Path) -> None:
     files = [json.loads(it.read_bytes()) for it in case_files(cases_dir, "fleet*.json")]
     cases = [case for found in files for case in found["cases"]]
     assert cases
-    assert [problem for case in cases for problem in problems(case)] == []
+    assert [problem for case in cases for problem in problems(case, tmp_path)] == []

@@ -187,7 +187,7 @@ class QueueDecider(Decider):
         self._carry_out(decision, cause)
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
-        state = self.state
+        state, whole = self.state, decision
         if self.standbys:
             decision = self._until_standbys(decision, cause)
         if decision.shelf_end is not None:
@@ -200,7 +200,7 @@ class QueueDecider(Decider):
         if decision.starts:
             start = self._start if state.maintenance is None else self._start_around
             start(decision, cause)
-        if self.copied:
+        if self.copied and decision is whole:  # further copies come after all jobs that start
             self._copy(cause)
         if state.failed or state.former or state.early or state.moved:
             state.forget_instant()
@@ -290,12 +290,10 @@ class QueueDecider(Decider):
         for waiting, count in sorted(self.copied.values(), key=_key):
             index, processors = waiting.key[1], waiting.processors
             windows = self.state.maintenance
-            shut = () if windows is None else self._closed(windows, waiting)
-            if shut:
-                pool.close(shut)
-            while count < self.most[index] and processors <= pool.free:
+            while count < self.most[index] and self._fits(waiting):
                 standbys = waiting.job.standbys
                 copy, numbers = start(index, processors, cause, (), why, standbys)
+                pool.reopen()
                 held = size_of(numbers) if standbys else processors
                 end = self.scheduler.now + waiting.held
                 if windows is not None:
@@ -304,9 +302,15 @@ class QueueDecider(Decider):
                 if self.memory is not None:
                     self.memory.started(run)
                 count += 1
-            if shut:
-                pool.reopen()
+            pool.reopen()
             self.copied[index] = waiting, count
+
+    def _fits(self, waiting: Queued) -> bool:
+        """Return whether enough workers are free for one more copy; those that a window takes
+        before its end are closed from now on, anew for each as standbys may be on them (M2)."""
+        if self.state.maintenance is not None:
+            self.scheduler.pool.close(self._closed(self.state.maintenance, waiting))
+        return waiting.processors <= self.scheduler.pool.free
 
     def _keep(self, decision: Decision, cause: int) -> None:
         scheduler = self.scheduler

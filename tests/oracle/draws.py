@@ -1,0 +1,107 @@
+"""What chance drew in a run, as its log says: the oracle takes it as given (F2, F5, F7, R9).
+
+Raises AssertionError where the draws are none that the rules allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, isclose
+from random import Random
+from typing import Any
+
+from actors.events import (
+    FaultsDescribed,
+    FaultsReplayed,
+    RunStarted,
+    StandbysHeld,
+    WorkerChanged,
+)
+from actors.runtime import Record
+from policies.availability import WorkerState
+from tests.oracle.faults import Law
+
+Table = dict[str, Any]
+DOWNTIMES = (0.375, 1.625)
+"""Of drawn laws, by which the log's faults are told apart: no other law has one of them."""
+
+
+def draw_chances(rng: Random, scenario: Table) -> None:
+    """Add laws of faults that are drawn, and let chance choose workers."""
+    workers, scenario["drawn"] = scenario["workers"], []
+    for downtime in DOWNTIMES[: rng.choice([1, 1, 2])]:
+        law: Table = {"of": rng.choice(["workers", "nodes", "racks"]), "downtime": downtime}
+        law |= {"kind": "weibull", "shape": rng.choice([0.7, 1, 3])}
+        law |= {"mtbf": workers * rng.randint(15, 50), "age": rng.choice(["new", "stationary"])}
+        law |= rng.choice([{}, {"share": rng.choice([0.2, 0.5, 0.7])}])
+        law |= {"spread": 0.4} if law["of"] == "nodes" else {}
+        scenario["drawn"].append(law | {"detection": rng.choice([0, 0, 1.5])})
+    if rng.random() < 0.4:
+        record = [[[0, 2], [40, 45]], [[30, 31]], [[7, 9], [60, 66]]]
+        scenario["drawn"].append({"record": record, "length": 66})
+    if "placement" not in scenario and rng.random() < 0.4:
+        scenario["placement"] = "random"
+    scenario["seed"] = rng.randrange(10**6)
+
+
+def as_drawn(scenario: Table, records: Sequence[Record]) -> Table:
+    """The scenario with all that was drawn in its run listed."""
+    events = [record.event for record in records]
+    first = len(laws_before(scenario))
+    laws = [
+        _replay(law, first + k, events)
+        if "record" in law
+        else _listed(law, first + k, scenario, records)
+        for k, law in enumerate(scenario["drawn"])
+    ]
+    choices: dict[tuple[int, int], list[int]] = {}
+    for event in events:
+        if isinstance(event, RunStarted):
+            choices[int(event.job), event.run] = _numbers(event.processors)
+        elif isinstance(event, StandbysHeld):
+            choices[int(event.job), event.run] += _numbers(event.processors)
+    listed = scenario | {"laws": [*scenario.get("laws", ()), *laws]}
+    return listed | ({"choices": choices} if scenario.get("placement") == "random" else {})
+
+
+def laws_before(scenario: Table) -> list[Any]:
+    """What a scenario file has as its first laws."""
+    first = [scenario[key] for key in ("faults", "hangs") if scenario.get(key)]
+    return [*first, *scenario.get("laws", ())]
+
+
+def _replay(law: Table, number: int, events: list[Any]) -> Table:
+    [found] = [it for it in events if isinstance(it, FaultsReplayed) and it.law == number]
+    assert 0 <= found.begin < law["length"]
+    return law | {"start": found.begin, "nodes": [int(it.split("/")[1]) for it in found.nodes]}
+
+
+def _listed(law: Table, number: int, scenario: Table, records: Sequence[Record]) -> Table:
+    """Its faults that strike somebody; they are of its share, but those that spread from it."""
+    units = Law({"of": law["of"]}, scenario)
+    struck = {
+        (record.t, record.event.worker // units.each)
+        for record in records
+        if isinstance(record.event, WorkerChanged)
+        and record.event.state is WorkerState.DOWN
+        and record.event.until is not None
+        and isclose(record.event.until - record.t, law["downtime"], abs_tol=1e-6)
+    }
+    share = [
+        _numbers(it.event.struck)
+        for it in records
+        if isinstance(it.event, FaultsDescribed) and it.event.law == number
+    ]
+    if "share" in law:
+        assert len(set(share[0])) == floor(law["share"] * units.units + 0.5)
+        for time, unit in struck:
+            racks = {it // units.rack for t, it in struck if t == time and it in share[0]}
+            assert unit in share[0] or ("spread" in law and unit // units.rack in racks)
+    kept = {key: law[key] for key in ("of", "downtime", "detection")}
+    return kept | {"strikes": sorted(struck)}
+
+
+def _numbers(text: str) -> list[int]:
+    """Of an interval set."""
+    spans = [part.partition("-") for part in text.split()]
+    return [k for first, _, last in spans for k in range(int(first), int(last or first) + 1)]

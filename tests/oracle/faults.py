@@ -1,0 +1,96 @@
+"""Laws of faults and of hangs: whom they strike, and when (rules.md, F2 to F4, F6 and F7)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from tests.oracle.tenths import exact
+
+LONGEST = 600
+"""Time up to which records of logs are replayed."""
+
+Strike = tuple[Fraction, int, Fraction]
+"""When, which unit, and how long it is DOWN."""
+
+
+def laws_of(scenario: dict[str, Any]) -> list[Law]:
+    """The scenario's laws in their order; `faults` and `hangs` are the first."""
+    first = {
+        "strikes": scenario["faults"],
+        "of": scenario.get("faults_of", "workers"),
+        "downtime": scenario["downtime"],
+        "detection": scenario.get("detection", 0),
+        "spread": scenario.get("spread", ()),
+    }
+    hangs = {
+        "strikes": scenario.get("hangs", ()),
+        "effect": "hang",
+        "detection": scenario.get("hang_detection", 0),
+    }
+    return [Law(said, scenario) for said in (first, hangs, *scenario.get("laws", ()))]
+
+
+class Law:
+    """One of them, and what of it is still to come."""
+
+    def __init__(self, said: dict[str, Any], scenario: dict[str, Any]) -> None:
+        node, self.rack = scenario.get("node", 1), scenario.get("rack", 1)
+        self.of: str = said.get("of", "workers")
+        self.each = {"workers": 1, "nodes": node, "racks": node * self.rack}[self.of]
+        """Workers of a unit."""
+        self.units = -(-scenario["workers"] // self.each)
+        self.hang = said.get("effect") == "hang"
+        self.detection = exact(said.get("detection", 0))
+        downtime = exact(said.get("downtime", 0))
+        listed = [(exact(t), unit, downtime) for t, unit in said.get("strikes", ())]
+        self.strikes = sorted(listed + list(replayed(said)))
+        self.spread = list(said.get("spread", ()))
+        self.curable = bool(said.get("curable", False))
+        self.cured: set[int] = set()
+        """Units that it strikes no more (R6)."""
+        some = said.get("units")
+        self.gaps = {
+            unit: [exact(it) for it in gaps]
+            for unit, gaps in enumerate(said.get("gaps", ()))
+            if gaps and unit < self.units and (some is None or unit in some)
+        }
+        """Computing times from fault to fault, by unit; the first of each is what is left (F4)."""
+        self.downtime = downtime
+
+    def workers(self, unit: int, of: int) -> range:
+        """Those of a unit, of so many in all."""
+        return range(unit * self.each, min((unit + 1) * self.each, of))
+
+    def due(self, now: Fraction) -> list[tuple[int, Fraction]]:
+        """Units that it strikes now, in order, and how long they are DOWN."""
+        found = [(unit, down) for t, unit, down in self.strikes if t == now]
+        for unit, gaps in list(self.gaps.items()):
+            if gaps[0] == 0:
+                found.append((unit, self.downtime))
+                gaps.pop(0)
+                if not gaps:
+                    del self.gaps[unit]
+        return sorted(it for it in found if it[0] not in self.cured)
+
+    def spreads(self, unit: int) -> Iterator[int]:
+        """The other nodes of its rack that are struck, too (F3)."""
+        first = unit // self.rack * self.rack
+        for other in range(first, min(first + self.rack, self.units)):
+            if other != unit and self.spread and self.spread.pop(0):
+                yield other
+
+
+def replayed(said: dict[str, Any]) -> Iterator[Strike]:
+    """Each unit's record, from the window's begin on (F7).
+
+    `record`: by node of the log, its failures (start, end), from the first of all on; `length`: of
+    the log; `nodes`: whose record each unit has.
+    """
+    for unit, node in enumerate(said.get("nodes", ())):
+        for start, end in said["record"][node]:
+            for time in range(0, LONGEST, said["length"]):
+                since, until = (exact(it + time - said["start"]) for it in (start, end))
+                if until > 0:
+                    yield max(since, Fraction(0)), unit, until - max(since, Fraction(0))
