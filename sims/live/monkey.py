@@ -41,6 +41,8 @@ LONGER = 1.5
 """Factor on the length of the shortest run so far: kills happen within that time."""
 LIMIT = 120.0
 """Seconds, beside twenty times the foreseen length, after which a run counts as one that hangs."""
+ENDING = 10.0
+"""Seconds for which the processes of a cluster may take to end before they are killed."""
 SHARED = Path("/dev/shm")
 """Where Linux keeps semaphores."""
 
@@ -155,9 +157,11 @@ class Cluster:
         """End all processes that are left."""
         for it in (*self.nannies, self.scheduler):
             it.terminate()
+        begun = time.monotonic()
         for it in (*self.nannies, self.scheduler):
+            # Without a scheduler a Nanny takes up to a minute to end.
             try:
-                it.wait(JOINING)
+                it.wait(max(0.0, begun + ENDING - time.monotonic()))
             except subprocess.TimeoutExpired:
                 it.kill()
                 it.wait()
