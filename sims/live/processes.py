@@ -221,8 +221,10 @@ class Processes:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None and self.failed is not None:
-            # Whatever a lost scheduler makes fail first, its loss is what the user hears of.
-            self.failed(error if self.own or self.client.status == "running" else LOST)
+            # Whatever a lost scheduler makes fail first, its loss is what the user hears of; the
+            # client itself may learn of it later.
+            lost = isinstance(error, OSError) or self.client.status != "running"
+            self.failed(LOST if lost and not self.own else error)
 
     async def present(self, number: int) -> Seat:
         """Wait until the worker has a process. Raises Gone where none comes."""
