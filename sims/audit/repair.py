@@ -158,7 +158,9 @@ class Repairs:
         spread = event.of is Struck.NODES
         possible(not cured or spread, "the law strikes it no more")
         possible(all(it.workers != workers or it.of is not event.of for it in self.unheard))
-        in_repair = {n for unit in (*self.units, *self.known) for n in unit.workers}
+        # Repairs begin after all of an instant's faults, those of workers that are DOWN anyway, too.
+        before = (it for it in (*self.units, *self.known) if it.seq not in self.struck)
+        in_repair = {n for unit in before for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
         seq = yield event, 0
         unit = Unit(event.of, workers, event.law, set(workers), seq=seq)
