@@ -217,8 +217,9 @@ def hang(w: World, event: RunHung) -> Script:
     sound = copy is not None and run is not None and run.hung is None
     possible(sound and copy is not None and copy.concerns(event.worker), "no such run can hang")
     assert copy is not None and run is not None
-    # A fault by a later law may have taken it DOWN at this very instant.
-    up = worker.state is UP or (worker.state is DOWN and worker.changed == w.now)
+    # A fault by a later law may have taken it DOWN at this very instant, or kept it from coming UP.
+    falls = worker.state is DOWN and w.now in (worker.changed, worker.until)
+    up = worker.state is UP or falls
     possible(event.worker in copy.members and up and event.detection >= 0)
     hung = yield event, 0
     run.hung, run.hang = event.worker, hung
