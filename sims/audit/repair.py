@@ -158,7 +158,7 @@ class Repairs:
         spread = event.of is Struck.NODES
         possible(not cured or spread, "the law strikes it no more")
         possible(all(it.workers != workers or it.of is not event.of for it in self.unheard))
-        # Repairs begin after all of an instant's faults, those of workers that are DOWN anyway, too.
+        # Repairs begin after all faults of an instant, those of workers that are DOWN, too.
         before = (it for it in (*self.units, *self.known) if it.seq not in self.struck)
         in_repair = {n for unit in before for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")

@@ -231,3 +231,11 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
     the reserve is called at the instant at which its repair ends; an owner takes a member at the
     instant at which another's fault is detected; so does an owner who gives one back."""
     assert sound.wrong(TABLES[kind](seed)) == []
+
+
+@pytest.mark.parametrize("seed", [60310, 200759, 202167])
+def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
+    """A worker whose DOWN ends hangs before another fault takes it at that instant; two faults
+    strike what is DOWN, of a node and of its rack, before either's repair begins."""
+    _, scenario = generate(seed, fleet=True)
+    assert sound.wrong(as_file(scenario)) == []
