@@ -142,7 +142,10 @@ def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to
             show(*(f"    left: {name}" for name in it.left))
     total = Counter(kill.victim.value for it in found for kill in it.kills)
     wrong, downs = sum(it.wrong for it in found), sum(it.downs for it in found)
-    each = ", ".join(f"{number} {what}s" for what, number in sorted(total.items()))
+    each = ", ".join(
+        counted(number, what, "nannies" if what == "nanny" else f"{what}s")
+        for what, number in sorted(total.items())
+    )
     show(
         f"{counted(total.total(), 'kill')} ({each}) in {counted(len(found), 'run')}, in which "
         f"workers went DOWN {downs} times: {wrong or 'none'} wrong"
