@@ -202,6 +202,9 @@ def compare(
         for it in vary:
             _expect("vary", it, Mapping, "a list of {key: value}")
         variants = [tuple(it.items()) for it in vary]
+    for name, value in (("policy", policy), ("hazard", hazard)):
+        if isinstance(value, int | float | list):
+            raise TypeError(f"{name}: {value!r} is not accepted; accepted: a name, or an object")
     keys = {"policy.name": policy, "faults": hazard}
     changed = {**(changes or {}), **{key: it for key, it in keys.items() if it is not None}}
     asked_campaign = question(

@@ -193,7 +193,8 @@ class Driver(Activities):
             context.work.results = dict(context.latest)
         self.carrier.aside(self.forget(context))
         if not event.kept:
-            self.carrier.aside(self.drop(context.lineage, context.lineage.name))
+            for name in {context.lineage.name, context.lineage.taken}:
+                self.carrier.aside(self.drop(context.lineage, name))
 
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
