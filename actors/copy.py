@@ -71,8 +71,8 @@ class Copy(Generic[R]):
     left: set[int] = field(init=False, factory=set)
     """Former standbys, which went DOWN."""
     newcomers: dict[int, int] = field(init=False, factory=dict)
-    """Maps former standbys, which have become members, to the number of that event, until they are
-    notified of it."""
+    """Maps each standby that has become a member at this instant to the number of that event; it is
+    removed once the worker has got a message of that."""
     outcome: Outcome | None = field(init=False, default=None)
     """Outcome of its last run, where it has kept its members after that."""
     unheard: dict[int, float] = field(init=False, factory=dict)

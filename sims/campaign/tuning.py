@@ -394,7 +394,8 @@ def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
             return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
 
     def missed(it: Trial) -> tuple[int, float]:
-        """Return how many bounds a point breaks, and by which parts of them."""
+        """Return the number of bounds that a point breaks, and by how much, relative to the bounds
+        and summed over them."""
         pairs = list(zip(bounds, means(it), strict=True))
         parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
         return len(parts), sum(parts)

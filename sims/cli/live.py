@@ -126,7 +126,7 @@ def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to
     """Kill processes of live runs, and tell of each run."""
     from sims.live.monkey import trials
 
-    where = unlinked(MONKEY / scenario.name, "a scenario's name")
+    where = unlinked(MONKEY / scenario.name, "no link to")
     show(f"{scenario.name}: logs and results in {where}")
     found = []
     for it in trials(scenario, advance, most, folder, where, open_to_all):

@@ -47,6 +47,11 @@ class Lineage:
     image: States | None = None
     """States of the last checkpoint that the master keeps too; None: it keeps none."""
 
+    def begin(self, run: str) -> None:
+        """Give the checkpoint that is taken from now on, in this run, a name of its own."""
+        self.names += 1
+        self.taken = f"{run}#{self.names}"
+
     def neighbours(self, place: int) -> list[int]:
         """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
         rings = groups(range(len(self.places)))
@@ -191,9 +196,8 @@ class Activities:
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
             self.carrier.aside(self.drop(lineage, lineage.taken))
-        lineage.names, lineage.taking = lineage.names + 1, {}
-        lineage.taken = f"{context.name}#{lineage.names}"
-
+        lineage.taking = {}
+        lineage.begin(context.name)
         source = await self._source(context)
         calls = (
             self._keep(lineage, source, it, lineage.taking) for it in range(len(lineage.places))
@@ -231,8 +235,8 @@ class Activities:
             for worker in context.shares:
                 await self._load(context, worker, await self._missing_states(context, worker))
             return
-        lineage.names, kept = lineage.names + 1, Keepers()
-        former, lineage.taken = lineage.name, f"{context.name}#{lineage.names}"
+        former, kept = lineage.name, Keepers()
+        lineage.begin(context.name)
 
         async def one(place: int, worker: int) -> None:
             fetched = await self._process(worker) in context.held

@@ -151,6 +151,10 @@ class Holder:
         """Keep states under this name."""
         self._kept[name] = states
 
+    async def kept(self, name: str) -> States:
+        """Return the states that are kept under this name. Raises KeyError if none are."""
+        return self._kept[name]
+
     async def freeze(self, run: str, name: str) -> None:
         """Keep the run's present states under this name, while it computes on."""
         self._kept[name] = await self.states(run)
@@ -174,7 +178,7 @@ class Holder:
         """Load the states that are kept under this name, here or by the process `keeper`, as those
         of the run. Return whether they were there."""
         try:
-            states = self._kept[name] if keeper is None else await _ask(keeper, "states", name)
+            states = await (self.kept(name) if keeper is None else _ask(keeper, "kept", name))
         except (KeyError, OSError):
             return False
         await self.load(run, states)

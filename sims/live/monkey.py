@@ -44,11 +44,11 @@ LIMIT = 120.0
 ENDING = 10.0
 """Seconds for which the processes of a cluster may take to end before they are killed."""
 SHARED = Path("/dev/shm")
-"""Where Linux keeps semaphores."""
+"""Folder in which Linux keeps semaphores."""
 
 
 class Victim(enum.Enum):
-    """What the monkey kills."""
+    """Kind of process that the monkey kills."""
 
     WORKER = "worker"
     """The process of a worker, whose Nanny starts another one."""
@@ -64,7 +64,7 @@ CHANCES = {Victim.WORKER: 0.6, Victim.NANNY: 0.25, Victim.SCHEDULER: 0.15}
 
 @frozen
 class Kill:
-    """One kill."""
+    """The death that the monkey gives one process."""
 
     victim: Victim
     worker: int
@@ -91,7 +91,7 @@ class Trial:
     sound: bool
     """Whether the log passes the audit, as far as it goes."""
     left: Sequence[str] = ()
-    """What was left behind when the cluster was over."""
+    """Names of the processes, files and folders that were still there when the cluster was over."""
 
     @property
     def wrong(self) -> bool:
@@ -316,8 +316,8 @@ async def _limit(processes: Processes, seconds: float, log: Path) -> None:
 
 @define(eq=False)
 class Traces:
-    """What a cluster has in the system: its folder, its processes, and the files in memory that
-    these share, such as semaphores."""
+    """Remembers a cluster's folder, its processes, and the files in memory that these share (such
+    as semaphores), in order to look for them when the cluster is over."""
 
     others: set[psutil.Process] = field(init=False, factory=lambda: set(_children()))
     """Processes of this command that are there before the cluster."""

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from actors.events import CheckpointTaken, NoticeGiven, PartMeasured, RunEnded, RunStarted
+from actors.runtime import Event
 from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.log import LogFile
@@ -44,27 +46,29 @@ def uninterrupted(state: dict[str, Any], steps: int = STEPS) -> np.ndarray[Any, 
     return state["field"]  # type: ignore[no-any-return]
 
 
+def logged(folder: Path, kill: Callable[[], object], period: int) -> list[Event]:
+    """The events of a task whose processes are killed meanwhile; its answer is right, and its log
+    breaks no law."""
+    log, state = folder / "it.jsonl", start(folder)
+    with dask(folder, 2) as scheduler:
+        killer = threading.Thread(target=kill)
+        killer.start()
+        images = {"kind": "images", "period": period}
+        about = {"scheduler": scheduler, "workers": 2, "log": log, "protection": images}
+        found = holdfast.live.run(heat, state, steps=STEPS, **about)
+        killer.join()
+    assert np.array_equal(found["field"], uninterrupted(state))
+    records = list(LogFile(log))
+    assert list(audit(iter(records))) == []
+    return [it.event for it in records]
+
+
 def test_a_task_goes_on_elsewhere_from_its_last_checkpoint_when_its_worker_is_killed(
     tmp_path: Path,
 ) -> None:
     """Nobody starts a worker anew here. The killed run computed some steps that the second one
     computes again, but only those after the last checkpoint."""
-    log, state = tmp_path / "it.jsonl", start(tmp_path)
-    with dask(tmp_path, 2) as scheduler:
-        killer = threading.Thread(target=kill_who_computes, args=(tmp_path / "who", 300))
-        killer.start()
-        how = {
-            "scheduler": scheduler,
-            "workers": 2,
-            "log": log,
-            "protection": {"kind": "images", "period": 40},
-        }
-        found = holdfast.live.run(heat, state, steps=STEPS, **how)
-        killer.join()
-    assert np.array_equal(found["field"], uninterrupted(state))
-    records = list(LogFile(log))
-    assert list(audit(iter(records))) == []
-    events = [it.event for it in records]
+    events = logged(tmp_path, lambda: kill_who_computes(tmp_path / "who", 300), 40)
     lost, ended = (it for it in events if isinstance(it, RunEnded))
     _, again = (it for it in events if isinstance(it, RunStarted))
     assert (lost.outcome.value, ended.outcome.value) == ("lost", "completed")
@@ -77,23 +81,13 @@ def test_a_task_goes_on_elsewhere_from_its_last_checkpoint_when_its_worker_is_ki
 def test_a_task_saves_its_state_at_once_when_its_process_is_told_to_end(tmp_path: Path) -> None:
     """The period is longer than the task: all that is saved is saved because of the SIGTERM, which
     comes some steps before the process is killed."""
-    log, state, file = tmp_path / "it.jsonl", start(tmp_path), tmp_path / "who"
+    file = tmp_path / "who"
 
     def tell_and_kill() -> None:
         process = kill_who_computes(file, 150, signal.SIGTERM)
         assert kill_who_computes(file, 250) == process
 
-    with dask(tmp_path, 2) as scheduler:
-        killer = threading.Thread(target=tell_and_kill)
-        killer.start()
-        images = {"kind": "images", "period": 2 * STEPS}
-        about = {"scheduler": scheduler, "workers": 2, "log": log, "protection": images}
-        found = holdfast.live.run(heat, state, steps=STEPS, **about)
-        killer.join()
-    assert np.array_equal(found["field"], uninterrupted(state))
-    records = list(LogFile(log))
-    assert list(audit(iter(records))) == []
-    events = [it.event for it in records]
+    events = logged(tmp_path, tell_and_kill, 2 * STEPS)
     (notice,) = (it for it in events if isinstance(it, NoticeGiven))
     (taken,) = (it for it in events if isinstance(it, CheckpointTaken))
     _, again = (it for it in events if isinstance(it, RunStarted))
