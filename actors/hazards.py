@@ -75,9 +75,13 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
     Together they are one Poisson process whose faults strike processors uniformly.
     """
     time = 0.0
+    # Which of one fails takes no draw, so batches of any size give the same times. The first are
+    # small: of many thousand units with a stream each, most fail a few times.
+    many = BATCH if processors > 1 else 1
     while True:
-        gaps = rng.exponential(mtbf / processors, BATCH)
-        failed = rng.integers(processors, size=BATCH)
+        gaps = rng.exponential(mtbf / processors, many)
+        failed = rng.integers(processors, size=many)
+        many = min(4 * many, BATCH)
         for gap, processor in zip(gaps.tolist(), failed.tolist(), strict=True):
             time += gap
             yield time, processor

@@ -9,9 +9,9 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import chain
+from struct import Struct
 from typing import Any, ParamSpec, TypeVar
 
-import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 
 from actors.runtime.actor import STOPPED, Actor
@@ -21,6 +21,10 @@ from actors.runtime.journal import Event, Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
 
 
+WORDS = Struct("<4I")
+"""The four numbers of 32 bits that a source's name becomes."""
+
+
 def stream(seed: int, name: str) -> Generator:
     """Return the random generator of the source `name` in a run with `seed`.
 
@@ -28,8 +32,8 @@ def stream(seed: int, name: str) -> Generator:
     draws never shift a worker's failures, so all policies meet the same ones. The name enters
     through a cryptographic hash because Python's own differs from process to process.
     """
-    words = np.frombuffer(blake2b(name.encode(), digest_size=16).digest(), dtype="<u4")
-    return Generator(PCG64(SeedSequence(seed, spawn_key=tuple(int(word) for word in words))))
+    words = WORDS.unpack(blake2b(name.encode(), digest_size=WORDS.size).digest())
+    return Generator(PCG64(SeedSequence(seed, spawn_key=words)))
 
 
 @contextmanager

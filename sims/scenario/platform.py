@@ -98,7 +98,8 @@ class Platform:
     @property
     def nodes(self) -> list[range]:
         """The workers of each node; the last node may have fewer."""
-        return [range(k, min(k + self.node, self.size)) for k in range(0, self.size, self.node)]
+        each, size = self.node, self.size
+        return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     @property
     def rack(self) -> int:
@@ -108,8 +109,8 @@ class Platform:
     @property
     def racks(self) -> list[range]:
         """The workers of each rack; the last rack may have fewer."""
-        each = self.node * self.rack
-        return [range(k, min(k + each, self.size)) for k in range(0, self.size, each)]
+        each, size = self.node * self.rack, self.size
+        return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     def units(self, of: Struck) -> list[range] | None:
         """Return the workers of each unit that fails as one; None: workers fail by themselves."""
