@@ -9,11 +9,11 @@ statement changed, and meets at most MOST tests of those that run its line, up t
 failure. Killed is also what takes LIMIT.
 
 With `--audit` each mutant writes the logs of SCENARIOS fixed scenarios; of those that change
-one, `audit`, by the tree as it is, is to find a violation in one that changed. What chance draws
-and what deciders decide are inputs to it. If all changed logs of a mutant break no law and first
-differ from the true ones at an input, they are logs of other draws, and it is counted as such. It
-prints of how many kinds the mutants are, and which generators (TABLES in tests/sims/anything.py)
-draw the scenarios.
+one, `audit`, by the tree as it is, is to find a violation in one that changed. What chance draws,
+what deciders decide and what the scenario says are inputs to it. If all changed logs of a mutant
+break no law and first differ from the true ones at an input, they are logs of other inputs, and it
+is counted as such. It prints of how many kinds the mutants are, and which generators (TABLES in
+tests/sims/anything.py) draw the scenarios.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ LIMIT, BUDGET, MOST = 200, 60.0, 300
 all without it; how many they are."""
 
 CHANCE = {"UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"}
-"""Events that hazards draw."""
+CHANCE |= {"VerificationEnded"}
+"""Events that hazards draw, or whose outcome is drawn."""
 OFTEN_CHANCE = {"WorkerChanged", "WorkerSpeedChanged", "RunHung"}
 """Events that hazards draw where they have no cause."""
 DECIDED = {"RunStarted", "TasksDealt", "RedistributionDecided"}
@@ -330,7 +331,7 @@ def main_audit(many: int, seed: int) -> None:
             if logs and not broken and all(_parts_at_input(it, before / it.name) for it in logs):
                 drawn += 1
                 fate += ", and part from the true ones at an input"
-            ratio = f"{noticed}/{count} ({drawn} other draws)"
+            ratio = f"{noticed}/{count} ({drawn} other inputs)"
             print(f"{ratio} {module}:{first} {what}: {fate}", flush=True)
             shutil.rmtree(after, ignore_errors=True)
 
@@ -362,6 +363,10 @@ def _is_input(line: bytes) -> bool:
     event = json.loads(line)
     if event["event"] in DECIDED:
         return event.get("keeps") is None
+    if event["event"] == "RunEnded":  # a policy of enrolment has chosen other workers
+        return bool(event["job"] == "application" and event["outcome"] == "cancelled")
+    if event["event"].endswith("Described"):
+        return True
     if event["event"] in OFTEN_CHANCE:
         return not event["cause"]
     return event["event"] in CHANCE
