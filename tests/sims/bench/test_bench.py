@@ -112,17 +112,22 @@ def test_a_campaign_has_as_many_cells_as_were_asked_for() -> None:
 
 # --- bounds ---------------------------------------------------------------------------------------
 
+ROUNDS = 3
+"""Number of times that a bound is tried, as others use the machine too."""
 
-def fastest(case: Case, rounds: int = 3) -> float:
+
+def seconds(case: Case) -> float:
     """Processor seconds of a run."""
-    return min(it.cpu * it.units for it in (spent(case) for _ in range(rounds)))
+    took = spent(case)
+    return took.cpu * took.units
 
 
 def test_a_run_of_a_hundred_applications_is_fast_enough() -> None:
     small, _ = BENCHMARKS["cosched"](1.0)
     # The target is 0.3 s; a processor shared with other tests gets some slack, and one on which
     # coverage watches every line gets more.
-    assert 0 < fastest(small) < (0.6 if sys.gettrace() is None else 3.0)
+    most = 0.6 if sys.gettrace() is None else 3.0
+    assert any(0 < seconds(small) < most for _ in range(ROUNDS))
 
 
 @pytest.mark.parametrize("name", cases.LONGER)
@@ -131,4 +136,4 @@ def test_writing_the_log_costs_at_most_as_much_as_the_run_that_it_writes(name: s
     assert {case.beside for case in ways.values()} <= {SIMPY, *ways}
     made, written = ways[f"{name}, made"], ways[f"{name}, written"]
     # The goal is 2; the tolerance is for a machine that others use while this measures.
-    assert fastest(written) / fastest(made) < 2.5
+    assert any(seconds(written) / seconds(made) < 2.5 for _ in range(ROUNDS))

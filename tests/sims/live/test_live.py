@@ -102,7 +102,7 @@ def test_after_the_death_of_two_buddies_a_run_goes_on_from_the_image_at_the_mast
         live=FREE,
         faults={"kind": "none"},
         protection={**UNPACED["two levels beside the work"]["protection"], "period": 20},
-        job={"kind": "rigid", "jobs": [{"processors": 2, "time": 300}]},
+        job={"kind": "rigid", "jobs": [{"processors": 2, "time": 150}]},
     )
     assert all(found.answers.values())
     events = [it.event for it in records]

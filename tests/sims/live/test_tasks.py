@@ -20,7 +20,7 @@ from sims.audit.audit import audit
 from sims.errors import InputError
 from sims.log import LogFile
 from tests.sims.campaign.campaigns import dask
-from tests.sims.live.worlds import heat
+from tests.sims.live.worlds import Field, diffused, heat
 
 pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
 STEPS = 400
@@ -40,10 +40,11 @@ def start(folder: Path) -> dict[str, Any]:
     return {"field": np.arange(40_000.0).reshape(200, 200) % 7, "file": str(folder / "who")}
 
 
-def uninterrupted(state: dict[str, Any], steps: int = STEPS) -> np.ndarray[Any, Any]:
+def uninterrupted(state: dict[str, Any], steps: int = STEPS) -> Field:
+    field: Field = state["field"]
     for step in range(steps):
-        state = heat(state, step)
-    return state["field"]  # type: ignore[no-any-return]
+        field = diffused(field, step)
+    return field
 
 
 def logged(folder: Path, kill: Callable[[], object], period: int) -> list[Event]:

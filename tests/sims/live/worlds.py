@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sims.scenario import Scenario
 from sims.scenario.loader import read
+
+Field = NDArray[np.float64]
 
 RIGID = {"kind": "rigid", "jobs": [{"processors": 3, "time": 10}, {"processors": 1, "time": 8}]}
 STRIKES = {"kind": "list", "downtime": 4, "strikes": [[6.1, 0], [7.3, 1]]}
@@ -110,10 +114,13 @@ def multiply(state: bytes, step: int) -> bytes:
 
 
 def heat(state: dict[str, Any], step: int) -> dict[str, Any]:
-    """Some milliseconds of diffusion; the file that the state names learns who computes which
-    step."""
-    field = state["field"]
+    """Some milliseconds of a step of diffusion; the file that the state names learns who computes
+    which step."""
     Path(state["file"]).write_text(f"{os.getpid()} {step}.")
-    for _ in range(20):
-        field = (field + np.roll(field, 1, 0) + np.roll(field, 1, 1)) / 3 + step / 1e6
-    return {**state, "field": field}
+    time.sleep(0.004)
+    return {**state, "field": diffused(state["field"], step)}
+
+
+def diffused(field: Field, step: int) -> Field:
+    """One step of diffusion."""
+    return (field + np.roll(field, 1, 0) + np.roll(field, 1, 1)) / 3 + step / 1e6
