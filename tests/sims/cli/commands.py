@@ -169,10 +169,11 @@ def begin(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
 
 
 def python(*words: str | Path, **how: Any) -> subprocess.Popen[str]:
-    """Start Python so; scripts and our modules in a forked child, where that is the same."""
+    """Start Python so; scripts and the commands of ours and Dask's in a forked child, where that is
+    the same."""
     program, *rest = map(str, words)
     usual = {"env": environment(), "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    ours = program.endswith(".py") or (program == "-m" and rest[0].startswith("sims."))
+    ours = program.endswith(".py") or (program == "-m" and rest[0].startswith(("sims.", "dask")))
     if ours and can_fork((usual | how)["env"]):
         return cast("subprocess.Popen[str]", fork(program, rest, **(usual | how)))
     return begin(sys.executable, *words, **how)

@@ -40,6 +40,8 @@ UNBUFFERED = "PYTHONUNBUFFERED"
 """The one of these that a child follows."""
 IGNORABLE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that a child ignores if its parent does."""
+DASK = ("distributed.cli.dask_scheduler", "distributed.cli.dask_worker")
+"""Modules of Dask's own commands, which have a server of their own: ours start without them."""
 PAUSE = 0.005
 """Seconds between two looks at a child whose end is waited for until a time."""
 
@@ -173,7 +175,7 @@ def fork(
         "ignored": [it for it in IGNORABLE if signal.getsignal(it) is signal.SIG_IGN],
     }
     server = socket.socket(socket.AF_UNIX)
-    server.connect(_address())
+    server.connect(_address(*(DASK if words[:1] == ["dask"] else ())))
     socket.send_fds(server, [b"."], given)
     server.sendall(json.dumps(request).encode() + b"\n")
     (pid,) = NUMBER.unpack(server.recv(NUMBER.size))
@@ -185,12 +187,13 @@ def fork(
 
 
 @cache
-def _address() -> str:
-    """Start the server of this process, which ends with it; return its address."""
+def _address(*modules: str) -> str:
+    """Start this process's server of commands in these modules (default: ours), which ends with it;
+    return its address."""
     folder = tempfile.TemporaryDirectory(prefix="fork-")
     address = str(Path(folder.name) / "socket")
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", __name__, address]
+    command = [sys.executable, "-m", __name__, address, *modules]
     process = subprocess.Popen(
         command, env=environment, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -294,12 +297,14 @@ def _stream(number: int, server: TextIO) -> io.TextIOWrapper:
     )
 
 
-def main(address: str) -> None:
+def main(address: str, *modules: str) -> None:
     """Serve, and run what was asked for in each child."""
-    from sims.cli.commands import COMMANDS
+    if not modules:
+        from sims.cli.commands import COMMANDS
 
-    for module in {entry["module"] for entry in COMMANDS.values()}:
-        import_module(f"sims.cli.{module}")
+        modules = tuple({f"sims.cli.{entry['module']}" for entry in COMMANDS.values()})
+    for module in modules:
+        import_module(module)
     gc.collect()
     gc.freeze()
     listener = socket.socket(socket.AF_UNIX)
@@ -319,4 +324,4 @@ def main(address: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
