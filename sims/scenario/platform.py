@@ -96,25 +96,17 @@ class Platform:
         return self.pool.node
 
     @property
-    def nodes(self) -> list[range]:
-        """The workers of each node; the last node may have fewer."""
-        each, size = self.node, self.size
-        return [range(k, min(k + each, size)) for k in range(0, size, each)]
-
-    @property
     def rack(self) -> int:
         """Number of nodes in a rack."""
         return self.pool.rack
 
-    @property
-    def racks(self) -> list[range]:
-        """The workers of each rack; the last rack may have fewer."""
-        each, size = self.node * self.rack, self.size
-        return [range(k, min(k + each, size)) for k in range(0, size, each)]
-
     def units(self, of: Struck) -> list[range] | None:
-        """Return the workers of each unit that fails as one; None: workers fail by themselves."""
-        return {Struck.WORKERS: None, Struck.NODES: self.nodes, Struck.RACKS: self.racks}[of]
+        """Return the workers of each unit that fails as one, of which the last may have fewer;
+        None: workers fail by themselves."""
+        if of is Struck.WORKERS:
+            return None
+        each, size = self.together(of), self.size
+        return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     def count(self, of: Struck) -> int:
         """Return the number of units that fail as one."""

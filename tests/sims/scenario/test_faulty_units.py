@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from actors.events import FaultsDescribed, WorkerChanged
+from actors.events import FaultsDescribed, Struck, WorkerChanged
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
@@ -159,7 +159,8 @@ def test_a_fault_spreads_with_its_probability_and_leaves_the_laws_own_times() ->
 def test_a_law_that_spreads_where_there_are_no_racks_has_no_effect_and_says_so() -> None:
     law = {"kind": "exponential", "of": "nodes", "mtbf": 800, "spread": 0.5}
     assert "only the fault of a node spreads" in str(check(table(law)))
-    assert scenario_of(table(law, rack=3)).full_platform.racks[1] == range(3, 6)
+    platform = scenario_of(table(law, rack=3)).full_platform
+    assert platform.units(Struck.RACKS)[1] == range(3, 6)  # type: ignore[index]
 
 
 def test_a_share_that_rounds_to_no_unit_strikes_nobody() -> None:
