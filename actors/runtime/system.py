@@ -20,7 +20,6 @@ from actors.runtime.errors import ActorFailed, RuntimeFault
 from actors.runtime.journal import Event, Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
 
-
 WORDS = Struct("<4I")
 """The four numbers of 32 bits that a source's name becomes."""
 
