@@ -22,7 +22,7 @@ from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, UP, Worker, parse_spans
+from sims.audit.workers import DOWN, UP, Worker, extent, parse_spans
 from sims.audit.world import World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
@@ -40,6 +40,9 @@ def start(w: World, event: RunStarted) -> Script:
     spans = parse_spans(event.processors)
     # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
+    if job.replicas is not None:
+        whole = extent(spans) % job.replicas.replicas == 0
+        possible(whole, "{} members are no {} replicas", extent(spans), job.replicas.replicas)
     late = w.decider.decided  # workers that a decision itself frees replace no member
     allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
     allowed(late or machine.joining(w) is None, "a repaired worker is a standby first")
