@@ -152,7 +152,10 @@ def _note(
         worker.repaired = w.now
     worker.down_since = None if state is not DOWN else w.now
     worker.fell = w.now if state is DOWN else worker.fell
-    worker.back = w.now if worker.state is DOWN else worker.back
+    if worker.state is DOWN:
+        worker.back = w.now
+        if worker.lead is not None:
+            worker.spells.append((worker.changed, w.now))
     worker.state, worker.seq, worker.until, worker.changed = state, seq, until, w.now
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
 
