@@ -5,11 +5,15 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 
 class Terminated(KeyboardInterrupt):
@@ -25,52 +29,86 @@ class HungUp(Terminated):
     code = 129
 
 
-ENDING = {signal.SIGTERM: Terminated} | (
-    {signal.SIGHUP: HungUp} if hasattr(signal, "SIGHUP") else {}
-)
-"""Maps each signal to the exception that it raises."""
+USUAL: dict[signal.Signals, Any] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+} | ({signal.SIGHUP: signal.SIG_DFL} if hasattr(signal, "SIGHUP") else {})
+"""Maps each signal to the handler that it has where nobody has set one. Others stay as they are:
+`nohup`, say, ignores SIGHUP."""
+SOON = 0.01
+"""Seconds until a lost signal is sent again."""
 
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Let Ctrl-C end the process at once until `hear` is called; afterwards restore all handlers.
+    """Let signals end the process at once until `hear` is called; afterwards restore all handlers.
 
-    A module that is interrupted while it is imported may raise any exception.
+    Meanwhile a signal that Python drops is sent again.
     """
-    alone = threading.current_thread() is threading.main_thread()
-    if alone and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _leave)
-    before = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: signal.getsignal(number) for number in USUAL}
+    hook = sys.unraisablehook
+    for number, handler in before.items():
+        if handler is USUAL[number]:
+            _set(number, _leave)
+    sys.unraisablehook = _again
     try:
         yield
     finally:
-        _hear_ctrl_c()
-        for number, handler in before.items() if alone else ():
-            signal.signal(number, handler)
+        sys.unraisablehook = hook
+        for number, handler in before.items():
+            _set(number, handler)
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Let signals end the process at once within the block, which only imports modules.
+
+    A module that is interrupted while it is imported may raise any exception, or none.
+    """
+    for number, handler in HEARD.items():
+        if signal.getsignal(number) is handler:
+            _set(number, _leave)
+    try:
+        yield
+    finally:
+        hear()
 
 
 def hear() -> None:
-    """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions from now on, as all modules are imported.
-
-    SIGTERM and SIGHUP keep their handlers where they would not end the process.
-    """
-    _hear_ctrl_c()
-    if threading.current_thread() is threading.main_thread():
-        for number in ENDING:
-            if signal.getsignal(number) is signal.SIG_DFL:
-                signal.signal(number, _terminate)
+    """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions from now on, as all modules are imported."""
+    for number, handler in HEARD.items():
+        if signal.getsignal(number) is _leave:
+            _set(number, handler)
 
 
-def _hear_ctrl_c() -> None:
-    if signal.getsignal(signal.SIGINT) is _leave:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+def _set(number: signal.Signals, handler: Any) -> None:
+    """Set a signal's handler, which only the main thread can do."""
+    if handler is not None and threading.current_thread() is threading.main_thread():
+        signal.signal(number, handler)
 
 
 def _leave(number: int, frame: FrameType | None) -> NoReturn:
+    how = b"interrupted" if number == signal.SIGINT else b"terminated"
     with suppress(OSError):  # its stderr may be closed
-        os.write(2, b"holdfast: interrupted\n")
-    os._exit(130)
+        os.write(2, b"holdfast: %s\n" % how)
+    os._exit(128 + number)
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise ENDING[signal.Signals(number)]
+    raise Terminated if number == signal.SIGTERM else HungUp
+
+
+HEARD = {it: handler if it == signal.SIGINT else _terminate for it, handler in USUAL.items()}
+"""Maps each signal to the handler that raises its exception. Others know Python's own handler of
+Ctrl-C, and set theirs in its place."""
+
+
+def _again(lost: UnraisableHookArgs) -> None:
+    """Send a signal again whose exception was raised where Python drops it: as it destroys an
+    object, or tells others of that."""
+    error = lost.exc_value
+    if not isinstance(error, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    code = error.code if isinstance(error, Terminated) else 128 + signal.SIGINT
+    threading.Timer(SOON, os.kill, (os.getpid(), code - 128)).start()

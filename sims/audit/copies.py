@@ -22,7 +22,7 @@ from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, follows, ordered, possible
 from sims.audit.rules import Plan
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
-from sims.audit.workers import DOWN, UP, Worker, parse_spans
+from sims.audit.workers import DOWN, UP, Worker, extent, parse_spans
 from sims.audit.world import World
 
 CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
@@ -40,6 +40,9 @@ def start(w: World, event: RunStarted) -> Script:
     spans = parse_spans(event.processors)
     # A pack may start an application on workers that are promised and have not come.
     allowed(spans or w.pack is not None, "it gets no worker")
+    if job.replicas is not None:
+        whole = extent(spans) % job.replicas.replicas == 0
+        possible(whole, "{} members are no {} replicas", extent(spans), job.replicas.replicas)
     late = w.decider.decided  # workers that a decision itself frees replace no member
     allowed(late or machine.replaceable(w) is None, "others are to be replaced first")
     allowed(late or machine.joining(w) is None, "a repaired worker is a standby first")
@@ -149,7 +152,10 @@ def _note(
         worker.repaired = w.now
     worker.down_since = None if state is not DOWN else w.now
     worker.fell = w.now if state is DOWN else worker.fell
-    worker.back = w.now if worker.state is DOWN else worker.back
+    if worker.state is DOWN:
+        worker.back = w.now
+        if worker.lead is not None:
+            worker.spells.append((worker.changed, w.now))
     worker.state, worker.seq, worker.until, worker.changed = state, seq, until, w.now
     worker.away = None if state is UP else worker.away or (state is DOWN and (w.now, seq)) or None
 

@@ -86,7 +86,7 @@ def _announce(w: World, worker: Worker, time: float) -> None:
         lead = time - w.now
         # All notices of one worker come equally long before it is taken (O1).
         possible(worker.lead in (None, lead) or same(lead, worker.lead))
-        worker.lead = lead
+        worker.lead, worker.watched = lead, min(worker.watched, w.now)
         lasted, down = worker.unannounced
         due = lasted - lead > INSTANT * down
         comes(not due, f"a notice that it goes DOWN at {down!r} must have come too")
@@ -103,9 +103,23 @@ def check_notices(w: World, worker: Worker) -> None:
     if worker.state is not DOWN or any(same(it, w.now) for it in worker.announced):
         return
     lasted = w.now - worker.back
-    due = worker.lead is not None and lasted - worker.lead > INSTANT * w.now
-    comes(not due, f"worker {worker.number}: a notice must come before")
+    comes(not _due(worker, w.now, lasted), f"worker {worker.number}: a notice must come before")
     worker.unannounced = max(worker.unannounced, (lasted, w.now))
+
+
+def _due(worker: Worker, now: float, lasted: float) -> bool:
+    """Return whether an owner's DOWN must have been announced, which begins now and follows on so
+    long without DOWN.
+
+    Where spells of DOWN were not kept as the notice was due, it may have met one that is over.
+    """
+    if worker.lead is None:
+        return False
+    at, close = max(now - worker.lead, 0), INSTANT * now
+    if at < worker.watched:
+        return lasted - worker.lead > close
+    worker.spells = [it for it in worker.spells if it[1] + close >= at]
+    return not any(began - close <= at for began, _ in worker.spells)
 
 
 def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, compress
+from math import inf
 from operator import and_, lt, ne, sub
 from typing import Any, TypeVar
 
@@ -195,8 +196,12 @@ class Worker(Emitter):
     notice, and when that was."""
     announced: list[float] = Factory(list)
     """Times at which the worker goes DOWN by its owner's notices."""
-    back: float = 0
-    """Time at which the worker ceased to be DOWN last."""
+    back: float = -inf
+    """Time at which the worker ceased to be DOWN last; -inf: it has not been DOWN."""
+    watched: float = inf
+    """Time since which `lead` has been known, and spells of DOWN are kept."""
+    spells: list[tuple[float, float]] = Factory(list)
+    """Spells of DOWN since then, but for those that ended too long ago to matter for a notice."""
     repaired: float = -1
     """Time at which it was UP again because a fault's downtime was over."""
     deferred: Callable[[bool], Script] | None = None

@@ -122,7 +122,7 @@ class Workers:
         future."""
         if self.packs:
             return self.executor.submit(call, pack((function, task)))
-        with _at_once(), _block_signals(), safe_path():
+        with at_once(), _block_signals(), safe_path():
             try:
                 return self.executor.submit(function, task)
             except BrokenExecutor:
@@ -135,7 +135,7 @@ class Workers:
         """Wait until some futures are done, and return those. Raises InputError where a cluster has
         had no worker for too long."""
         while True:
-            with _at_once():
+            with at_once():
                 done, _ = wait(pending, GLANCE, return_when=FIRST_COMPLETED)
             if done:
                 return done
@@ -210,11 +210,11 @@ def _end_with_parent() -> None:
 
 
 @contextmanager
-def _at_once() -> Iterator[None]:
-    """Delay Ctrl-C until the block has ended.
+def at_once() -> Iterator[None]:
+    """Delay signals that end the command until the block has ended.
 
     In the middle of it, Ctrl-C would leave a future's lock held for ever, and a later shutdown of
-    the executor would wait for this lock.
+    the executor would wait for this lock; or a cluster half begun, which nobody could end.
     """
     with HeldBack() as interrupt:
         interrupt.busy = True

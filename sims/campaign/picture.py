@@ -138,16 +138,17 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
     nothing to draw.
     """
     panels: dict[str, dict[str, Spread]] = {}
-    figure, each = "", "run"
+    figure, each = "", "of each run"
     for cell in cells:
-        each = "block" if cell.speaks else each
+        if cell.speaks:  # numbers whose mean is the measure, and which may be below 0 (blocks.py)
+            each = "jackknife pseudo-value of each block"
         figure = cell.gauge.words + (f", {units(unit)}" if cell.gauge.timed else "")
         panels[settings_text(cell.point) if cell.point else ""] = {
             it.variant: (_values(cell, it), _known(cell, it)) for it in cell.lines
         }
     if not any(values for panel in panels.values() for values, _ in panel.values()):
         raise InputError("picture", "", "no run has a value", "finished runs")
-    return draw_spreads(panels, path, title, f"{figure}, of each {each}")
+    return draw_spreads(panels, path, title, f"{figure}, {each}")
 
 
 def _known(cell: Comparison, line: Line) -> Estimate:

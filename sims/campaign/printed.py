@@ -92,15 +92,15 @@ def every_cell(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
     )
 
 
-def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Printed:
-    """Return a table with a row for each line of the picture, at the value of its x-axis where the
-    picture's measure is best.
+def best_of_lines(
+    asked: Campaign, cells: Cells, title: str, unit: str, x: str, shown: MeasureSpec
+) -> Printed:
+    """Return a table with a row for each line along the axis `x`, at the value where the measure
+    `shown` is best.
 
-    The row has all measures there; the picture marks this place by a star.
+    The row has all measures there; a picture may mark this place by a star.
     """
-    assert asked.picture is not None
-    x, compared = asked.picture.x, len(asked.variants) > 1
-    shown = asked.gauge(asked.picture.measure)
+    compared = len(asked.variants) > 1
     at: dict[tuple[str, str], dict[str, Line]] = {}
     best: dict[tuple[str, str], tuple[Comparison, Line]] = {}
     for gauge, cell, line in _lines(cells):
@@ -118,6 +118,7 @@ def best_of_lines(asked: Campaign, cells: Cells, title: str, unit: str) -> Print
         place = [as_toml(value) for _, value in cell.point]
         rows.append((*place, *variant, f"{line.as_asked} of {len(line.runs)}", *means))
     names = [f"best {key}" if key == x else key for key in asked.axes]
+    names += [asked.by.value] if asked.by else []
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))
     means = [_with_unit(it, unit) for it in asked.gauges]
     return Printed(title, left, ("completed", *means), tuple(rows))

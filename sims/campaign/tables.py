@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from attrs import define
+from attrs import define, evolve
 
 from sims.campaign import Campaign
 from sims.campaign.answers import answer, assumptions
@@ -23,7 +23,7 @@ from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
 from sims.campaign.results import Results, plain, write_frame
-from sims.errors import imported, visible
+from sims.errors import COMMAND_LINE, imported, visible
 from sims.exports import tables as exports
 from sims.exports.tables import Library, library_or_default
 from sims.intervals import FEWEST_BLOCKS, estimate_as_json
@@ -34,6 +34,8 @@ from sims.writing import check_suffix, replacing
 TEX = ".tex"
 SUFFIXES = (*exports.SUFFIXES, TEX)
 """Suffixes of files to which a table can be written."""
+MOST = 100
+"""Largest number of rows that a campaign prints without being asked for all."""
 
 
 @define(slots=False, repr=False)
@@ -43,7 +45,8 @@ class Table:
 
     results: Results
     whole: bool = False
-    """Whether all cells are printed, even if the picture marks the best of each line."""
+    """Whether all cells are printed, even if they are many, or the picture marks the best of each
+    line."""
 
     @cached_property
     def cells(self) -> list[tuple[MeasureSpec, Comparison]]:
@@ -104,28 +107,58 @@ class Table:
 
     def _shortened(self) -> Iterator[str]:
         """Yield a note on the rows that are not printed, if any."""
-        asked = self.results.campaign
-        if self.short and asked.picture is not None:
-            gauge, shown = asked.gauge(asked.picture.measure), len(self.printed.rows)
-            every = sum(len(cell.lines) for _, cell in self.cells)
-            load = "--load " if asked.made else ""
-            yield (
-                f"At the {asked.picture.x} with the best {gauge.name}: {shown} of {every:,} rows; "
-                f"`holdfast campaign table {asked.source} {load}--all` prints all."
-            )
+        asked, shown = self.results.campaign, len(self.printed.rows)
+        if not self.short and shown == self._rows:
+            return
+        load = "--load " if asked.made else ""
+        best = f"At the {self._along} with the best {self._judged.name}: "
+        yield (
+            f"{best if self.short else 'The first '}{shown} of {self._rows:,} rows; "
+            f"`holdfast campaign table {asked.source} {load}--all` prints all."
+        )
 
     @cached_property
     def printed(self) -> Printed:
-        """The table that people read: every cell, or the best of each line if the picture marks
-        it."""
+        """The table that people read: every cell, or the best of each line if the picture marks it
+        or the cells are many."""
         arguments = self.results.campaign, self.cells, self.title, self.results.unit
-        return best_of_lines(*arguments) if self.short else every_cell(*arguments)
+        if self._along and self.short:
+            table = best_of_lines(*arguments, self._along, self._judged)
+        else:
+            table = every_cell(*arguments)
+        return evolve(table, rows=table.rows[:MOST]) if self._many else table
 
     @property
     def short(self) -> bool:
         """Whether only the best of each line is printed."""
         picture = self.results.campaign.picture
-        return picture is not None and picture.best and not self.whole
+        marked = picture is not None and picture.best and not self.whole
+        return marked or (self._many and self._along is not None)
+
+    @cached_property
+    def _rows(self) -> int:
+        """Number of rows of the table of every cell."""
+        return sum(len(cell.lines) for _, cell in self.cells)
+
+    @property
+    def _many(self) -> bool:
+        """Whether a campaign file has too many rows to print without being asked for them."""
+        return not self.whole and self.results.campaign.source != COMMAND_LINE and self._rows > MOST
+
+    @property
+    def _along(self) -> str | None:
+        """The axis along which lines have a best value: the picture's x, or the one with the most
+        values; None without axes."""
+        asked = self.results.campaign
+        if asked.picture is not None:
+            return asked.picture.x
+        return max(asked.axes, key=lambda it: len(asked.axes[it]), default=None)
+
+    @property
+    def _judged(self) -> MeasureSpec:
+        """The measure that is best there."""
+        asked = self.results.campaign
+        return asked.gauge(asked.picture.measure if asked.picture else None)
 
     def write(self, path: Path) -> int:
         """Write the table, and return its number of rows.

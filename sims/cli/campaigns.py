@@ -16,7 +16,7 @@ from sims.campaign.engine import execute as run_campaign
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.picture import draw, prepare_pictures
 from sims.campaign.results import Results, Store, write_frame
-from sims.campaign.tables import SUFFIXES, Table
+from sims.campaign.tables import MOST, SUFFIXES, Table
 from sims.campaign.tuning import searched
 from sims.cli.progress import bar, interruptible
 from sims.errors import FAILED, InputError, naming, note, show
@@ -82,7 +82,11 @@ Load = Annotated[
 ]
 Whole = Annotated[
     bool,
-    flag("--all", "print all cells, also where the picture marks the best of each line"),
+    flag(
+        "--all",
+        f"print all cells, also where they are over {MOST} rows, or the picture marks the best of "
+        "each line",
+    ),
 ]
 Retry = Annotated[bool, flag("--retry", "run again the cells that raised an error")]
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from threading import Lock
@@ -33,6 +34,7 @@ from sims.options import (
 )
 from sims.scenario import Scenario
 from sims.scenario.loader import files_of, load
+from sims.signals import importing
 from sims.telling import counted
 from sims.world import log_path
 from sims.writing import refuse_inputs, replacing, unlinked
@@ -89,9 +91,12 @@ def live(
     Owners stop processes, faults kill them, and the answers are checked. The section [live] of the
     scenario sets the seconds per time unit, the pace of computing, and the bandwidth of a channel.
     (To watch a simulation: `run --live`.)"""
-    from sims.live.live import advance_of, opened, playable
-    from sims.live.reality import measure, simulate
-    from sims.log_writer import LogWriter
+    with importing():
+        with suppress(ImportError):  # told by `opened`, with what to install
+            import distributed  # noqa: F401
+        from sims.live.live import advance_of, opened, playable
+        from sims.live.reality import measure, simulate
+        from sims.log_writer import LogWriter
 
     scenario = load(file, changes or (), seed)
     with naming(file):

@@ -21,7 +21,7 @@ from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
 from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
-from sims.campaign.executors import ANSWERING, address_of, safe_path, silence_dask
+from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
 from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import Carrier
@@ -289,7 +289,7 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
-        with _starting(), safe_path():
+        with _starting(), safe_path(), at_once():
             _serve_forks()
             cluster = stack.enter_context(
                 LocalCluster(

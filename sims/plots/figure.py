@@ -183,12 +183,14 @@ class Framing:
 
 def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
     """Replace the axis of time by one that counts units of `scale` seconds, beginning `begins`
-    seconds before time 0, and return it."""
+    seconds before time 0, and return it. Other panels of that time lose their ticks, too, which
+    would be at other places."""
     functions = (lambda t: (begins + t) / scale, lambda it: it * scale - begins)
     other = axes.secondary_xaxis("bottom", functions=functions)
     other.set_xlabel(label)
     axes.set_xlabel("")
-    axes.tick_params(axis="x", bottom=False, labelbottom=False)
+    for it in axes.get_shared_x_axes().get_siblings(axes):
+        it.tick_params(axis="x", bottom=False, labelbottom=False)
     return other.xaxis
 
 

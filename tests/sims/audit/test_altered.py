@@ -24,6 +24,7 @@ from actors.events import (
     PackDescribed,
     ProtectionDescribed,
     ProtectionKind,
+    ReplicasDescribed,
     ReservationDropped,
     RunEnded,
     RunStarted,
@@ -64,8 +65,15 @@ FEW: dict[str, Any] = {
     "policy": {"name": "R-LIST-1", "order": "FCFS", "reading": "easy"},
 }
 """J2 is promised 90 and starts at 50; J3 is killed at 32."""
+GROUPS: dict[str, Any] = {
+    "name": "groups",
+    "unit": "s",
+    "platform": {"workers": 4},
+    "job": {"kind": "rigid", "jobs": [{"processors": 4, "time": 9, "replicas": 2}]},
+}
 LOGS: dict[str, Callable[[], list[Record]]] = {
     "few": lambda: records_of(FEW),
+    "groups": lambda: records_of(GROUPS),
     "columns": lambda: records_of(shares(2)),
     "shelf": lambda: records_of(queue(3)),
     "batch": lambda: records_of(queue(28)),
@@ -127,6 +135,15 @@ def test_the_message_names_the_line_that_is_invalid(
     found = first(changed(log(name), where, **fields))
     assert (found.law, found.events) == (law, (where,))
     assert words in found.why
+
+
+@pytest.mark.parametrize("replicas", [3, 5])
+def test_a_run_has_as_many_members_in_each_replica(replicas: int) -> None:
+    records = log("groups")
+    told = changed(records, place(records, ReplicasDescribed), replicas=replicas)
+    found = first(told)
+    assert (found.law, found.events) == (Law.INPUT, (place(records, RunStarted),))
+    assert f"4 members are no {replicas} replicas" in found.why
 
 
 MISSING: list[tuple[str, type, dict[str, Any], str]] = [

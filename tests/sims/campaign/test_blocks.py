@@ -189,3 +189,9 @@ def test_where_a_seed_makes_a_difference_runs_are_compared() -> None:
     assert over_blocks({"a": [of(0, 1, ())], "b": [of(0, 1, ())]}) is None
     found = over_blocks({"a": [of(0, 1), of(1, 1)], "b": [of(0, 3, (3, 4))]})
     assert found is not None and [run.value for run in found["b"]] == [3, 4]
+
+
+def test_a_picture_over_blocks_says_that_its_values_may_be_negative(weeks: Shell) -> None:
+    assert weeks(*COMPARE, "--measure", "wait", "-o", "it.svg").code == 0
+    drawn = Path("it.svg").read_text()
+    assert "<!-- mean wait, s, jackknife pseudo-value of each block -->" in drawn

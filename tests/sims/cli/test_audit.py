@@ -182,6 +182,25 @@ def test_a_reservation_that_is_left_out_or_altered_is_noticed(
     assert why in audited.out
 
 
+@pytest.mark.parametrize(
+    ("time", "why"),
+    [
+        (2, "a notice that it goes DOWN at 2 must have come too"),
+        (14, "a notice must come before"),
+    ],
+)
+def test_a_notice_that_is_left_out_is_noticed(shell: Shell, time: int, why: str) -> None:
+    """The owner takes the worker at 2, 6, 8, 12 and 14, for 1 each, and says so 4 before, or at 0;
+    not of 6 and 12, as the worker is DOWN then."""
+    lines = logged(shell, "an owner tells of each time it takes a worker")
+    told = {it["time"]: it["seq"] for it in lines if it["event"] == "NoticeGiven"}
+    assert list(told) == [2, 8, 14]
+    lacking(Path("a.jsonl"), told[time])
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert why in audited.out
+
+
 def test_lines_of_the_head_in_another_order_are_noticed(shell: Shell) -> None:
     lines = logged(shell, "prices by the hour")
     kinds = [it["event"] for it in lines[:4]]

@@ -82,6 +82,49 @@ def test_of_each_line_of_a_picture_that_marks_the_best_the_best_is_printed(own: 
     assert shortened in asked(own, "table").out
 
 
+MANY = """\
+name = "many"
+scenario = "base.toml"
+replications = 1
+measures = ["makespan", "flowtime"]
+
+[axes]
+errors.average = [0.1, 0.2]
+platform.workers = [4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]
+
+[variants]
+SPT.policy.order = "SPT"
+LPT.policy.order = "LPT"
+"""
+
+
+def test_of_a_campaign_of_many_rows_the_best_of_each_line_is_printed(own: Shell) -> None:
+    write(own.folder, campaign=MANY)
+    head, *rows = rows_of(asked(own, "run", *ALONE).out)
+    assert head[:3] == ["errors.average", "best platform.workers", "variant"]
+    assert [(row[0], row[2]) for row in rows] == [
+        *(("0.1", "SPT"), ("0.1", "LPT"), ("0.2", "SPT"), ("0.2", "LPT")),
+    ]
+    said = asked(own, "table").out
+    assert "At the platform.workers with the best makespan: 4 of 104 rows; `holdfast" in said
+    every = rows_of(asked(own, "table", "--all").out)
+    assert len(every) == 1 + 104
+    for row in rows:
+        where = row[0], "makespan", row[2]
+        same = [it for it in every[1:] if (it[0], *it[2:4]) == where]
+        means = [float(it[5].split(" ")[0].replace(",", "")) for it in same]
+        assert row[1] == same[means.index(min(means))][1]
+
+
+def test_of_many_rows_without_an_axis_the_first_are_printed(own: Shell) -> None:
+    variants = "".join(f"v{k}.errors.average = {k / 1000}\n" for k in range(101))
+    start, _, _ = MANY.partition("measures")
+    write(own.folder, campaign=f"{start}[variants]\n{variants}")
+    assert len(rows_of(asked(own, "run", *ALONE).out)) == 1 + 100
+    told = "The first 100 of 101 rows; `holdfast campaign table campaign.toml --all` prints all."
+    assert told in asked(own, "table").out
+
+
 def rows_of(printed: str) -> list[list[str]]:
     """The table's head and rows, columns of which are at least two blanks apart."""
     lines = [line.strip() for line in printed.splitlines()]

@@ -13,7 +13,19 @@ import pytest
 
 from actors.events import ScenarioEnded, ScenarioStarted
 from sims.log import LogFile
-from tests.sims.cli.commands import FEW, TINY, Said, Shell, ended, python, spawn, until
+from sims.signals import HungUp, hear, heard
+from tests.sims.cli.commands import (
+    FEW,
+    ROOT,
+    TINY,
+    Said,
+    Shell,
+    ended,
+    environment,
+    python,
+    spawn,
+    until,
+)
 
 pytestmark = pytest.mark.usefixtures("hears_ctrl_c")
 
@@ -63,8 +75,17 @@ def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> N
     assert shell.files() == {"pipe.jsonl"}
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.05, 0.1, 0.2])
-def test_control_c_while_a_command_starts_is_one_line(shell: Shell, seconds: float) -> None:
+@pytest.mark.parametrize(
+    ("seconds", "number"),
+    [
+        *((it, signal.SIGINT) for it in (0.0, 0.05, 0.1, 0.2)),
+        (0.0, signal.SIGHUP),
+        (0.05, signal.SIGTERM),
+    ],
+)
+def test_a_signal_while_a_command_starts_is_one_line(
+    shell: Shell, seconds: float, number: signal.Signals
+) -> None:
     words = ["run", str(shell.write(ENDLESS)), "--log", "run.jsonl"]
     begun = "from sims.cli import main; from sims.signals import heard"
     code = f"{begun}\nwith heard():\n    print(flush=True)\n    exit(main({words!r}))"
@@ -72,9 +93,46 @@ def test_control_c_while_a_command_starts_is_one_line(shell: Shell, seconds: flo
     assert process.stdout is not None
     process.stdout.readline()
     time.sleep(seconds)
-    said = stop(process, signal.SIGINT)
-    assert said.code == 130
-    assert said.complaint().startswith("holdfast: interrupted")
+    said = stop(process, number)
+    assert said.code == 128 + number
+    how = "interrupted" if number == signal.SIGINT else "terminated"
+    assert said.complaint().startswith(f"holdfast: {how}")
+
+
+INTERRUPTED = """\
+import os, signal
+try:
+    os.kill(os.getpid(), signal.SIGHUP)
+except BaseException:
+    pass  # as a callback of weak references does
+"""
+
+
+def test_a_signal_while_live_imports_dask_is_one_line(shell: Shell) -> None:
+    file = shell.write(ENDLESS)
+    shell.write(INTERRUPTED, "distributed.py")
+    own = environment(PYTHONPATH=os.pathsep.join((str(shell.folder), str(ROOT))))
+    said = ended(spawn("live", file, env=own))
+    assert (said.code, said.complaint()) == (129, "holdfast: terminated")
+
+
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGHUP, HungUp)]
+)
+def test_a_signal_that_comes_as_an_object_is_destroyed_is_not_lost(
+    number: signal.Signals, error: type[BaseException]
+) -> None:
+    class Destroyed:
+        def __del__(self) -> None:
+            signal.raise_signal(number)
+
+    with heard():
+        hear()
+        with pytest.raises(error) as raised:
+            it = Destroyed()
+            del it
+            time.sleep(20)
+    assert raised.type is error
 
 
 def test_runs_at_the_same_time_lose_no_log(shell: Shell) -> None:

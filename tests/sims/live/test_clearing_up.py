@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,30 @@ def test_a_scheduler_that_is_there_carries_it_out(shell: Shell, tmp_path: Path) 
         said = shell("live", "short.toml", "--scheduler", scheduler)
     assert said.code == 0, said.err
     assert "right" in said.out
+
+
+def test_a_signal_while_a_cluster_starts_ends_it_once_it_has_started(
+    monkeypatch: pytest.MonkeyPatch, short_folder: Path
+) -> None:
+    import distributed
+
+    from sims.live import live
+
+    begun: list[str] = []
+
+    class Interrupted(ExitStack):
+        """Stands in for a cluster: Ctrl-C comes in the middle of its start."""
+
+        def __init__(self, **how: object) -> None:
+            super().__init__()
+            signal.raise_signal(signal.SIGINT)
+            begun.append("started")
+            self.callback(begun.append, "closed")
+            self.scheduler = self.http_server = self
+            self.stop = self.wait_for_workers = lambda *_, **__: None
+
+    monkeypatch.setattr(distributed, "LocalCluster", Interrupted)
+    monkeypatch.setattr(live, "_serve_forks", lambda: None)
+    with pytest.raises(KeyboardInterrupt), live.opened(2, live.hashed, open_to_all=True):
+        pytest.fail("it goes on")
+    assert begun == ["started", "closed"]

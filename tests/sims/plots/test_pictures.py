@@ -99,6 +99,9 @@ def test_jobs_of_one_colour_are_told_apart_and_dated_as_their_log_is(
     ticks = [it for it in dates[0].xaxis.get_major_ticks() if low <= it.get_loc() <= high]
     month = num2date(ticks[0].get_loc()).strftime("%b %Y")
     assert month in ticks[0].label1.get_text()
+    above, below = draw(records, What.QUEUE).axes
+    assert [it.get_xlabel() for it in below.child_axes] == ["date, UTC"]
+    assert not any(it.tick1line.get_visible() for it in above.xaxis.get_major_ticks())
     nobodys = [
         evolve(it, event=evolve(it.event, user="", queue=""))
         if isinstance(it.event, JobSubmitted)
