@@ -194,6 +194,9 @@ class Replicas:
     """Groups that have the buddies' checkpoint."""
     given_up: float = 0
     """Saved work that the run, which goes on, would lack if it were lost now."""
+    loads: bool = False
+    """Whether groups that are whole have begun to load, and rejoin later in this instant where they
+    lack nothing."""
 
     def __attrs_post_init__(self) -> None:
         self.keepers = list(self.groups)

@@ -175,7 +175,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         if isinstance(due_line, never) and due_line.run == copy.last:
             del w.pending[copy.job]
     elif copy.run is None and copy.job.standbys:
-        if turn is not None and getattr(turn.want[0], "run", None) == copy.last:
+        begun = turn is not None and turn.phase == Phase.RESUME
+        if turn is not None and begun and getattr(turn.want[0], "run", None) == copy.last:
             del w.pending[copy.job]  # its standbys were to replace members without this fault
         parts.resume_soon(w, copy)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
