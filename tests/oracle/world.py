@@ -282,9 +282,11 @@ class World(Parts):
                 message.lost = message.under_way
 
     def _hang(self, law: Law, q: int) -> None:
-        """The run of an UP member hangs; a further hang changes nothing (F6)."""
-        group = self.workers[q].group
-        run = group.run if group and self.state[q] == UP else None
+        """The run of an UP member hangs; a further hang changes nothing (F6), nor does one of whom
+        an earlier law has struck at this instant."""
+        worker = self.workers[q]
+        group, up = worker.group, self.state[q] == UP and worker.struck != self.now
+        run = group.run if group and up else None
         if run and run.found is None and q in run.group.counting:
             run.found, run.hanging = self.now + law.detection, q
 
