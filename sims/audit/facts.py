@@ -166,8 +166,9 @@ class Group:
 
     def received(self, worker: int, cause: int) -> bool:
         """Note that a member has received all that it needs; return whether all have that now."""
+        last = self.lacking == {worker}  # who is UP again says so again
         self.lacking.discard(worker)
-        if self.lacking or self.standing is not Standing.LOADING:
+        if not last or self.standing is not Standing.LOADING:
             return False
         self.standing, self.cause = Standing.LOADED, cause
         return True

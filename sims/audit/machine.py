@@ -21,7 +21,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.runtime import Event
-from sims.audit import link, parts, replicas
+from sims.audit import link, parts, replicas, storage
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
@@ -155,7 +155,10 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
     fault = copy.undetected.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
-    if copy.run is not None and copy.concerns(worker):
+    loads = None if copy.replicas is None else copy.replicas.of(worker).loads
+    if loads is not None:
+        yield from storage.review(w, loads, cause)
+    elif copy.run is not None and copy.concerns(worker):
         cause = yield from parts.review(w, copy.run, cause)
     return cause
 
