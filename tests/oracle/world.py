@@ -249,11 +249,11 @@ class World(Parts):
                 self._hang(law, q)
             elif self.state[q] != DOWN or worker.struck == self.now:
                 worker.until, worker.struck = max(worker.until, self.now + downtime), self.now
+                worker.mended = worker.until
                 heard = self.now + law.detection
                 if self.before[q] == DOWN:
                     worker.heard = min(worker.heard, heard)
                 else:
-                    worker.mended = worker.until
                     self._fall(worker, heard)
                 if downtime:
                     self.state[q] = DOWN
