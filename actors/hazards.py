@@ -117,16 +117,18 @@ def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> O
 
     A failure under way at `begin` strikes at 0, for what is left of it.
     """
-    lap = []
+    under_way, lap = [], []
     for processor, spans in enumerate(records):
         for start, end in spans:
             if start < begin < end:
-                yield 0.0, processor, end - begin
+                under_way.append((0.0, processor, end - begin))
             lap.append(((start - begin) % length, processor, end - start))
     lap.sort()
+    yield from sorted(under_way + [it for it in lap if not it[0]])
     for laps in count() if lap else ():
         for time, processor, down in lap:
-            yield time + laps * length, processor, down
+            if time or laps:
+                yield time + laps * length, processor, down
 
 
 @message

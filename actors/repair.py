@@ -267,7 +267,9 @@ class Repairs(Actor):
 
     def _fail(self, struck: UnitStruck) -> None:
         unit = self._unit(self.of[struck.law], struck.unit)
-        if unit in self._unheard or all(worker in self._in_repair for worker in unit.workers):
+        # That of who left a run at this instant is known already, and still to be blamed.
+        pending = unit in self._unheard or any(it.unit == unit for it in self._known)
+        if pending or all(worker in self._in_repair for worker in unit.workers):
             return  # a fault of what is in repair, or has just been struck, changes nothing
         named = text(((unit.workers[0], unit.workers[-1]),))
         cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, named)

@@ -55,6 +55,13 @@ class JobOfReplicas(JobOfRuns):
 
     # --- replicas that drop out ---------------------------------------------------------------
 
+    def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
+        """Let nothing pass to a replica of which a member has a fault, though nobody has heard."""
+        load = _replicas(copy).of(worker).load
+        if hidden and isinstance(load, GroupLoad):
+            load.review(cause)
+        return super()._lose(copy, worker, cause, hidden)
+
     def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
         """Note a fault of a member's replica; before the run computes it is lost."""
         if not run.computes:
@@ -278,7 +285,8 @@ class JobOfReplicas(JobOfRuns):
         group = _replicas(copy).of(message.worker) if copy is not None else None
         if copy is None or copy.run is None or group is None or group.standing is not LOADING:
             super().member_ready(message, cause)
-        elif copy.run.number == message.run:
+        elif copy.run.number == message.run and message.worker in group.lacking:
+            # Who is UP again says so again, though its replica loads already.
             group.lacking.discard(message.worker)
             if not group.lacking:
                 self._load_state(copy, copy.run, group, cause)

@@ -278,8 +278,6 @@ class Run:
         if self.free_period:
             count_free(self, cause)
         self.saving.drop(self)
-        if self.copy.replicas is not None:
-            self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
         self.step = ENDED
         self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
         self.part = IDLE
@@ -288,6 +286,8 @@ class Run:
         if self.reports_end is not None:
             self.reports_end(self)
         cause = self.record(cause, RunEnded, outcome, self.base, kept)
+        if self.copy.replicas is not None:
+            self.copy.replicas.end_run(self.actor, self.copy.absent, cause)
         if self.client is not None:
             self.client.end(self, cause)
         return cause

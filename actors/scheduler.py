@@ -291,6 +291,8 @@ class Scheduler(Dispatcher):
             self._refuse_too_few(job, message.workers[0])
         for worker in message.workers:
             self.tell_job(cause, MemberRetired, worker)
+        # A job that waits for all workers that are left may have them now.
+        self.later(LookAgain(), cause, DECISION)
 
     def _refuse_too_few(self, job: BatchJob, worker: int) -> None:
         left = self.pool.size - sum(it < self.pool.size for it in self.retired)

@@ -67,7 +67,10 @@ class Worker(TransferClient):
     _until: float = field(init=False, default=-1)
     """End of the last fault's downtime."""
     _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
-    """Time at which its last DOWN ends, and number of the event with which that began."""
+    """Time at which the last fault's downtime ends, and number of the event with which that DOWN
+    began."""
+    _went_down: int = field(init=False, default=-1)
+    """Number of the event with which it went DOWN last."""
     _failing: Fail | None = field(init=False, default=None)
     """A fault that strikes at this instant."""
     _hanging: Hang | None = field(init=False, default=None)
@@ -92,6 +95,7 @@ class Worker(TransferClient):
         if self._owned is not UP:
             self.become(self._owned)
             cause = self.record(origin, WorkerChanged, self.index, self._owned, None, None)
+            self._went_down = cause
             self.send(self.scheduler, StateChanged(self.index, self._owned, None), cause)
         if self.speeds is not None:
             self._speed_up(next(self.speeds)[1], origin)
@@ -233,7 +237,9 @@ class Worker(TransferClient):
             self._fallen = self._until, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
-        elif self._hidden is not None and known < self._hidden[0]:
+            return
+        self._fallen = self._until, self._went_down  # one DOWN, which this fault makes longer
+        if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
 
     def _hide(self, latest: float, fall: int) -> None:
@@ -262,6 +268,8 @@ class Worker(TransferClient):
                 ends, cause = was is DOWN, self._repair[1]
         self.become(state)
         cause = self.record(cause, WorkerChanged, self.index, state, was, until, detection)
+        if state is DOWN:
+            self._went_down = cause
         self.send(
             self.scheduler,
             StateChanged(self.index, state, until, hidden, ends and state is UP),

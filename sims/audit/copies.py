@@ -182,13 +182,15 @@ def _standby_lost(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 def _fallen(w: World, worker: Worker) -> int:
     """Return the cause of a worker's next state: the event that took it DOWN if the downtime ends,
-    or began, at this instant; else 0."""
+    or began, at this instant; else 0. No line tells of a fault that only makes a DOWN longer: the
+    line itself says whether one has ended."""
     if worker.state is not DOWN:
         return 0
     due = worker.until
     possible(due is None or due <= w.end, f"worker {worker.number} is DOWN until {due}")
     over = due is not None and due >= w.now * (1 - INSTANT)
-    return worker.seq if over or worker.changed == w.now else 0
+    longer = w.line is not None and w.line.cause == worker.seq
+    return worker.seq if over or longer or worker.changed == w.now else 0
 
 
 def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool) -> None:

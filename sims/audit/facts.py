@@ -166,8 +166,9 @@ class Group:
 
     def received(self, worker: int, cause: int) -> bool:
         """Note that a member has received all that it needs; return whether all have that now."""
+        last = self.lacking == {worker}  # who is UP again says so again
         self.lacking.discard(worker)
-        if self.lacking or self.standing is not Standing.LOADING:
+        if not last or self.standing is not Standing.LOADING:
             return False
         self.standing, self.cause = Standing.LOADED, cause
         return True
@@ -194,6 +195,9 @@ class Replicas:
     """Groups that have the buddies' checkpoint."""
     given_up: float = 0
     """Saved work that the run, which goes on, would lack if it were lost now."""
+    loads: bool = False
+    """Whether groups that are whole have begun to load, and rejoin later in this instant where they
+    lack nothing."""
 
     def __attrs_post_init__(self) -> None:
         self.keepers = list(self.groups)

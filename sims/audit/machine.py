@@ -21,7 +21,7 @@ from actors.events import (
     WorkerChanged,
 )
 from actors.runtime import Event
-from sims.audit import link, parts, replicas
+from sims.audit import link, parts, replicas, storage
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
 from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
@@ -169,7 +169,10 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
     fault = copy.undetected.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
-    if copy.run is not None and copy.concerns(worker):
+    loads = None if copy.replicas is None else copy.replicas.of(worker).loads
+    if loads is not None:
+        yield from storage.review(w, loads, cause)
+    elif copy.run is not None and copy.concerns(worker):
         cause = yield from parts.review(w, copy.run, cause)
     return cause
 
@@ -189,7 +192,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         if isinstance(due_line, never) and due_line.run == copy.last:
             del w.pending[copy.job]
     elif copy.run is None and copy.job.standbys:
-        if turn is not None and getattr(turn.want[0], "run", None) == copy.last:
+        begun = turn is not None and turn.phase == Phase.RESUME
+        if turn is not None and begun and getattr(turn.want[0], "run", None) == copy.last:
             del w.pending[copy.job]  # its standbys were to replace members without this fault
         parts.resume_soon(w, copy)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose

@@ -287,6 +287,8 @@ class Repairs:
             copy = self.w.holder(worker)
             if copy is not None and worker in copy.away:
                 machine.wanted(self.w, copy, worker)
+        if self.w.reserve is not None:
+            self.w.reserve.retired(seq)
 
     def close(self) -> None:
         """Check, as an instant is over, that all that it demands has come."""

@@ -104,7 +104,7 @@ def _judge(w: World, copy: Copy, replicas: Replicas) -> Script | None:
 def _judged(
     w: World, copy: Copy, replicas: Replicas, run: Run, known: list[tuple[int, int]]
 ) -> Script:
-    cause = known[0][1]
+    cause = min(seq for _, seq in known)  # the first of them in the log
     struck = [replicas.of(worker) for worker, _ in known]
     groups = [it for it in replicas.groups if it in struck]
     left = sum(not it.out for it in replicas.groups if it not in groups)
@@ -240,10 +240,17 @@ def gather(w: World, copy: Copy) -> Script | None:
         or replicas is None
         or run is None
         or run.over
+        or replicas.loads
         or len(replicas.left) == len(replicas.groups)
     ):
         return None
     return _gathered(w, copy, run, replicas)
+
+
+def _gather_loaded(w: World, copy: Copy, replicas: Replicas) -> Script | None:
+    """Return the script of what is left to do once all copies have gone on."""
+    replicas.loads = False
+    return gather(w, copy)
 
 
 def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
@@ -254,8 +261,8 @@ def _gathered(w: World, copy: Copy, run: Run, replicas: Replicas) -> Script:
         yield from _load(w, copy, run, group)
     link.put_off(w, newcomers)
     if whole:  # those that lack nothing rejoin with the others, once all copies have gone on
-        order = 2 * LATER + copy.job.copies.index(copy)
-        w.push(copy.job, Phase.RESUME, order, partial(gather, w, copy))
+        order, replicas.loads = 2 * LATER + copy.job.copies.index(copy), True
+        w.push(copy.job, Phase.RESUME, order, partial(_gather_loaded, w, copy, replicas))
         return
     loaded = [it for it in out if it.standing is Standing.LOADED and not it.absent]
     if loaded and replicas.pause is None:

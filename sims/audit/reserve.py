@@ -79,6 +79,13 @@ class Reserve:
         most = self.w.able - len(repairs.retired if repairs is not None else ())
         return max(min(size + self.wide.get(name, 0), most), size)
 
+    def retired(self, seq: int) -> None:
+        """Note that workers retire: a job that waits for all that are left needs fewer from now
+        on, and starts if these are free."""
+        if self.wide:
+            self.w.decider.triggers.append(seq)
+            self.w.decider.idle.clear()
+
     def _lacks(self, job: Job) -> bool:
         """Return whether too few workers are free for a waiting job; false where the log has not
         said how many members it has."""

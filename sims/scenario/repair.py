@@ -36,7 +36,7 @@ class RepairStage(Section):
     number."""
     times: tuple[Gap, ...] = ()
     """Times of the first repairs, in the order in which they begin, in place of those that are
-    drawn."""
+    drawn; under the law `exponential` only."""
 
     @property
     def begun(self) -> Stage:
@@ -71,6 +71,11 @@ class RepairSection(Section):
             raise InputError(
                 "", f"stages.{len(self.stages) - 1}.passes_on", problem, "0, or no key"
             )
+        for number, stage in enumerate(self.stages):
+            if stage.times and stage.law is RepairLaw.FIXED:
+                problem = "each repair takes `time` under the law fixed: none is drawn"
+                accepted = 'no key, or law = "exponential"'
+                raise InputError("", f"stages.{number}.times", problem, accepted)
         if any(place < 0 for place in self.others):
             raise InputError("", "others", f"{self.others!r} is not accepted", "places from 0 on")
 

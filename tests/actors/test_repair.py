@@ -340,6 +340,10 @@ def test_a_placement_by_records_that_nobody_keeps_is_refused(placement: str) -> 
         ({"repair": None, "faults": {"curable": True}}, "faults.curable"),
         ({"repair": {"stages": []}}, "repair.stages"),
         ({"repair": {"stages": [{"time": 1, "passes_on": 0.5}]}}, "repair.stages.0.passes_on"),
+        (
+            {"repair": {"stages": [{"time": 1, "law": "fixed", "times": [2]}]}},
+            "repair.stages.0.times",
+        ),
     ],
 )
 def test_settings_without_a_meaning_are_refused(change: Table, key: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from tests.oracle.tenths import exact
 
 LONGEST = 600
-"""Time up to which records of logs are replayed."""
+"""Time up to which records of logs are replayed, unless a scenario says `replayed_until`."""
 
 Strike = tuple[Fraction, int, Fraction]
 """When, which unit, and how long it is DOWN."""
@@ -45,7 +45,8 @@ class Law:
         self.detection = exact(said.get("detection", 0))
         downtime = exact(said.get("downtime", 0))
         listed = [(exact(t), unit, downtime) for t, unit in said.get("strikes", ())]
-        self.strikes = sorted(listed + list(replayed(said)))
+        until = scenario.get("replayed_until", LONGEST)
+        self.strikes = sorted(listed + list(replayed(said, until)))
         self.spread = list(said.get("spread", ()))
         self.curable = bool(said.get("curable", False))
         self.cured: set[int] = set()
@@ -82,15 +83,16 @@ class Law:
                 yield other
 
 
-def replayed(said: dict[str, Any]) -> Iterator[Strike]:
+def replayed(said: dict[str, Any], longest: int) -> Iterator[Strike]:
     """Each unit's record, from the window's begin on (F7).
 
     `record`: by node of the log, its failures (start, end), from the first of all on; `length`: of
     the log; `nodes`: whose record each unit has.
     """
+    begin = exact(said.get("start", 0))
     for unit, node in enumerate(said.get("nodes", ())):
         for start, end in said["record"][node]:
-            for time in range(0, LONGEST, said["length"]):
-                since, until = (exact(it + time - said["start"]) for it in (start, end))
+            for time in range(0, longest + said["length"], said["length"]):
+                since, until = (it + time - begin for it in (start, end))
                 if until > 0:
                     yield max(since, Fraction(0)), unit, until - max(since, Fraction(0))

@@ -215,9 +215,11 @@ class RepairWorld(World):
         self._refuse_too_few()
 
     def _find_hangs(self) -> None:
-        """Faults of whom a hung run leaves are known at once."""
+        """Faults of whom a hung run leaves are known at once; then crews are dealt (Z2): what is
+        known later, as replicas are judged or standbys are missing, comes after."""
         super()._find_hangs()
         self._know()
+        self._deal_crews()
 
     def _decide(self) -> None:
         self._deal_crews()

@@ -3,7 +3,7 @@
 Readings: a standby leaves at the instant of its DOWN, which is known at once and blamed on nobody
 else. Windows of maintenance keep members away, not standbys. A member that a fault without downtime
 strikes is UP again, and keeps its place. Who is back at once, as others or nobody are blamed, has
-been repaired; whose DOWN a further fault has only made longer has not.
+been repaired; so has whose DOWN a further fault has only made longer.
 """
 
 from __future__ import annotations

@@ -326,3 +326,11 @@ def test_standbys_that_cannot_be_had_are_refused(changes: dict[str, Any], accept
 def test_standbys_under_a_policy_that_chooses_workers_itself_are_refused() -> None:
     with pytest.raises(InputError, match="chooses the workers of each run itself"):
         records_of(TWO, policy={"name": "SRPT+R"})
+
+
+def test_a_worker_whose_down_a_further_fault_made_longer_becomes_a_standby() -> None:
+    """Worker 1 is DOWN from 1 to 3; the fault that strikes it at 3 lasts to 5."""
+    job = {"processors": 2, "time": 20, "standbys": 1}
+    records = records_of(job, [[1, 1], [3, 1]], workers=3, downtime=2)
+    joined = [(it.t, it.event.worker) for it in records if isinstance(it.event, StandbyJoined)]
+    assert joined == [(5, 1)]
