@@ -214,7 +214,7 @@ class JobOfCopies(Job):
             recovered=self._recovered,
             over=self.over,
             client=self._storage_client(),
-            free_saves=self._saves_freely(plan),
+            free_saves=self._counts_saves(plan),
             reports_end=self._report_over if self.recorded else None,
             watched=self._tell_clocks if self.clocks else None,
         )
@@ -230,9 +230,10 @@ class JobOfCopies(Job):
         cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
 
-    def _saves_freely(self, plan: Plan) -> bool:
-        """Return whether checkpoints of a run take no time, send nothing, and nobody asks for each
-        of them."""
+    def _counts_saves(self, plan: Plan) -> bool:
+        """Return whether a run with this plan can count its checkpoints by arithmetic, without an
+        event for each: they take no time, no message and no storage, and neither the log nor
+        another copy needs to know of one."""
         rules, journal = plan.rules, self.system.journal
         if plan.cost != 0 or self.reports or rules.copies > 1 or not rules.blocking:
             return False

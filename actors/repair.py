@@ -400,8 +400,9 @@ class Repairs(Actor):
 
     @handles(RunOver)
     def note_end(self, message: RunOver, _: int) -> None:
-        """Note for how long the members of a run have computed, once it is known what this
-        instant's faults are blamed on."""
+        """Add to the records for how long a run that has ended has computed on its members, with
+        the units that this instant's faults are blamed on; while the blame is still open, the run
+        waits in `_ran` for it."""
         self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []

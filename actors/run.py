@@ -100,7 +100,8 @@ class Run:
     """Client that gets the run its part of the shared storage's bandwidth; None: the run keeps
     nothing there."""
     free_saves: bool = False
-    """Whether checkpoints cost nothing and nobody hears of each: they are counted by arithmetic."""
+    """Whether the run counts its checkpoints by arithmetic, because they cost nothing and neither
+    the log nor another actor needs to know of each."""
     reports_end: Callable[[Run], None] | None = None
     """Called when the run is over; None: nobody asks."""
     watched: Callable[[Run, bool], None] | None = None
