@@ -50,11 +50,6 @@ class Lineage:
     image: States | None = None
     """States of the last checkpoint that the master keeps too; None: it keeps none."""
 
-    def begin(self, run: str) -> None:
-        """Give the checkpoint that is taken from now on, in this run, a name of its own."""
-        self.names += 1
-        self.taken = f"{run}#{self.names}"
-
     def neighbours(self, place: int) -> list[int]:
         """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
         rings = groups(range(len(self.places)))
@@ -190,16 +185,22 @@ class Activities:
     async def share(self, context: RunContext) -> None:
         """Take a checkpoint in memory: each member's part is kept in its own process and in those
         of its buddies."""
-        lineage = context.lineage
-        if lineage.taken != lineage.name:  # one that was interrupted
-            self.carrier.aside(self.drop(lineage, lineage.taken))
+        lineage = self._begin(context)
         lineage.taking = {}
-        lineage.begin(context.name)
         source = await self._source(context)
         calls = (
             self._keep(lineage, source, it, lineage.taking) for it in range(len(lineage.places))
         )
         await asyncio.gather(*calls)
+
+    def _begin(self, context: RunContext) -> Lineage:
+        """Give the checkpoint that members keep from now on a name of its own."""
+        lineage = context.lineage
+        if lineage.taken != lineage.name:  # one that was interrupted
+            self.carrier.aside(self.drop(lineage, lineage.taken))
+        lineage.names += 1
+        lineage.taken = f"{context.name}#{lineage.names}"
+        return lineage
 
     async def freeze(self, context: RunContext) -> None:
         """Have each member keep its present states, which are saved while it computes on."""
@@ -226,13 +227,12 @@ class Activities:
 
     async def recover(self, context: RunContext) -> None:
         """Load the saved states into all members; under buddies, renew the copies of each part."""
-        lineage = context.lineage
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker, await self._missing_states(context, worker))
             return
-        former, kept = lineage.name, Keepers()
-        lineage.begin(context.name)
+        lineage, kept = self._begin(context), Keepers()
+        former = lineage.name
 
         async def one(place: int, worker: int) -> None:
             fetched = await self._process(worker) in context.held
