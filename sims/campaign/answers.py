@@ -80,7 +80,7 @@ class AnswerOfChanges(Answer):
     by: float
     """Part by which numbers were changed."""
     assumed: str
-    """What the scenario assumes, in a sentence."""
+    """Assumptions of the scenario, in a sentence."""
 
     @property
     def measure(self) -> str:

@@ -77,7 +77,8 @@ class Carrier:
     _under_way: dict[int, Future[None]] = field(init=False, factory=dict)
     system: System = field(init=False)
     _measured: dict[int, Measured] = field(init=False, factory=dict)
-    """Maps each entry, by order, whose free work the world waits for to what is known of it."""
+    """Maps entries, by order, to the record of their free work, as long as the world waits for
+    it."""
 
     def __attrs_post_init__(self) -> None:
         self.scale, self.free = self.settings.scale, self.settings.pace == "free"

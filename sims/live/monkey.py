@@ -58,7 +58,7 @@ class Victim(enum.Enum):
 
 
 CHANCES = {Victim.WORKER: 0.6, Victim.NANNY: 0.25, Victim.SCHEDULER: 0.15}
-"""Maps each victim to the probability with which a kill is of it."""
+"""Maps each kind of victim to its probability in a kill."""
 
 
 @frozen
