@@ -229,30 +229,27 @@ def trials(
     results = where / "trials.jsonl"
     done = _read(results)
     yield from done
-    size, killed = scenario.full_platform.size, sum(len(it.kills) for it in done)
-    over = killed >= most
-    while not over:
+    size, due = scenario.full_platform.size, most - sum(len(it.kills) for it in done)
+    while due > 0:
         traces = Traces()
         with (
             cluster_of(size, open_to_all) as cluster,
             opened(size, advance, str(cluster.file), folder=folder) as processes,
         ):
-            dead = False
-            while not (dead or over):
+            while True:
                 run = len(done)
                 seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
-                kills = planned(scenario, run, seconds)[: most - killed] if done else []
+                kills = planned(scenario, run, seconds)[:due] if done else []
                 log = where / f"{run}.jsonl"
                 trial = _attempt(run, log, scenario, folder, processes, cluster, kills, seconds)
                 traces.look(cluster.folder)
                 done.append(trial)
                 write(done, results)
-                killed += len(trial.kills)
+                due -= len(trial.kills)
                 # A scheduler that is killed as the run ends takes the next one's cluster.
-                dead = any(it.victim is Victim.SCHEDULER for it in trial.kills)
-                over = killed >= most
-                if not (dead or over):
-                    yield trial
+                if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
+                    break
+                yield trial
         done[-1] = attrs.evolve(done[-1], left=traces.left())
         write(done, results)
         yield done[-1]
