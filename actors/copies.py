@@ -76,7 +76,7 @@ class JobOfCopies(Job):
     recorded: bool = field(kw_only=True, default=False)
     """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
-    """Maps the number of each copy to it, in the order in which copies were placed."""
+    """Maps numbers to copies, in the order in which the copies were placed."""
     next_run: int = field(init=False, default=0)
     former: dict[int, tuple[Copy[Run], int]] = field(init=False, factory=dict)
     """Under `reuse`, maps members of runs that ended at this instant to their copy and the number
@@ -112,8 +112,8 @@ class JobOfCopies(Job):
         return self.protection.resumed(copy)
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """Report to the scheduler, if it wants progress reports, that a copy goes on otherwise than
-        before."""
+        """Send the scheduler the progress of a copy whose stage or rate has changed, if it wants
+        such reports."""
         if self.reports and copy.number in self.copies:
             self.send(self.scheduler, self._progress(copy), cause)
 
@@ -214,7 +214,7 @@ class JobOfCopies(Job):
             recovered=self._recovered,
             over=self.over,
             client=self._storage_client(),
-            free_saves=self._saves_freely(plan),
+            free_saves=self._counts_saves(plan),
             reports_end=self._report_over if self.recorded else None,
             watched=self._tell_clocks if self.clocks else None,
         )
@@ -230,9 +230,10 @@ class JobOfCopies(Job):
         cause = run.start_up(startup, cause)
         self.report_progress(copy, cause)
 
-    def _saves_freely(self, plan: Plan) -> bool:
-        """Return whether checkpoints of a run take no time, send nothing, and nobody asks for each
-        of them."""
+    def _counts_saves(self, plan: Plan) -> bool:
+        """Return whether a run with this plan can count its checkpoints by arithmetic, without an
+        event for each: they take no time, no message and no storage, and neither the log nor
+        another copy needs to know of one."""
         rules, journal = plan.rules, self.system.journal
         if plan.cost != 0 or self.reports or rules.copies > 1 or not rules.blocking:
             return False
@@ -324,8 +325,8 @@ class JobOfCopies(Job):
     # --- how they end -------------------------------------------------------------------------
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:
-        """Complete the work by this copy, as it was first: the others end at this instant. Return
-        the number of the event that ends its run."""
+        """Complete the work with the run of this copy, the first to finish; the others end at the
+        same instant. Return the number of the event that ends its run."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None

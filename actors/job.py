@@ -214,10 +214,8 @@ class JobOfAttempts(Job):
     @handles(MemberStateChanged, during=(Life.RUNNING,))
     def lose(self, message: MemberStateChanged, cause: int) -> None:
         if message.state is WorkerState.DOWN and message.copy == self.copy:
-            self.cancel(self.over)
             self.sound += 1
-            self.become(WAITING)
-            self.release_copy(self.copy, LOST, self._end_early(LOST, cause), True)
+            self._end_early(LOST, cause)
 
     @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
     def too_late(self, message: MemberStateChanged, cause: int) -> None:
@@ -226,19 +224,22 @@ class JobOfAttempts(Job):
     @handles(CancelCopy, during=(Life.RUNNING,))
     def cancel_attempt(self, message: CancelCopy, cause: int) -> None:
         """Cancel the attempt, because the simulation ends at its cap."""
-        self.cancel(self.over)
-        self.become(WAITING)
-        self.release_copy(self.copy, CANCELLED, self._end_early(CANCELLED, cause), True)
+        self._end_early(CANCELLED, cause)
 
     @handles(LimitReached, during=(Life.RUNNING,))
     def reach_limit(self, message: LimitReached, cause: int) -> None:
-        cause = self._end_early(CANCELLED, cause)
-        self.release_copy(self.copy, CANCELLED, cause, False, True)
-        self.die(cause)
+        self._end_early(CANCELLED, cause, dies=True)
 
-    def _end_early(self, outcome: Outcome, cause: int) -> int:
+    def _end_early(self, outcome: Outcome, cause: int, dies: bool = False) -> None:
+        """End the attempt before its time; the job waits for the next one, or `dies`."""
+        self.cancel(self.over)
         done = min(self.now - self.begun, self.time)
-        return self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
+        cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
+        self.release_copy(self.copy, outcome, cause, not dies, dies)
+        if dies:
+            self.die(cause)
+        else:
+            self.become(WAITING)
 
 
 @define(eq=False)

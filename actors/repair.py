@@ -158,7 +158,8 @@ class Repairs(Actor):
     records: Records
     scheduler: Actor
     hazards: dict[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
-    """The hazards that a cure takes a unit out of, by the units that they strike."""
+    """Maps each kind of unit to the hazards that strike such units and must know which of them are
+    cured."""
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant."""
@@ -171,9 +172,8 @@ class Repairs(Actor):
     _in_repair: dict[int, int] = field(init=False, factory=dict)
     """Maps each worker whose unit is in repair to the number of such units."""
     _runs: dict[int, RunStruck] = field(init=False, factory=dict)
-    """Maps copies to the members of the runs that faults have ended at this instant."""
+    """Maps copies to the members of their runs that faults have ended at the instant `_at`."""
     _at: float = field(init=False, default=-1)
-    """Time of those."""
     _computing: dict[int, float] = field(init=False, factory=dict)
     """Maps copies whose runs compute to the time since which they do."""
     _computed: dict[int, float] = field(init=False, factory=dict)
@@ -181,9 +181,9 @@ class Repairs(Actor):
     _ran: list[tuple[Sequence[int], float]] = field(init=False, factory=list)
     """Members and computing times of the runs that are over and await blame."""
     _blamed_now: set[int] = field(init=False, factory=set)
-    """Workers that this instant's faults are blamed on; replicas' runs end only after that."""
+    """Workers that faults are blamed on at the instant `_blamed_at`; kept, because runs of replicas
+    end only after that."""
     _blamed_at: float = field(init=False, default=-1)
-    """Time of those."""
     _striking: bool = field(init=False, default=False)
     _dealing: bool = field(init=False, default=False)
     _streams: dict[str, Generator] = field(init=False, factory=dict)
@@ -198,8 +198,8 @@ class Repairs(Actor):
 
     @handles(DrawOutcomes)
     def draw_outcomes(self, _: DrawOutcomes, __: int) -> None:
-        """Decide what the stages that are over have led to, by worker. It comes before this
-        instant's faults, so that none of a cured unit comes any more."""
+        """Draw the outcomes of the stages that end at this instant, in the order of their workers.
+        A unit whose cause is removed now has none of this instant's faults: those come later."""
         over, self._over = sorted(self._over, key=_turn), []
         for repair in over:
             outcome = self._outcome(repair)
@@ -289,8 +289,8 @@ class Repairs(Actor):
 
     @handles(FaultKnown)
     def hear(self, message: FaultKnown, cause: int) -> None:
-        """Note that a worker's fault is known; that of its unit is once those of all its workers
-        are."""
+        """Note that a worker's fault is known. A unit's fault is known once the faults of all its
+        workers are."""
         worker = message.worker
         for fault in [it for it in self._unheard.values() if worker in it.unheard]:
             fault.unheard.discard(worker)
@@ -402,8 +402,9 @@ class Repairs(Actor):
 
     @handles(RunOver)
     def note_end(self, message: RunOver, _: int) -> None:
-        """Note for how long the members of a run have computed, once it is known what this
-        instant's faults are blamed on."""
+        """Add to the records for how long a run that has ended has computed on its members, with
+        the units that this instant's faults are blamed on; while the blame is still open, the run
+        waits in `_ran` for it."""
         self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []

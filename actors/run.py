@@ -100,11 +100,12 @@ class Run:
     """Client that gets the run its part of the shared storage's bandwidth; None: the run keeps
     nothing there."""
     free_saves: bool = False
-    """Whether checkpoints cost nothing and nobody hears of each: they are counted by arithmetic."""
+    """Whether the run counts its checkpoints by arithmetic, because they cost nothing and neither
+    the log nor another actor needs to know of each."""
     reports_end: Callable[[Run], None] | None = None
-    """Called when the run is over; None: nobody asks."""
+    """Called when the run is over; None: no actor needs to know."""
     watched: Callable[[Run, bool], None] | None = None
-    """Called when the run begins to compute, or ceases to; None: nobody asks."""
+    """Called when the run begins to compute, or ceases to; None: no actor needs to know."""
     step: Step = field(init=False, default=STARTING)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
     """The present step in the log's words."""
@@ -132,14 +133,15 @@ class Run:
     """Number of the event since which the timer is set."""
     _timer: Timer | None = field(init=False, default=None)
     _computing: bool = field(init=False, default=False)
-    """Whether `watched` has heard that the run computes."""
+    """Whether the last call of `watched` said that the run computes."""
     _passed: int = field(init=False, default=0)
     """Parts of `plan.before` that are over or under way."""
     free_period: float = field(init=False, default=0)
-    """Period of the checkpoints that the present computing is to be counted for; 0: of none."""
+    """Period of the checkpoints that are counted by arithmetic when the present computing ends; 0:
+    there are none."""
     reach: float = field(init=False, default=0)
-    """Work done when the present computing ends. Not summed up then: base + (work - base) need not
-    be work, and a checkpoint would be taken with nothing left."""
+    """Work done when the present computing ends. It is set as that begins: a sum at the end, base +
+    (work - base), may round to less than the work, and a checkpoint would follow with none left."""
 
     def __attrs_post_init__(self) -> None:
         begins = self.plan.begins
@@ -345,7 +347,7 @@ class Run:
         return self.saving.complete(self, Level.FIRST, cause)
 
     def _stored(self, cause: int) -> Answer:
-        """Such a checkpoint has arrived at the master too."""
+        """A checkpoint for which the run stood still has reached its second level, too."""
         return self.saving.complete(self, Level.SECOND, cause)
 
     def _saved_beside(self, cause: int) -> Answer:
@@ -536,7 +538,7 @@ class Run:
         return cause
 
     def _watch(self) -> None:
-        """Tell whoever asks whether the run computes, where that has changed."""
+        """Call `watched` if the run has begun to compute, or has ceased to, since its last call."""
         computes = self.stage is COMPUTES and self.part.rate > 0
         if computes is not self._computing and self.watched is not None:
             self._computing = computes

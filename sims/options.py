@@ -271,6 +271,12 @@ def chosen(words: Sequence[str], help: str) -> Any:
 ScenarioFile = Annotated[Path, argument(Path, "FILE", "scenario (TOML)")]
 Log = Annotated[Path, argument(Path, "LOG", "a log of `holdfast run`")]
 Seed = Annotated[int | None, option(natural, "SEED", "overrides the scenario's seed")]
+FirstSeed = Annotated[
+    int | None, option(natural, "SEED", "the first seed; default: the scenario's")
+]
+Until = Annotated[
+    float | None, option(moment, "TIME", "end each run at this time, in the scenario's unit")
+]
 Overrides = Annotated[
     list[str] | None,
     option(

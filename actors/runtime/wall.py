@@ -57,8 +57,9 @@ class Outside(Protocol):
         """Return the time of the wall clock."""
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
-        """Return who hears that the entry's free work is complete, before its target does, and the
-        message that says so."""
+        """Return the receiver and the message that take the place of an entry's target and message
+        once its free work is complete: the receiver logs the work's length, then hands the message
+        on to the target."""
 
 
 class WallClockLoop(VirtualTimeLoop):

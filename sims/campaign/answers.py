@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from attrs import define
+
 from sims.campaign.comparing import Comparison, Line, Verdict
 from sims.campaign.results import polars_or_error, write_frame
 from sims.errors import visible
 from sims.exports.tables import SUFFIXES
 from sims.intervals import rounded, rounded_ratio
-from sims.telling import about, as_html, as_text, counted
+from sims.telling import about, amount_of, as_html, as_text, counted
 
 if TYPE_CHECKING:
     from sims.scenario import Scenario
@@ -67,6 +69,45 @@ class Answer(ABC):
 
     def _repr_html_(self) -> str:
         return as_html(self.grid(), self.notes)
+
+
+@define(repr=False)
+class AnswerOfChanges(Answer):
+    """An answer to what small changes of a scenario's numbers do to the mean of a measure."""
+
+    file: str
+    comparison: Comparison
+    by: float
+    """Part by which numbers were changed."""
+    assumed: str
+    """Assumptions of the scenario, in a sentence."""
+
+    @property
+    def measure(self) -> str:
+        """Name of the measure."""
+        return self.comparison.gauge.name
+
+    @property
+    def part(self) -> str:
+        """Part by which numbers were changed, as people read it."""
+        return f"{amount_of(100 * self.by)} %"
+
+    @property
+    def title(self) -> str:
+        """Title of the table."""
+        return f"{Path(self.file).stem}: {self.measure} over its mean as it is"
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The answer in one sentence, only with what the intervals support."""
+
+    @property
+    def notes(self) -> list[str]:
+        """The sentence, what was assumed, and how intervals hold."""
+        tests = sum(line.tested for line in self.comparison.lines)
+        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
+        return [self.sentence, f"Assumed: {self.assumed}.", level]
 
 
 def answer(cells: Sequence[Comparison], baseline: str) -> str | None:

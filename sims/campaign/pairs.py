@@ -9,11 +9,11 @@ from typing import Any
 
 from attrs import define
 
-from sims.campaign.answers import Answer
-from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.answers import AnswerOfChanges
+from sims.campaign.comparing import Line, Verdict
 from sims.intervals import Estimate, estimate_as_json, rounded
 from sims.plots.maps import Dot, draw_maps
-from sims.telling import amount_of, counted, grid
+from sims.telling import counted, grid
 
 STEPS = -1.0, -0.5, 0.0, 0.5, 1.0
 """Parts of the change at which each of the two numbers is looked at."""
@@ -22,21 +22,12 @@ Pair = tuple[float, float]
 
 
 @define(repr=False)
-class PairMap(Answer):
+class PairMap(AnswerOfChanges):
     """Ratios of a measure to its mean as the scenario is, over two numbers."""
 
-    file: str
-    comparison: Comparison
     keys: tuple[str, str]
     points: Mapping[Pair, Line]
     """Maps the values of the two numbers to what they do."""
-    by: float
-    assumed: str
-
-    @property
-    def measure(self) -> str:
-        """Name of the measure."""
-        return self.comparison.gauge.name
 
     @property
     def _known(self) -> dict[Pair, Estimate]:
@@ -44,31 +35,22 @@ class PairMap(Answer):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence, only with what the intervals support."""
         first, second = self.keys
         runs = f"{counted(self.comparison.seeds, 'run')} each"
         shown = {at: it for at, it in self._known.items() if self._shown(at)}
-        part = f"{amount_of(100 * self.by)} %"
         if not shown:
-            return f"Nothing shows that {first} or {second}, within {part}, matters; {runs}."
+            return f"Nothing shows that {first} or {second}, within {self.part}, matters; {runs}."
         means = {at: it.mean for at, it in shown.items()}
         ends = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
         clauses = [
             f"{rounded(shown[at])} at {first} = {at[0]:g} and {second} = {at[1]:g}"
             for at in dict.fromkeys(ends)
         ]
-        text = f"Within {part} of both, {self.measure} over its mean as it is becomes "
+        text = f"Within {self.part} of both, {self.measure} over its mean as it is becomes "
         return f"{text}{', '.join(clauses)}; {runs}."
 
     def _shown(self, at: Pair) -> bool:
         return self.points[at].verdict in (Verdict.BETTER, Verdict.WORSE)
-
-    @property
-    def notes(self) -> list[str]:
-        """The sentence, what was assumed, and how intervals hold."""
-        tests = sum(line.tested for line in self.comparison.lines)
-        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {self.assumed}.", level]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each pair of values."""
@@ -87,8 +69,7 @@ class PairMap(Answer):
         down = dict.fromkeys(at[0] for at in self.points)
         across = dict.fromkeys(at[1] for at in self.points)
         rows = [(f"{x:,.6g}", *(rounded(self.points[x, y].effect) for y in across)) for x in down]
-        title = f"{Path(self.file).stem}: {self.measure} over its mean as it is"
-        return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, title)
+        return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""

@@ -14,8 +14,8 @@ from typing import Any, get_args
 from attrs import define, frozen
 from pydantic import BaseModel
 
-from sims.campaign.answers import Answer, assumptions
-from sims.campaign.comparing import Comparison, Line, Verdict
+from sims.campaign.answers import AnswerOfChanges, assumptions
+from sims.campaign.comparing import Line, Verdict
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers
 from sims.campaign.pairs import STEPS, Pair, PairMap
@@ -27,7 +27,7 @@ from sims.metrics.measures import Measure
 from sims.plots.tornado import Bar, draw_tornado
 from sims.scenario.loader import parse, put, read
 from sims.tables.fields import Measured, Timed
-from sims.telling import amount_of, counted, grid
+from sims.telling import counted, grid
 
 MOST = 40
 """Largest number of keys that are varied without being named."""
@@ -110,24 +110,14 @@ class Factor:
 
 
 @define(repr=False)
-class Sensitivity(Answer):
+class Sensitivity(AnswerOfChanges):
     """The numbers of a scenario, ranked by what they change."""
 
-    file: str
-    comparison: Comparison
     factors: list[Factor]
-    by: float
-    assumed: str
-
-    @property
-    def measure(self) -> str:
-        """Name of the measure."""
-        return self.comparison.gauge.name
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence, only with what the intervals support."""
-        part, runs = f"{amount_of(100 * self.by)} %", counted(self.comparison.seeds, "run")
+        part, runs = self.part, counted(self.comparison.seeds, "run")
         matter = [it for it in self.factors if it.shown]
         rest = [it.key for it in self.factors if not it.shown]
         if not matter:
@@ -138,13 +128,6 @@ class Sensitivity(Answer):
         if rest:
             text += f"; nothing shows that {' or '.join(rest)} matters"
         return f"{text}; {runs} each."
-
-    @property
-    def notes(self) -> list[str]:
-        """The sentence, what was assumed, and how intervals hold."""
-        tests = sum(line.tested for line in self.comparison.lines)
-        level = f"All intervals hold together at 95 % ({counted(tests, 'comparison')}, Bonferroni)."
-        return [self.sentence, f"Assumed: {self.assumed}.", level]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each number, the most important first."""
@@ -161,7 +144,6 @@ class Sensitivity(Answer):
 
     def grid(self) -> Any:
         """Return the table as people read it."""
-        part = f"{amount_of(100 * self.by)} %"
         rows = [
             (
                 *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
@@ -169,9 +151,9 @@ class Sensitivity(Answer):
             )
             for it in self.factors
         ]
-        title = f"{Path(self.file).stem}: {self.measure} over its mean as it is"
-        words, numbers = ["key", "that it matters"], ["value", f"{part} less", f"{part} more"]
-        return grid(words, numbers, rows, title)
+        words = ["key", "that it matters"]
+        numbers = ["value", f"{self.part} less", f"{self.part} more"]
+        return grid(words, numbers, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
         """Return the answer as data."""
@@ -184,8 +166,7 @@ class Sensitivity(Answer):
         Raises InputError where matplotlib is missing.
         """
         bars = [Bar(it.key, it.down.effect, it.up.effect) for it in self.factors]
-        part = f"{amount_of(100 * self.by)} %"
-        return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", part)
+        return draw_tornado(bars, Path(path), self.sentence, f"{self.measure}, ratio", self.part)
 
 
 def _percent(effect: Estimate) -> str:
@@ -247,12 +228,12 @@ def sensitivity(
     assumed = assumptions(found.plan[0].scenario(0))
     if pairs:
         at = {point: lines[name] for point, name in points.items()}
-        return PairMap(str(path), cell, (names[0], names[1]), at, by, assumed)
+        return PairMap(str(path), cell, by, assumed, (names[0], names[1]), at)
     factors = [
         Factor(key, value, lines[f"{key} -"], lines[f"{key} +"]) for key, value in values.items()
     ]
     factors.sort(key=lambda it: (not it.shown, -it.swing))
-    return Sensitivity(str(path), cell, factors, by, assumed)
+    return Sensitivity(str(path), cell, by, assumed, factors)
 
 
 def _points(values: Mapping[str, float], by: float) -> dict[Pair, str]:

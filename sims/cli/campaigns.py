@@ -142,15 +142,14 @@ def run(
         ):
             named = ", ".join(changed)
             note(f"changed since it began: {named}; what follows from it is run again")
-        kept = f"what is finished is in {store.folder}: the same command goes on"
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         if asked.tune is not None:
-            with interruptible(kept), workers as ready, bar(asked.name) as watch:
+            with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
                 answer = searched(asked, ready, store, watch)
             show_table(answer)
             show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
             return
-        with interruptible(kept), workers as ready, bar(asked.name) as watch:
+        with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
             found = run_campaign(asked, ready, store, watch=watch, retry=retry)
         show_table(Table(found, whole))
         raised = list(_raised(found, "raised  "))

@@ -27,12 +27,12 @@ from sims.errors import naming, note, show
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.options import (
+    FirstSeed,
     Overrides,
     Policies,
     ScenarioFile,
+    Until,
     flag,
-    moment,
-    natural,
     option,
     picture,
     positive_int,
@@ -54,8 +54,7 @@ def finished(asked: Campaign, store: Path | None, title: str) -> Results:
 
     Raises InputError where a run raised an error.
     """
-    kept = f"what is finished is in {store}: the same command goes on"
-    with interruptible(kept if store else "without --store nothing is kept"), bar(title) as watch:
+    with interruptible(store), bar(title) as watch:
         found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
     refuse_raised(found)
     return found
@@ -111,16 +110,10 @@ def compare(
             help="measure to compare; flowtime, stretch, wait: the mean over a run's jobs"
         ),
     ] = Measure.MAKESPAN,
-    seed: Annotated[
-        int | None,
-        option(natural, "SEED", "the first seed; default: the scenario's"),
-    ] = None,
+    seed: FirstSeed = None,
     changes: Overrides = None,
     policies: Policies = None,
-    until: Annotated[
-        float | None,
-        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
-    ] = None,
+    until: Until = None,
     store: Annotated[
         Path | None,
         option(Path, "DIR", "folder of results: an interrupted comparison resumes from it"),

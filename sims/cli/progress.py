@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from actors.events import IterationCompleted, JobCompleted, JobKilled
@@ -206,8 +207,11 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
 
 
 @contextmanager
-def interruptible(more: str) -> Iterator[None]:
-    """Add `more` to the message of Ctrl-C and SIGTERM within."""
+def interruptible(store: Path | None) -> Iterator[None]:
+    """Add to the message of Ctrl-C and SIGTERM within whether finished runs are in `store`, from
+    which the same command goes on."""
+    kept = f"what is finished is in {store}: the same command goes on"
+    more = kept if store else "without --store nothing is kept"
     try:
         yield
     except KeyboardInterrupt as interrupt:

@@ -18,12 +18,12 @@ from sims.durations import in_unit
 from sims.errors import COMMAND_LINE, InputError, naming, note, show
 from sims.metrics.measures import Measure
 from sims.options import (
+    FirstSeed,
     Overrides,
     Policies,
     ScenarioFile,
+    Until,
     flag,
-    moment,
-    natural,
     option,
     positive_int,
     written,
@@ -65,15 +65,10 @@ def sensitivity(
         Measure, typer.Option(help="measure whose mean is looked at")
     ] = Measure.MAKESPAN,
     runs: Annotated[int, option(positive_int, "N", "runs of each change, a seed each")] = 30,
-    seed: Annotated[
-        int | None, option(natural, "SEED", "the first seed; default: the scenario's")
-    ] = None,
+    seed: FirstSeed = None,
     changes: Overrides = None,
     policies: Policies = None,
-    until: Annotated[
-        float | None,
-        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
-    ] = None,
+    until: Until = None,
     store: Annotated[
         Path | None,
         option(Path, "DIR", "folder of results: what is interrupted resumes from it"),
@@ -92,11 +87,10 @@ def sensitivity(
     together at 95 % (Bonferroni).
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
-    kept = f"what is finished is in {store}: the same command goes on"
     workers = cluster(scheduler, patience) if scheduler else local()
     with (
         naming(file),
-        interruptible(kept if store else "without --store nothing is kept"),
+        interruptible(store),
         workers as ready,
         bar("simulating") as watch,
     ):

@@ -21,12 +21,12 @@ from sims.errors import naming, note, show
 from sims.exports.tables import SUFFIXES
 from sims.metrics.measures import Measure
 from sims.options import (
+    FirstSeed,
     Overrides,
     Policies,
     ScenarioFile,
+    Until,
     flag,
-    moment,
-    natural,
     option,
     picture,
     positive_int,
@@ -72,15 +72,10 @@ def tune(
         int, option(positive_int, "N", "with --precision: runs of the answer at most")
     ] = MOST_RUNS,
     each: Annotated[int, option(positive_int, "N", "runs of a point of the search at most")] = EACH,
-    seed: Annotated[
-        int | None, option(natural, "SEED", "the first seed; default: the scenario's")
-    ] = None,
+    seed: FirstSeed = None,
     changes: Overrides = None,
     policies: Policies = None,
-    until: Annotated[
-        float | None,
-        option(moment, "TIME", "end each run at this time, in the scenario's unit"),
-    ] = None,
+    until: Until = None,
     store: Annotated[
         Path | None,
         option(Path, "DIR", "folder of results: an interrupted search resumes from it"),
@@ -103,11 +98,10 @@ def tune(
     The answer also says which settings are as good within 1 %, as far as intervals show.
     """
     until = in_unit(until, "--until", lambda: load(file, changes or (), seed).times.value)
-    kept = f"what is finished is in {store}: the same command goes on"
     workers = cluster(scheduler, patience) if scheduler else local()
     with (
         naming(file),
-        interruptible(kept if store else "without --store nothing is kept"),
+        interruptible(store),
         workers as ready,
         bar("searching") as watch,
     ):

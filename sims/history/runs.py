@@ -26,7 +26,6 @@ from actors.events import (
     Outcome,
     PauseEnded,
     ProtectionDescribed,
-    ProtectionKind,
     RateChanged,
     ReplicasDropped,
     ReplicasRejoined,
@@ -38,6 +37,7 @@ from actors.events import (
     RunPaused,
     RunStarted,
     ScenarioStarted,
+    Stage,
     StageStarted,
     StandbyJoined,
     StandbyLost,
@@ -253,6 +253,9 @@ class Runs(Workers):
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
+        if event.source is not None:
+            source = self._runs.get((event.job, event.source))
+            run.clones = source is not None and source.end is None
         job.runs += 1
         job.own = own_time(job.described, event, job.own)
         if job.started is None:
@@ -329,6 +332,8 @@ class Runs(Workers):
         if isinstance(event, StageStarted):
             self._set_bandwidth(run, 0, record.t)
             run.stage = event.stage
+            if event.stage is Stage.CHECKPOINTING:
+                run.second_level = event.done == run.checkpoint
 
     def _share(self, record: Record, event: BandwidthShared) -> None:
         """Note the bandwidth with which a run saves or loads, or a checkpoint beside it."""
@@ -371,12 +376,9 @@ class Runs(Workers):
         run = self._runs[event.job, event.run]
         if not run.rate:
             self._span(run, record, run.done)
-        run.overlaps = True
+        run.overlaps, run.second_level = True, event.done == run.checkpoint
         # Through a master there is no time that passes, but messages.
-        stored = event.done == run.checkpoint
-        kind = run.job.protection.kind if run.job.protection else None
-        run.passing = self.link is None or run.job.stored is not None
-        run.passing = run.passing or (kind is ProtectionKind.BUDDIES and not stored)
+        run.passing = self.link is None or run.job.stored is not None or run.saves_in_memory
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
         run = self._runs[event.job, event.run]

@@ -13,6 +13,7 @@ from actors.events import (
     JobSubmitted,
     Outcome,
     ProtectionDescribed,
+    ProtectionKind,
     RunStarted,
     Stage,
     TransferStarted,
@@ -127,6 +128,8 @@ class Run:
     """Time since which the job has held these workers without a gap, over several runs perhaps."""
     follows: int | None = None
     """Number of the run whose workers this one took over without a gap; None if there is none."""
+    clones: bool = False
+    """Whether the run began from the state of a run that was under way."""
     stage: Stage | None = None
     """Stage of the run; None if the log has no stages: the run computes at its members' speed times
     its share, and then verifies."""
@@ -134,6 +137,9 @@ class Run:
     """Work done per unit of time; without meaning while `stage` is None."""
     checkpoint: float | None = None
     """Work that the run's last complete checkpoint saves."""
+    second_level: bool = False
+    """Whether the run's last checkpoint to begin is on its second level: shared storage, or the
+    master, saves what members have saved for each other before."""
     aside: str = ""
     """Workers that the job holds and the run does not compute on, as a set of intervals: standbys,
     and members of replicas that have dropped out."""
@@ -176,6 +182,13 @@ class Run:
         """Return the work done at `now`, where the run has not changed since `since`."""
         computes = self.stage is Stage.COMPUTING and self.rate and self.outcome is None
         return self.done + self.rate * (now - self.since) if computes else self.done
+
+    @property
+    def saves_in_memory(self) -> bool:
+        """Whether members keep the run's last checkpoint to begin for each other (buddies)."""
+        kept = self.job.protection
+        buddies = kept is not None and kept.kind is ProtectionKind.BUDDIES
+        return buddies and not self.second_level
 
     @property
     def key(self) -> Key:

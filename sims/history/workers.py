@@ -101,6 +101,14 @@ class Workers:
         """Return the runs that hold this worker: one, none, or several that share the worker."""
         return self._index().of(worker)
 
+    def message(self, worker: int) -> TransferStarted:
+        """Return the start of the message that is under way to or from this worker. Raises
+        LookupError if none is."""
+        known = self.workers.get(worker)
+        if known is None or known.transfer is None:
+            raise LookupError(f"no message is under way to or from worker {worker}")
+        return known.transfer
+
     @property
     def free(self) -> int:
         """Number of workers that are UP and held by no run."""

@@ -13,9 +13,12 @@ from attrs import define, field
 
 from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
+from policies.availability import WorkerState
+from sims.history import History
 from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import State, States, Work
 from sims.live.processes import Gone, Processes
+from sims.scenario import LiveSection
 
 T = TypeVar("T")
 CHUNK = 0.05
@@ -46,11 +49,6 @@ class Lineage:
     """Number of checkpoints begun so far, which makes their names unique."""
     image: States | None = None
     """States of the last checkpoint that the master keeps too; None: it keeps none."""
-
-    def begin(self, run: str) -> None:
-        """Give the checkpoint that is taken from now on, in this run, a name of its own."""
-        self.names += 1
-        self.taken = f"{run}#{self.names}"
 
     def neighbours(self, place: int) -> list[int]:
         """Return the places that keep a copy of this place's part of a checkpoint, ascending."""
@@ -88,8 +86,6 @@ class RunContext:
     if it stands still meanwhile."""
     freezing: Future[None] | None = None
     """Completes when all members keep them, before which none of them computes on."""
-    second: bool = False
-    """Whether the checkpoint beside the run is on its second level, at the master."""
 
 
 @define(eq=False)
@@ -103,17 +99,11 @@ class Activities:
     processes: Processes
     name: str
     """Prefix that sets this run's labels apart from those of other runs on the same processes."""
-    scale: float
-    """Seconds per time unit."""
-    pace: float
-    """Seconds of nominal work that one step of a chain stands for."""
-    bandwidth: float
-    """Bandwidth of a channel, bytes per second."""
+    settings: LiveSection
     carrier: Carrier = field(init=False)
+    history: History = field(init=False, factory=History)
     tasks: dict[str, int] = field(init=False, factory=dict)
     """Maps each iterative job to its number of tasks per iteration."""
-    reclaimed: dict[int, bool] = field(init=False, factory=dict)
-    """Maps each worker that has changed its state to whether it is RECLAIMED now."""
     messages: dict[int, tuple[int, int]] = field(init=False, factory=dict)
     """Maps each worker to the number of its incomplete message and the count of bytes that have
     arrived."""
@@ -160,7 +150,9 @@ class Activities:
         held = context.held.get(process, set())
         if origin is None and not held:
             held = self.holds(worker, context.label)
-        states = context.work.begins if origin is None else await _resolved(origin)
+        if isinstance(origin, Future):
+            origin = await _finished(origin)
+        states = context.work.begins if origin is None else origin
         return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
 
     def holds(self, worker: int, label: str) -> set[int]:
@@ -184,7 +176,7 @@ class Activities:
         when it stopped.
         """
         for worker in context.shares:
-            if not self.reclaimed.get(worker):
+            if not self.is_reclaimed(worker):
                 context.latest.update(await self._call(worker, "states", context.name))
         return {**context.work.begins, **context.latest}
 
@@ -193,21 +185,26 @@ class Activities:
     async def share(self, context: RunContext) -> None:
         """Take a checkpoint in memory: each member's part is kept in its own process and in those
         of its buddies."""
-        lineage = context.lineage
-        if lineage.taken != lineage.name:  # one that was interrupted
-            self.carrier.aside(self.drop(lineage, lineage.taken))
+        lineage = self._begin(context)
         lineage.taking = {}
-        lineage.begin(context.name)
         source = await self._source(context)
         calls = (
             self._keep(lineage, source, it, lineage.taking) for it in range(len(lineage.places))
         )
         await asyncio.gather(*calls)
 
+    def _begin(self, context: RunContext) -> Lineage:
+        """Give the checkpoint that members keep from now on a name of its own."""
+        lineage = context.lineage
+        if lineage.taken != lineage.name:  # one that was interrupted
+            self.carrier.aside(self.drop(lineage, lineage.taken))
+        lineage.names += 1
+        lineage.taken = f"{context.name}#{lineage.names}"
+        return lineage
+
     async def freeze(self, context: RunContext) -> None:
         """Have each member keep its present states, which are saved while it computes on."""
-        about = "freeze", context.name, context.frozen
-        await asyncio.gather(*(self._call(worker, *about) for worker in context.shares))
+        await self._call_each(context.shares, "freeze", context.name, context.frozen)
 
     async def _source(self, context: RunContext) -> str:
         """Return the name by which members know the states that a checkpoint saves."""
@@ -230,13 +227,12 @@ class Activities:
 
     async def recover(self, context: RunContext) -> None:
         """Load the saved states into all members; under buddies, renew the copies of each part."""
-        lineage = context.lineage
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker, await self._missing_states(context, worker))
             return
-        former, kept = lineage.name, Keepers()
-        lineage.begin(context.name)
+        lineage, kept = self._begin(context), Keepers()
+        former = lineage.name
 
         async def one(place: int, worker: int) -> None:
             fetched = await self._process(worker) in context.held
@@ -267,13 +263,12 @@ class Activities:
     async def drop(self, lineage: Lineage, name: str) -> None:
         """Have members forget a checkpoint in memory, which is of no more use."""
         parts = [f"{name}@{place}" for place in range(len(lineage.places))]
-        await asyncio.gather(*(self._call(it, "forget", "", parts) for it in lineage.places))
+        await self._call_each(lineage.places, "forget", "", parts)
 
     async def save(self, context: RunContext) -> None:
         """Save the states of all members at the master at once, for platforms without a link."""
         source = await self._source(context)
-        calls = (self._call(worker, "states", source) for worker in context.shares)
-        sent = await asyncio.gather(*calls)
+        sent = await self._call_each(context.shares, "states", source)
         context.sent = {chain: state for states in sent for chain, state in states.items()}
 
     async def verify(self, context: RunContext) -> None:
@@ -297,9 +292,9 @@ class Activities:
 
     async def _pass_bytes(self, event: TransferStarted, number: int, due: float) -> None:
         """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
-        whole = event.left * self.scale
+        whole = event.left * self.settings.scale
         chunks = max(1, round(whole / CHUNK))
-        size, worker = round(whole * self.bandwidth / chunks), event.worker
+        size, worker = round(whole * self.settings.bandwidth * 1e6 / chunks), event.worker
         for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
                 await self._call(worker, "send", size)
@@ -342,19 +337,22 @@ class Activities:
         self._orders += 2
         for context in contexts:
             await self._halt(context, worker, self._orders - 1)
-        await self.processes.stop(worker, self.reclaimed[worker])
+        await self.processes.stop(worker, self.is_reclaimed(worker))
+
+    def is_reclaimed(self, worker: int) -> bool:
+        """Return whether the worker is RECLAIMED now."""
+        known = self.history.workers.get(worker)
+        return known is not None and known.state is WorkerState.RECLAIMED
 
     async def forget(self, context: RunContext) -> None:
         """Drop the states of a finished run in all of its processes."""
-        about = "forget", context.name, [context.frozen]
-        await asyncio.gather(*(self._call(worker, *about) for worker in context.shares))
+        await self._call_each(context.shares, "forget", context.name, [context.frozen])
 
     async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
         return await self.processes.call(worker, method, *arguments)
 
-
-async def _resolved(origin: States | Future[States]) -> States:
-    return await _finished(origin) if isinstance(origin, Future) else origin
+    async def _call_each(self, workers: Iterable[int], method: str, *arguments: Any) -> list[Any]:
+        return await asyncio.gather(*(self._call(it, method, *arguments) for it in workers))
 
 
 async def _finished(work: Future[T]) -> T:

@@ -21,29 +21,21 @@ from typing import Any, TypeVar
 from attrs import define, field
 from numpy.random import Generator
 
-from actors.events import (
-    PartMeasured,
-    RateChanged,
-    RunEnded,
-    Stage,
-    StageStarted,
-    TransferKind,
-)
+from actors.events import PartMeasured, Stage, TransferKind
 from actors.runtime import Record
 from sims.campaign.kit import dumps
 from sims.errors import InputError
-from sims.history import History
-from sims.live.live import live, playable
+from sims.history import History, Listener, Run
+from sims.live.live import live, playable, protections, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 from sims.scenario.faults import ListedFaults
 from sims.scenario.jobs import IterativeSection, RigidJob
-from sims.scenario.protection import ProtectionSection
-from sims.scenario.workers import WorkerFields
+from sims.tables import Section
 from sims.world import run
 
-W = TypeVar("W", bound=WorkerFields)
+S = TypeVar("S", bound=Section)
 
 REHEARSAL = 15.0
 """Seconds for which the jobs of a rehearsal compute, if nothing fails; shorter jobs stay as they
@@ -114,9 +106,8 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
     where processes share a processor.
     """
-    jobs, rules = scenario.job.jobs, [scenario.protection]
-    rules += [it.protection for it in jobs if it.protection is not None]
-    refuse = {
+    jobs, rules = scenario.job.jobs, list(protections(scenario))
+    unknown = {
         "live.pace": (
             scenario.live.pace != "free",
             "a run with a pace keeps simulated times",
@@ -144,17 +135,15 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
             "a number of steps",
         ),
     }
-    for key, (wrong, problem, accepted) in refuse.items():
-        if wrong:
-            raise InputError("scenario", key, problem, accepted)
+    for key, (wrong, problem, accepted) in unknown.items():
+        refuse(wrong, key, problem, accepted)
     cores, busy = len(os.sched_getaffinity(0)), scenario.full_platform.able
     if isinstance(scenario.job, IterativeSection):
         busy = min(busy, sum(getattr(it, "tasks", 0) for it in scenario.job.listed))
-    if own and busy > cores:
-        problem = f"{busy} workers compute on {cores} processors, and "
-        problem += "change each other's speed as they die"
-        accepted = "at most one worker for each processor, spares aside, or --scheduler"
-        raise InputError("scenario", "platform.workers", problem, accepted)
+    problem = f"{busy} workers compute on {cores} processors, and "
+    problem += "change each other's speed as they die"
+    accepted = "at most one worker for each processor, spares aside, or --scheduler"
+    refuse(own and busy > cores, "platform.workers", problem, accepted)
     return playable(scenario)
 
 
@@ -197,8 +186,8 @@ def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> List
 
 
 @define(eq=False)
-class Lengths:
-    """The measured lengths of a live run's parts and messages: a sink."""
+class Lengths(Listener):
+    """The measured lengths of a live run's parts and messages, from its history."""
 
     steps: list[tuple[float, float]] = field(factory=list)
     """Length of each part in which a run computed, time units, and its number of steps."""
@@ -206,51 +195,33 @@ class Lengths:
     """Maps keys of a scenario to the lengths of the parts, or messages, that they set."""
     step: float = 1.0
     """Work that a step is, time units."""
-    _clones: set[tuple[str, int]] = field(init=False, factory=set)
-    """Runs that began from the state of one under way, of whose steps only an estimate is known."""
-    _history: History = field(init=False, factory=History)
-    _begun: dict[tuple[str, int], float] = field(init=False, factory=dict)
-    """Maps runs to the steps that were done as they began to compute last."""
     _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
     """Maps runs whose computing has just ended to the length of that part."""
 
-    def __call__(self, record: Record) -> None:
-        """Take in the next record of the run."""
-        event = record.event
-        if isinstance(event, PartMeasured):
-            self._measure(event)
-        elif isinstance(event, StageStarted | RateChanged | RunEnded):
-            key = event.job, event.run
-            length = self._ended.pop(key, None)
-            if length is not None and key not in self._clones:
-                self.steps.append((length, (event.done - self._begun[key]) / self.step))
-            self._begun[key] = event.done
-        self._history.apply(record)
+    def run_span(self, run: Run, record: Record, done: float) -> None:
+        length = self._ended.pop(run.key, None)
+        # Of a run that began from the state of one under way only an estimate of its steps is
+        # known.
+        if length is not None and not run.clones:
+            self.steps.append((length, (done - run.done) / self.step))
 
-    def _measure(self, event: PartMeasured) -> None:
-        key = event.job, event.run
+    run_ended = run_span
+
+    def measure(self, _: Record, event: PartMeasured) -> None:
+        """Note the length of a part or message, whose run is still as it was over that time."""
         if event.worker is not None:
-            transfer = self._history.workers[event.worker].transfer
-            assert transfer is not None
-            self.others[KEYS[transfer.kind]].append(event.length)
+            message = self.history.message(event.worker)
+            self.others[KEYS[message.kind]].append(event.length)
             return
-        stage = self._history.runs[key].stage
-        if stage is Stage.COMPUTING:
-            self._ended[key] = event.length
-        elif stage in KEYS:
-            clone = self._is_clone(key)
-            self._clones.update((key,) if clone else ())
-            self.others["delay" if clone else KEYS[stage]].append(event.length)
-        elif stage is Stage.VERIFYING:
+        run = self.history.runs[event.job, event.run]
+        if run.stage is Stage.COMPUTING:
+            self._ended[run.key] = event.length
+        elif run.stage is Stage.RECOVERING and run.clones:
+            self.others["delay"].append(event.length)
+        elif run.stage in KEYS:
+            self.others[KEYS[run.stage]].append(event.length)
+        elif run.stage is Stage.VERIFYING:
             self.others["verification"].append(event.length)
-
-    def _is_clone(self, key: tuple[str, int]) -> bool:
-        """Return whether a run recovers from another one that is still under way."""
-        run = self._history.runs[key]
-        if run.stage is not Stage.RECOVERING or run.event.source is None:
-            return False
-        source = self._history.runs.get((key[0], run.event.source))
-        return source is not None and source.end is None
 
 
 def rehearse(
@@ -258,9 +229,11 @@ def rehearse(
 ) -> Lengths:
     """Carry out the scenario's rehearsal, whose log goes to `log`; return its lengths."""
     short = rehearsed(scenario, step, folder)
-    lengths = Lengths(step=step / scenario.live.scale)
+    history = History()
+    lengths = history.listen(Lengths(step=step / scenario.live.scale))
+    history.on(PartMeasured, lengths.measure)
     with LogWriter(log) as writer:
-        live(short, processes, folder, [lengths, writer])
+        live(short, processes, folder, [history.apply, writer])
     return lengths
 
 
@@ -312,17 +285,23 @@ def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
     """Return the scenario with these costs: times of jobs and periods in time units, as a
     simulation counts them."""
     step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
-    update: dict[str, Any] = {"protection": _of_known(scenario.protection, step, known)}
-    seconds = {"step": step * scenario.live.scale}
-    update["live"] = scenario.live.model_copy(update=seconds)
+    saving = _chosen(known, RULES)
+    update: dict[str, Any] = {
+        "protection": _timed(scenario.protection, "period", step, saving),
+        "live": scenario.live.model_copy(update={"step": step * scenario.live.scale}),
+    }
     if scenario.master is not None:
         update["master"] = scenario.master.model_copy(update=_chosen(known, SIZES))
     job: dict[str, Any] = _chosen(known, ("verification",))
     if isinstance(scenario.job, IterativeSection):
-        update["workers"] = tuple(_slowed(it, step) for it in scenario.workers)
-        update["platform"] = scenario.platform and _slowed(scenario.platform, step)
+        update["workers"] = tuple(_timed(it, "task_time", step) for it in scenario.workers)
+        update["platform"] = scenario.platform and _timed(scenario.platform, "task_time", step)
     else:
-        job["jobs"] = tuple(_timed(it, step, known) for it in _rigid(scenario))
+        jobs = []
+        for it in _rigid(scenario):
+            own = it.protection and _timed(it.protection, "period", step, saving)
+            jobs.append(_timed(it, "time", step, {"protection": own}))
+        job["jobs"] = tuple(jobs)
     return scenario.model_copy(update=update | {"job": scenario.job.model_copy(update=job)})
 
 
@@ -330,15 +309,8 @@ def _chosen(known: Mapping[str, float], keys: Sequence[str]) -> dict[str, Any]:
     return {key: known[key] for key in keys if key in known}
 
 
-def _of_known(it: ProtectionSection, step: float, known: Mapping[str, float]) -> ProtectionSection:
-    period = {} if it.period is None else {"period": float(it.period) * step}
-    return it.model_copy(update=_chosen(known, RULES) | period)
-
-
-def _slowed(it: W, step: float) -> W:
-    return it.model_copy(update={"task_time": it.task_time * step})
-
-
-def _timed(it: RigidJob, step: float, known: Mapping[str, float]) -> RigidJob:
-    own = it.protection and _of_known(it.protection, step, known)
-    return it.model_copy(update={"time": it.time * step, "protection": own})
+def _timed(section: S, key: str, step: float, other: Mapping[str, Any] | None = None) -> S:
+    """Return the section whose `key` is a time instead of a number of steps, each of which takes
+    `step`, and whose `other` keys have these values."""
+    time = float(getattr(section, key)) * step
+    return section.model_copy(update={key: time, **(other or {})})

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from threading import Condition
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, field
 
 from actors.events import PartMeasured
 from actors.job import AttemptOver
@@ -24,25 +24,28 @@ from actors.runtime.entries import Handler, Receiver
 from actors.runtime.wall import Arrival
 from actors.worker_messages import Fail, ToldToEnd, TransferDue
 from sims.live.processes import BUSY, Gone, Processes
+from sims.scenario import LiveSection
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
 """Classes of the messages that end an activity which takes real time."""
+Subject = tuple[str, int, int | None]
+"""Job, run, and the worker whose message passes, or None."""
 GLANCE = 1.0
 """Largest number of seconds for which the loop blocks: Ctrl-C is noticed between two waits."""
 
 
-@frozen
+@define(eq=False)
 class Measured:
-    """The work of an entry is complete, of which its target has not heard."""
+    """The work of an entry is complete, and its target does not know it yet."""
 
     target: Receiver = field(repr=False)
     message: object
-    subject: tuple[str, int, int | None]
-    """Job, run, and the worker whose message has passed, or None."""
+    subject: Subject
     begun: float
     """When the work began, in the world's time."""
-    busy: float
-    """Longest time that one process was busy with it, by its own clock, time units."""
+    busy: float = 0
+    """Longest time that one process was busy with it, by its own clock, time units; set when the
+    work is complete."""
 
 
 class LiveError(Exception):
@@ -55,17 +58,14 @@ class Carrier:
     implementation of `actors.runtime.wall.Outside`."""
 
     processes: Processes
-    scale: float
+    settings: LiveSection
+    work: Callable[[Timer], tuple[Coroutine[Any, Any, None], Subject]]
+    """Returns the coroutine that does the real work of an entry, and what the entry is about."""
+    scale: float = field(init=False)
     """Seconds of the wall clock per time unit of the scenario."""
-    tolerance: float
+    tolerance: float = field(init=False)
     """Largest delay, in time units, with which work still counts as on time."""
-    patience: float
-    """Largest delay of a piece of work, in seconds; later work has failed and ends the run."""
-    work: Callable[[Timer], Coroutine[Any, Any, None]]
-    """Returns the coroutine that does the real work of an entry."""
-    subject: Callable[[Timer], tuple[str, int, int | None]]
-    """Returns the job and the run of an entry, and the worker where it is the end of a message."""
-    free: bool
+    free: bool = field(init=False)
     """Whether work takes what it takes, and is measured."""
     carried: frozenset[type] = CARRIED
     """Classes of the messages whose entries wait for real work."""
@@ -76,12 +76,13 @@ class Carrier:
     _news: Condition = field(init=False, factory=Condition)
     _under_way: dict[int, Future[None]] = field(init=False, factory=dict)
     system: System = field(init=False)
-    _subjects: dict[int, tuple[tuple[str, int, int | None], float]] = field(
-        init=False, factory=dict
-    )
-    """Maps each entry under way, by order, to its subject and when it began."""
-    _busy: dict[int, float] = field(init=False, factory=dict)
-    """Maps each entry whose work is complete to the seconds for which a process was busy."""
+    _measured: dict[int, Measured] = field(init=False, factory=dict)
+    """Maps entries, by order, to the record of their free work, as long as the world waits for
+    it."""
+
+    def __attrs_post_init__(self) -> None:
+        self.scale, self.free = self.settings.scale, self.settings.pace == "free"
+        self.tolerance = self.settings.tolerance / self.scale
 
     # --- the clock ----------------------------------------------------------------------------
 
@@ -112,41 +113,42 @@ class Carrier:
 
     def begin(self, entry: Timer) -> None:
         """Start the real work that should be complete at the entry's due time."""
-        order = entry[1]
-        self._subjects[order] = self.subject(entry), self.system.loop.now
-        work = self._carry(entry, self.work(entry), type(entry[3]).__name__)
-        future = self.processes.post(work)
+        _, order, target, message, _ = entry
+        work, subject = self.work(entry)
+        about = Measured(target, message, subject, self.system.loop.now)
+        if self.free:
+            self._measured[order] = about
+        future = self.processes.post(self._carry(entry, work, about))
         self._under_way[order] = future
         future.add_done_callback(lambda _: self._under_way.pop(order, None))
 
     def stop(self, entry: Timer) -> None:
         """Cancel the real work of an entry, if it is still under way."""
+        self._measured.pop(entry[1], None)
         if (future := self._under_way.pop(entry[1], None)) is not None:
             future.cancel()
 
-    async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], name: str) -> None:
-        due, spent = entry[0], dict[int, float]()
+    async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], about: Measured) -> None:
+        due, patience, spent = entry[0], self.settings.patience, dict[int, float]()
         BUSY.set(spent)
         try:
-            patience = None if self.free else self.seconds(due) + self.patience
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(None if self.free else self.seconds(due) + patience):
                 await work
         except Gone:
             return  # the worker's failure reaches the world as a message of its own
         except TimeoutError:
-            problem = f"{name}, due at {due:g}, was not complete {self.patience:g} s later"
+            name = type(about.message).__name__
+            problem = f"{name}, due at {due:g}, was not complete {patience:g} s later"
             self._report(error=LiveError(problem))
         except Exception as error:
             self._report(error=error)
         else:
-            self._busy[entry[1]] = max(spent.values(), default=0.0)
+            about.busy = max(spent.values(), default=0.0) / self.scale
             self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
         """Return this carrier, which logs how long an entry's work took and hands the entry on."""
-        _, order, target, message, _ = entry
-        subject, begun = self._subjects[order]
-        return self, Measured(target, message, subject, begun, self._busy[order] / self.scale)
+        return self, self._measured.pop(entry[1])
 
     def _hand_on(self, it: Measured, cause: int) -> None:
         length = self.system.loop.now - it.begun
@@ -197,9 +199,3 @@ class Carrier:
         for future in list(self._under_way.values()):
             future.cancel()
         self.error = self.error or LiveError("the run is over")
-
-    @property
-    def lateness(self) -> float:
-        """Largest delay of work in time units, as the log's header states it; infinite if
-        unbounded."""
-        return self.patience / self.scale

@@ -4,7 +4,6 @@ timer entry that takes real time becomes a coroutine."""
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
 from typing import Any
 
 from attrs import define, field
@@ -14,11 +13,9 @@ from actors.events import (
     CheckpointStored,
     CheckpointTaken,
     IterationCompleted,
-    LinkDescribed,
     MemberReplaced,
     MessagesDescribed,
     Outcome,
-    ProtectionKind,
     RunEnded,
     RunStarted,
     Stage,
@@ -32,12 +29,12 @@ from actors.intervals import count_in, numbers_in
 from actors.job import AttemptOver
 from actors.protection.saving import CheckpointDue
 from actors.run import PartDue
-from actors.runtime import Record, Timer
+from actors.runtime import Event, Record, Timer
 from policies.availability import WorkerState
-from sims.history import History, Run
+from sims.history import Run
 from sims.live.activities import Activities, Lineage, RunContext
-from sims.live.carrier import LiveError
-from sims.live.holder import State, States, Work
+from sims.live.carrier import LiveError, Subject
+from sims.live.holder import State, Work
 
 UNKNOWN = 0
 """Number of steps of a task's chain before the first tasks are dealt."""
@@ -55,16 +52,13 @@ class Driver(Activities):
 
     given: Mapping[str, State] = field(factory=dict)
     """Maps jobs to the state that they begin from, where that is the user's."""
-    history: History = field(init=False, factory=History)
     works: dict[str, Work] = field(init=False, factory=dict)
     contexts: dict[tuple[str, int], RunContext] = field(init=False, factory=dict)
     _labels: dict[str, str] = field(init=False, factory=dict)
     """Maps each job that has a program to the program's label."""
-    _channels: int = field(init=False, default=0)
-    _handlers: Mapping[type, Callable[[Record, Any], None]] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._handlers = {
+        handlers: dict[type[Event], Callable[[Record, Any], object]] = {
             TasksDescribed: lambda _, it: self.tasks.update({it.job: it.tasks}),
             MessagesDescribed: self._describe,
             RunStarted: self._start,
@@ -78,18 +72,13 @@ class Driver(Activities):
             WorkerChanged: self._turn,
             TransferDropped: self._pass,
             TransferEnded: self._pass,
-            LinkDescribed: self._link,
         }
+        for kind, handler in handlers.items():
+            self.history.on(kind, handler)
 
     def __call__(self, record: Record) -> None:
         """Take in the next record of the run."""
         self.history.apply(record)
-        handler = self._handlers.get(type(record.event))
-        if handler is not None:
-            handler(record, record.event)
-
-    def _link(self, _: Record, event: LinkDescribed) -> None:
-        self._channels = event.channels
 
     # --- what events change -------------------------------------------------------------------
 
@@ -101,7 +90,7 @@ class Driver(Activities):
         members, before = list(numbers_in(event.processors)), event.keeps
         work = self.works.get(event.job)
         if work is None:
-            steps = max(1, round(event.work * self.scale / self.pace))
+            steps = self._steps(event.work)
             chains = self.tasks.get(event.job) or count_in(event.processors)
             if self.carrier.free and event.job in self.tasks:
                 steps = UNKNOWN  # until the tasks are dealt
@@ -125,15 +114,17 @@ class Driver(Activities):
             context.in_memory = lineage.done == event.saved
             context.origin = lineage.image
         elif event.source is not None:
-            context.origin = self._state_of(event.job, event.source)
+            if self.history.runs[event.job, event.run].clones:
+                source = self.contexts[event.job, event.source]
+                context.origin = self.carrier.aside(self.snapshot(source))
+            else:
+                context.origin = work.saved[event.source]
 
-    def _state_of(self, job: str, run: int) -> States | Future[States]:
-        """Return the present states of a run that is under way, or those that the master has
-        saved."""
-        under_way = self.history.runs.get((job, run))
-        if under_way is not None and under_way.end is None:
-            return self.carrier.aside(self.snapshot(self.contexts[job, run]))
-        return self.works[job].saved[run]
+    def _steps(self, work: float) -> int:
+        """Return the number of steps that this work of a chain comprises."""
+        about = self.settings
+        step = (about.step or about.scale) if about.pace == "free" else about.pace
+        return max(1, round(work * about.scale / step))
 
     def _deal(self, _: Record, event: TasksDealt) -> None:
         context = self.contexts[event.job, event.run]
@@ -151,21 +142,20 @@ class Driver(Activities):
         if context.work.steps == UNKNOWN:
             # The work is that of the member with the most tasks, which computes them in turn.
             most = max(count for _, count in event.tasks)
-            whole: float = self.history.runs[event.job, event.run].event.work
-            context.work.steps = max(1, round(whole / most * self.scale / self.pace))
+            whole = self.history.runs[event.job, event.run].event.work
+            context.work.steps = self._steps(whole / most)
 
     def _freeze(self, _: Record, event: CheckpointStarted) -> None:
         """Have members keep the states that are saved while they compute on. The second level of a
         checkpoint saves what the first has saved."""
         context = self.contexts[event.job, event.run]
-        context.second = event.done == self.history.runs[event.job, event.run].checkpoint
-        if not context.second:
+        if not self.history.runs[event.job, event.run].second_level:
             context.frozen = f"{context.name}&"
             context.freezing = self.carrier.aside(self.freeze(context))
 
     def _commit(self, _: Record, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]
-        if not self._in_memory(self.history.runs[event.job, event.run]):
+        if not self.history.runs[event.job, event.run].saves_in_memory:
             context.work.saved[event.run], context.sent = context.sent, {}
             return
         lineage = context.lineage
@@ -176,12 +166,6 @@ class Driver(Activities):
     def _store(self, _: Record, event: CheckpointStored) -> None:
         context = self.contexts[event.job, event.run]
         context.lineage.image, context.sent = context.sent, {}
-
-    @staticmethod
-    def _in_memory(run: Run) -> bool:
-        """Return whether members keep checkpoints for each other."""
-        kept = run.job.protection
-        return kept is not None and kept.kind is ProtectionKind.BUDDIES
 
     def _replace(self, _: Record, event: MemberReplaced) -> None:
         places = self.contexts[event.job, event.run].lineage.places
@@ -198,12 +182,11 @@ class Driver(Activities):
 
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
-        self.reclaimed[worker] = event.state is WorkerState.RECLAIMED
         if event.state is WorkerState.DOWN:
             self.messages.pop(worker, None)
             self.processes.kill(worker)
         # Only a reclaimed worker's runs go on later: those on a killed one have lost their states.
-        runs = self.history.holders(worker) if self.reclaimed[worker] else ()
+        runs = self.history.holders(worker) if self.is_reclaimed(worker) else ()
         contexts = [self.contexts[run.key] for run in runs if run.end is None]
         self.carrier.aside(self.stop(worker, contexts))
 
@@ -212,44 +195,37 @@ class Driver(Activities):
 
     # --- what takes real time -----------------------------------------------------------------
 
-    def activity(self, entry: Timer) -> Activity:
-        """Return the coroutine whose work should be complete at the entry's due time.
+    def activity(self, entry: Timer) -> tuple[Activity, Subject]:
+        """Return the coroutine whose work should be complete at the entry's due time, and what the
+        entry is about.
 
         Raises LiveError when more messages pass at once than the master has channels (n_com).
         """
         due: float = entry[0]
         target, message = entry[2], entry[3]
-        if isinstance(message, PartDue | CheckpointDue):
-            run = self.history.runs[target.name, message.run]
-            context = self.contexts[run.key]
-            if isinstance(message, CheckpointDue):
-                return self._checkpoint(run, context, context.second)
+        if not isinstance(message, AttemptOver | CheckpointDue | PartDue):
+            return self._message(target.index, due)
+        number = target.attempt if isinstance(message, AttemptOver) else message.run
+        run = self.history.runs[target.name, number]
+        context = self.contexts[run.key]
+        if isinstance(message, AttemptOver):
+            work = self.compute(context, 1, due)
+        elif isinstance(message, CheckpointDue):
+            work = self._checkpoint(run, context)
+        else:
             # Where the part that goes on is late, the log knows less than the run itself.
-            reach = target.copies[message.copy].run.reach
-            return self._part(run, context, reach, due)
-        if isinstance(message, AttemptOver):
-            (run,) = (it for it in self.history.runs.values() if it.job.name == target.name)
-            return self.compute(self.contexts[run.key], 1, due)
-        passing = [it for it in self.history.workers.values() if it.transfer is not None]
-        if len(passing) > self._channels:
-            raise LiveError(f"{len(passing)} messages at once on {self._channels} channels")
-        transfer = self.history.workers[target.index].transfer
-        assert transfer is not None
-        context = self.contexts[transfer.job, transfer.run]
-        number, _ = self.messages.setdefault(target.index, (next(self.numbers), 0))
-        return self.transfer(transfer, context, number, due)
+            work = self._part(run, context, target.copies[message.copy].run.reach, due)
+        return work, (*run.key, None)
 
-    def subject(self, entry: Timer) -> tuple[str, int, int | None]:
-        """Return the job and the run that the entry is about, and the worker where it is the end of
-        a message."""
-        target, message = entry[2], entry[3]
-        if isinstance(message, PartDue | CheckpointDue):
-            return target.name, message.run, None
-        if isinstance(message, AttemptOver):
-            return target.name, target.attempt, None
-        transfer = self.history.workers[target.index].transfer
-        assert transfer is not None
-        return transfer.job, transfer.run, target.index
+    def _message(self, worker: int, due: float) -> tuple[Activity, Subject]:
+        passing = sum(it.transfer is not None for it in self.history.workers.values())
+        link, event = self.history.link, self.history.message(worker)
+        assert link is not None
+        if passing > link.channels:
+            raise LiveError(f"{passing} messages at once on {link.channels} channels")
+        number, _ = self.messages.setdefault(worker, (next(self.numbers), 0))
+        work = self.transfer(event, self.contexts[event.job, event.run], number, due)
+        return work, (event.job, event.run, worker)
 
     def _part(self, run: Run, context: RunContext, reach: float, due: float) -> Activity:
         stage = run.stage
@@ -258,9 +234,9 @@ class Driver(Activities):
         if stage is Stage.RECOVERING:
             return self.recover(context)
         if stage is Stage.CHECKPOINTING:
-            return self._checkpoint(run, context, run.done == run.checkpoint)
+            return self._checkpoint(run, context)
         return self.verify(context)
 
-    def _checkpoint(self, run: Run, context: RunContext, second: bool) -> Activity:
+    def _checkpoint(self, run: Run, context: RunContext) -> Activity:
         """Return the work of a level of a checkpoint, which is not sent in messages."""
-        return self.share(context) if self._in_memory(run) and not second else self.save(context)
+        return self.share(context) if run.saves_in_memory else self.save(context)

@@ -54,10 +54,8 @@ class Holder:
         self._kept: dict[str, States] = {}
         """Maps names to states that are kept: parts of checkpoints, and states that are being saved
         while their run computes on."""
-        self._heard = asyncio.Event()
-        """Set once a SIGTERM has come, or nobody listens for one any more."""
-        self._told = False
-        """Whether a SIGTERM has come."""
+        self._notices: asyncio.Queue[bool] = asyncio.Queue()
+        """Gets True for a SIGTERM, and False when the wait for one is over."""
         self._orders: dict[str, int] = {}
         """Maps each run to the number of its last instruction."""
         if mortal:
@@ -78,33 +76,27 @@ class Holder:
         return os.getpid()
 
     async def told_to_end(self) -> bool:
-        """Answer once this process gets a SIGTERM, as batch systems send it some time before they
-        kill: whether it has come before `dismiss`.
+        """Wait for a SIGTERM or for `dismiss`, and return whether a SIGTERM came first.
 
-        The process then has time for a last checkpoint, and is killed after GRACE seconds at the
-        latest.
+        Batch systems send one some time before they kill. The process has time for a last
+        checkpoint, and is killed after GRACE seconds at the latest.
         """
         loop = asyncio.get_running_loop()
-
-        def told() -> None:
-            self._told = True
-            self._heard.set()
-
         former = signal.getsignal(signal.SIGTERM)
         try:
-            loop.add_signal_handler(signal.SIGTERM, told)
+            loop.add_signal_handler(signal.SIGTERM, self._notices.put_nowait, True)
         except (RuntimeError, ValueError):  # the worker is a thread of some process
             return False
-        await self._heard.wait()
+        told = await self._notices.get()
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, former)
-        if self._told:
+        if told:
             loop.call_later(GRACE, os.kill, os.getpid(), signal.SIGKILL)
-        return self._told
+        return told
 
     async def dismiss(self) -> None:
         """Let a SIGTERM end this process again."""
-        self._heard.set()
+        self._notices.put_nowait(False)
 
     async def rest(self, seconds: float) -> None:
         """Answer after so many seconds, for measurements of how fast a death is noticed."""

@@ -33,6 +33,7 @@ from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
+from sims.scenario.protection import ProtectionSection
 from sims.world import Ending, run
 
 NAMES = count()
@@ -100,10 +101,22 @@ class Live:
         self.processes.noticed = noticed
 
 
+def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
+    """Raise InputError for this key of the scenario if it is wrong."""
+    if wrong:
+        raise InputError("scenario", key, problem, accepted)
+
+
+def protections(scenario: Scenario) -> Iterator[ProtectionSection]:
+    """Yield the section `[protection]` and those of jobs that have their own."""
+    yield scenario.protection
+    yield from filter(None, (it.protection for it in scenario.job.jobs))
+
+
 def playable(scenario: Scenario) -> Scenario:
     """Return the scenario as live processes can carry it out, with failures allowed: any real
     process may die. Raises InputError for features that only a simulation has."""
-    refuse = {
+    simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
         or any(it.startup or it.select for it in scenario.job.jobs),
@@ -115,31 +128,23 @@ def playable(scenario: Scenario) -> Scenario:
         "faults.effect": any(law.hangs for law in scenario.faults.laws),
         "errors": scenario.errors != type(scenario.errors)(),
         "master.order": scenario.master is not None
-        and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable),
+        and (scenario.master.order is not Service.STARTED_FIRST or scenario.master.timetable != ()),
     }
-    for key, wrong in refuse.items():
-        if wrong:
-            problem = "live processes do not carry that out"
-            accepted = "queues and enrolment, no start-up, "
-            accepted += "no storage, no standbys, no replicas, no hangs, "
-            accepted += "no silent errors, a master that is started-first"
-            raise InputError("scenario", key, problem, accepted)
-    rules = [scenario.protection, *filter(None, (it.protection for it in scenario.job.jobs))]
-    if scenario.live.pace != "free" and not all(it.blocking for it in rules):
-        problem = "a pace fits no work that goes on beside its checkpoints"
-        raise InputError("scenario", "protection.blocking", problem, 'true, or live.pace = "free"')
-    spent = [
-        ("cost", it.cost, it.kind is ProtectionKind.BUDDIES or scenario.master is None)
-        for it in rules
-        if it.kind is not ProtectionKind.NONE
-    ]
-    spent += [
-        ("image_cost", it.image_cost, scenario.master is None) for it in rules if it.images_every
-    ]
-    for key, cost, asked in spent:
-        if asked and not cost:
-            problem, accepted = "a live checkpoint takes time", f"{key} above 0"
-            raise InputError("scenario", f"protection.{key}", problem, accepted)
+    accepted = "queues and enrolment, no start-up, no storage, no standbys, no replicas, no hangs, "
+    accepted += "no silent errors, a master that is started-first"
+    for key, wrong in simulated.items():
+        refuse(wrong, key, "live processes do not carry that out", accepted)
+    paced, unlinked = scenario.live.pace != "free", scenario.master is None
+    problem = "a pace fits no work that goes on beside its checkpoints"
+    for it in protections(scenario):
+        wrong, accepted = paced and not it.blocking, 'true, or live.pace = "free"'
+        refuse(wrong, "protection.blocking", problem, accepted)
+        costs = it.kind is ProtectionKind.BUDDIES or (it.kind is ProtectionKind.IMAGES and unlinked)
+        stores = unlinked and it.images_every is not None
+        spent = {"cost": costs and not it.cost, "image_cost": stores and not it.image_cost}
+        for key, wrong in spent.items():
+            about = "a live checkpoint takes time", f"{key} above 0"
+            refuse(wrong, f"protection.{key}", *about)
     if isinstance(scenario.faults, NoFaults):
         return scenario.model_copy(update={"faults": ListedFaults(strikes=(), downtime=0)})
     return scenario
@@ -173,20 +178,13 @@ def live(
     than the simulated world decided.
     """
     about = scenario.live
-    free = about.pace == "free"
-    pace = about.pace if about.pace != "free" else about.step or about.scale
-    name, bandwidth = f"{next(NAMES)}/", about.bandwidth * 1e6
-    driver = Driver(processes, name, about.scale, pace, bandwidth, given or {})
-    patience, tolerance = about.patience, about.tolerance / about.scale
-    carrier = Carrier(
-        *(processes, about.scale, tolerance, patience, driver.activity, driver.subject, free)
-    )
-    driver.carrier = carrier
+    driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
+    carrier = driver.carrier = Carrier(processes, about, driver.activity)
     downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
     # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
     downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
-    lateness = None if free else carrier.lateness
+    lateness = None if carrier.free else about.patience / about.scale
     it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)

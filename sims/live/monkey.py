@@ -29,11 +29,10 @@ from sims.live.carrier import LiveError
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, check_sealed, opened
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
-from sims.live.reality import measure
+from sims.live.reality import measure, write
 from sims.live.scratch import scratch
 from sims.log import LogFile
 from sims.scenario import Scenario
-from sims.writing import replacing
 
 KILLS = 6
 """Number of kills that are drawn for each run; those that come after its end do not happen."""
@@ -59,14 +58,14 @@ class Victim(enum.Enum):
 
 
 CHANCES = {Victim.WORKER: 0.6, Victim.NANNY: 0.25, Victim.SCHEDULER: 0.15}
-"""Maps each victim to the probability with which a kill is of it."""
+"""Maps each kind of victim to its probability in a kill."""
 
 
 @frozen
 class Kill:
     """The death that the monkey gives one process."""
 
-    victim: Victim
+    victim: Victim = field(converter=Victim)
     worker: int
     """Number of the worker whose process, or Nanny, is killed."""
     moment: float
@@ -230,32 +229,29 @@ def trials(
     results = where / "trials.jsonl"
     done = _read(results)
     yield from done
-    size, killed = scenario.full_platform.size, sum(len(it.kills) for it in done)
-    over = killed >= most
-    while not over:
+    size, due = scenario.full_platform.size, most - sum(len(it.kills) for it in done)
+    while due > 0:
         traces = Traces()
         with (
             cluster_of(size, open_to_all) as cluster,
             opened(size, advance, str(cluster.file), folder=folder) as processes,
         ):
-            dead = False
-            while not (dead or over):
+            while True:
                 run = len(done)
                 seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
-                kills = planned(scenario, run, seconds)[: most - killed] if done else []
+                kills = planned(scenario, run, seconds)[:due] if done else []
                 log = where / f"{run}.jsonl"
                 trial = _attempt(run, log, scenario, folder, processes, cluster, kills, seconds)
                 traces.look(cluster.folder)
                 done.append(trial)
-                _write(done, results)
-                killed += len(trial.kills)
+                write(done, results)
+                due -= len(trial.kills)
                 # A scheduler that is killed as the run ends takes the next one's cluster.
-                dead = any(it.victim is Victim.SCHEDULER for it in trial.kills)
-                over = killed >= most
-                if not (dead or over):
-                    yield trial
+                if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
+                    break
+                yield trial
         done[-1] = attrs.evolve(done[-1], left=traces.left())
-        _write(done, results)
+        write(done, results)
         yield done[-1]
 
 
@@ -353,13 +349,4 @@ def _children() -> list[psutil.Process]:
 def _read(results: Path) -> list[Trial]:
     lines = results.read_bytes().splitlines() if results.exists() else []
     found = (orjson.loads(it) for it in lines)
-    return [Trial(**{**it, "kills": [_kill(**kill) for kill in it["kills"]]}) for it in found]
-
-
-def _kill(victim: str, worker: int, moment: float) -> Kill:
-    return Kill(Victim(victim), worker, moment)
-
-
-def _write(done: Sequence[Trial], results: Path) -> None:
-    with replacing(results) as new:
-        new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in done))
+    return [Trial(**{**it, "kills": [Kill(**kill) for kill in it["kills"]]}) for it in found]

@@ -267,9 +267,8 @@ class Processes:
 
     async def _kill(self, seat: Seat) -> None:
         if seat.missed or not seat.ready.is_set():
-            seat.missed = (
-                False  # the process is dead already, or has no state yet that it could lose
-            )
+            # The process is dead already, or has no state yet that it could lose.
+            seat.missed = False
             return
         self._signal(seat, signal.SIGKILL)
         self._await_replacement(seat)
@@ -289,11 +288,6 @@ class Processes:
         seat = self.seats[number]
         await seat.ready.wait()
         self._signal(seat, signal.SIGKILL)
-
-    async def murder_later(self, number: int, seconds: float) -> None:
-        """Kill a worker's process as `murder` does, after so many seconds."""
-        await asyncio.sleep(seconds)
-        await self.murder(number)
 
     async def stop(self, number: int, stopped: bool) -> None:
         """Stop the process of a worker that its owner reclaims, or continue one that is

@@ -164,8 +164,8 @@ class Comparison:
             for a, b in combinations(self.variants, 2)
             if measured[a].high < measured[b].low or measured[b].high < measured[a].low
         ]
-        orders = (sorted(by, key=lambda it: by[it].mean) for by in (predicted, measured))
-        return *orders, apart  # type: ignore[return-value]
+        before, after = (sorted(by, key=lambda it: by[it].mean) for by in (predicted, measured))
+        return before, after, apart
 
     def lines(self) -> Iterator[str]:
         """Yield the lines of text that report the comparison."""
@@ -209,10 +209,10 @@ def _use(name: str, outcome: Outcome) -> float:
     return outcome.uses[name]
 
 
-def write(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Write the outcomes to a file, one JSON object a line."""
+def write(results: Sequence[attrs.AttrsInstance], path: Path) -> None:
+    """Write the results of runs to a file, one JSON object a line."""
     with replacing(path) as new:
-        new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in outcomes))
+        new.write_bytes(b"".join(orjson.dumps(attrs.asdict(it)) + b"\n" for it in results))
 
 
 def read(path: Path) -> list[Outcome]:

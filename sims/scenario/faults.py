@@ -26,7 +26,7 @@ from sims.scenario.fault_laws import (
     Weibull,
 )
 from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
-from sims.scenario.own_code import FORM, own, running
+from sims.scenario.own_code import OwnCode, own, running
 from sims.tables import OneOf, Section
 from sims.tables.fields import Accepts, Amount, Part, Time
 
@@ -110,28 +110,17 @@ class FaultLaw(Protocol):
         """Yield (time, worker) of each fault, in order of time."""
 
 
-class NamedFaults(FaultFields):
+class NamedFaults(OwnCode, FaultFields):
     """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a law of the user's
     own."""
 
-    SHORT = ((str,), "name")
-    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
-
-    kind: Literal["own"] = "own"
     name: str
     """Name of a class with `faults(rng, workers)`, `mtbf` and `downtime` (`holdfast new
     hazard`)."""
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    """Arguments of the class's constructor."""
     downtime: Time | None = None  # type: ignore[assignment]  # until the law is loaded
     """D: time that a fault keeps a worker DOWN, time units; default: the law's own."""
 
     mtbf: ClassVar[float] = math.inf
-
-    @classmethod
-    def stands_for(cls, value: Any) -> bool:
-        """Return whether a text names code; if not, it may be a misspelt kind."""
-        return FORM.fullmatch(value) is not None
 
     def loaded(self, folder: Path) -> OwnFaults:
         """Return the law itself; a module of the user's is looked for in `folder`.

@@ -18,14 +18,15 @@ from importlib.util import decode_source, spec_from_loader
 from inspect import getattr_static, isfunction, signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import attrs
 from attrs import frozen
+from pydantic import Field
 from typing_extensions import get_protocol_members
 
 from sims.errors import InputError, unfit
-from sims.tables import arguments_of
+from sims.tables import Section, arguments_of
 
 OURS = ("actors", "policies", "sims")
 """Names of Holdfast's own packages."""
@@ -44,6 +45,24 @@ FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 POLICIES = "HOLDFAST_POLICIES"
 """Environment variable with a further folder of users' modules; `--policies` sets it, and the
 processes of a campaign inherit it."""
+
+
+class OwnCode(Section):
+    """A table that names code of the user's own, or the name alone."""
+
+    SHORT = ((str,), "name")
+    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
+
+    kind: Literal["own"] = "own"
+    name: str
+    """`package.module:Name` of a class."""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    """Arguments of the class's constructor."""
+
+    @classmethod
+    def stands_for(cls, value: Any) -> bool:
+        """Return whether a text names code; if not, it may be a misspelt kind."""
+        return FORM.fullmatch(value) is not None
 
 
 @frozen

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
-
-from pydantic import Field
+from typing import Annotated, Literal
 
 from policies.interface.retirement import RetirementPolicy
 from policies.retirement import FaultsWithin, Never, Score
-from sims.scenario.own_code import FORM, own
+from sims.scenario.own_code import OwnCode, own
 from sims.tables import OneOf, Section
 from sims.tables.fields import Count, Duration, NotNegative, Number
 
@@ -61,23 +59,12 @@ class RetireByScore(Section):
         return Score(self.initial, self.penalty, self.credit, self.period, self.threshold)
 
 
-class OwnRetirement(Section):
+class OwnRetirement(OwnCode):
     """`{kind = "own", name = "package.module:Name", parameters = {...}}`: a policy of the user's
     own."""
 
-    SHORT = ((str,), "name")
-    PATTERN: ClassVar = {"pattern": f"^{FORM.pattern}$"}
-
-    kind: Literal["own"] = "own"
     name: str
     """Name of a class with `retires(workers, view)` (`holdfast new policy retirement`)."""
-    parameters: dict[str, Any] = Field(default_factory=dict)
-    """Arguments of the class's constructor."""
-
-    @classmethod
-    def stands_for(cls, value: Any) -> bool:
-        """Return whether a text names code; if not, it may be a misspelt kind."""
-        return FORM.fullmatch(value) is not None
 
     def policy(self, folder: Path) -> RetirementPolicy:
         """Return the policy; a module of the user's is looked for in `folder`.

@@ -61,13 +61,6 @@ def test_faults_are_compared_off_on_and_as_a_table_in_one_option(shell: Shell) -
     assert off == 0 < early < late
 
 
-def test_what_is_assumed_is_that_of_all_variants(shell: Shell) -> None:
-    faults = "[faults]\nkind = 'exponential'\nmtbf = 10000\ndowntime = 9\n"
-    words = ("--vary", "faults=none,on", "--runs", "4")
-    told = shell("compare", shell.write(f"{FEW}\n{faults}"), *words).out
-    assert "Assumed: no faults, no start-up; or exponential faults of new units, no start" in told
-
-
 def test_few_runs_that_no_fault_struck_have_no_interval_of_width_0(shell: Shell) -> None:
     """Two runs without a fault may be two of many with some; six agree by chance once in 32
     times."""
@@ -80,12 +73,23 @@ def test_few_runs_that_no_fault_struck_have_no_interval_of_width_0(shell: Shell)
     assert "paired by seed" in six
 
 
-def test_seeds_that_made_no_difference_are_said_to_make_none_in_these_runs(shell: Shell) -> None:
-    """Faults so rare that no run met one."""
-    faults = "[faults]\nkind = 'exponential'\nmtbf = '90 y'\ndowntime = 9\n"
-    words = ("--runs", "2", "--vary", "faults.downtime=9,10")
-    told = shell("compare", shell.write(f"{FEW}\n{faults}"), *words).out
-    assert "the seed does not change it in these runs" in told
+@pytest.mark.parametrize(
+    ("mtbf", "varied", "runs", "said"),
+    [
+        (
+            *("10000", "faults=none,on", 4),
+            "Assumed: no faults, no start-up; or exponential faults of new units, no start",
+        ),
+        ("'90 y'", "faults.downtime=9,10", 2, "the seed does not change it in these runs"),
+    ],
+    ids=["what all variants assume", "that no seed met a fault, where faults are rare"],
+)
+def test_a_comparison_says_what_its_figures_rest_on(
+    shell: Shell, mtbf: str, varied: str, runs: int, said: str
+) -> None:
+    faults = f"[faults]\nkind = 'exponential'\nmtbf = {mtbf}\ndowntime = 9\n"
+    file = shell.write(f"{FEW}\n{faults}")
+    assert said in shell("compare", file, "--vary", varied, "--runs", runs).out
 
 
 def test_a_value_that_is_no_law_of_faults_is_refused_with_the_form(shell: Shell) -> None:

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from attrs import define, field
 
-from actors.events import Stage
+from actors.events import CheckpointStarted, Stage, StageStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from policies.availability import WorkerState
@@ -75,6 +75,7 @@ def history(processors: int, told: str, lines: int | None = None) -> tuple[Histo
     return it, heard
 
 
+PLAIN = '"verified": false, "copies": 1, "cloning": false'
 BEGUN = """
 0 JobSubmitted "job": "a"
 0 RunStarted "job": "a", "run": 0, "processors": "0-1", "work": 9
@@ -184,6 +185,50 @@ def test_kept_members_can_be_joined_exchanged_and_released() -> None:
     assert heard.spans["a", 0] == [(0, 1), (1, 2), (2, 3), (3, 4)]
 
 
+@pytest.mark.parametrize(("ends", "clones"), [(False, True), (True, False)])
+def test_a_run_is_a_clone_if_its_source_is_under_way_as_it_starts(ends: bool, clones: bool) -> None:
+    told = """
+        0 JobSubmitted "job": "a"
+        0 RunStarted "job": "a", "run": 0, "processors": "0", "work": 9
+    """
+    if ends:
+        told += '3 RunEnded "job": "a", "run": 0, "outcome": "lost", "done": 3\n'
+    told += '4 RunStarted "job": "a", "run": 1, "processors": "1", "work": 9, "source": 0\n'
+    lost = '5 RunEnded "job": "a", "run": 0, "outcome": "lost", "done": 5\n'
+    it, _ = history(2, told + ("" if ends else lost))
+    assert it.runs["a", 1].clones is clones
+
+
+def test_a_checkpoint_of_what_is_saved_already_is_on_its_second_level() -> None:
+    """The first level is kept by the members, the second by the shared storage; work done since
+    the last checkpoint is saved on the first level again."""
+    times = '"period": 2, "cost": 1, "recovery": 1, "delay": 0'
+    told = f"""
+        0 JobSubmitted "job": "a"
+        0 ProtectionDescribed "job": "a", "kind": "buddies", {times}, {PLAIN}
+        0 RunStarted "job": "a", "run": 0, "processors": "0-1", "work": 9
+        2 StageStarted "job": "a", "run": 0, "stage": "checkpointing", "rate": 1, "done": 2
+        3 CheckpointTaken "job": "a", "run": 0, "done": 2
+        3 StageStarted "job": "a", "run": 0, "stage": "checkpointing", "rate": 1, "done": 2
+        5 CheckpointStored "job": "a", "run": 0, "done": 2
+        5 StageStarted "job": "a", "run": 0, "stage": "computing", "rate": 1, "done": 2
+        7 CheckpointStarted "job": "a", "run": 0, "done": 4
+        8 CheckpointTaken "job": "a", "run": 0, "done": 4
+        8 CheckpointStarted "job": "a", "run": 0, "done": 4
+    """
+    seen = []
+    it = History(2)
+    for record in records_of(told):
+        it.apply(record)
+        if isinstance(record.event, StageStarted | CheckpointStarted):
+            run = it.runs["a", 0]
+            seen.append((record.t, run.second_level, run.saves_in_memory))
+    assert seen == [
+        *((2, False, True), (3, True, False)),
+        *((5, True, False), (7, False, True), (8, True, False)),
+    ]
+
+
 def test_a_span_is_reported_with_what_the_run_did_over_it() -> None:
     told = (
         BEGUN
@@ -261,6 +306,18 @@ def test_a_worker_is_known_while_it_is_away_or_has_a_message() -> None:
     assert it.workers == {}
     assert heard.own[0] == [(1, 3), (3, 4), (4, 5), (5, 7)]
     assert heard.whose == [(0, "a"), (0, "a"), (0, "a"), (0,)]
+
+
+def test_only_a_message_that_is_under_way_is_known() -> None:
+    told = """
+        0 JobSubmitted "job": "a"
+        0 RunStarted "job": "a", "run": 0, "processors": "0-1", "work": 9
+        1 TransferStarted "worker": 0, "kind": "program", "job": "a", "run": 0, "left": 2
+    """
+    it, _ = history(2, told)
+    assert it.message(0).left == 2
+    with pytest.raises(LookupError, match="worker 1"):
+        it.message(1)
 
 
 def test_a_run_knows_its_members_that_are_apart_from_its_start_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import pkgutil
 from collections.abc import Sequence
@@ -38,6 +39,16 @@ def lived(
     return live(it, cluster, sinks=[records.append, *sinks]), records
 
 
+def murder_later(cluster: Processes, seconds: float) -> None:
+    """Have the process of worker 0 die unannounced, after so many seconds."""
+
+    async def later() -> None:
+        await asyncio.sleep(seconds)
+        await cluster.murder(0)
+
+    cluster.post(later())
+
+
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_answers_are_right_under_all_hazards_and_the_log_is_sound(
     cluster: Processes, mechanism: str
@@ -61,7 +72,7 @@ def test_real_work_takes_what_it_takes_and_the_log_follows_from_its_lengths(
 
 
 def test_work_without_a_pace_that_loses_its_process_is_done_again(at_work: Processes) -> None:
-    at_work.post(at_work.murder_later(0, 0.1))
+    murder_later(at_work, 0.1)
     found, records = lived(at_work, "images at the master", live=FREE, faults={"kind": "none"})
     assert found.missed == 1
     assert all(found.answers.values())
@@ -76,7 +87,7 @@ def test_work_without_a_pace_that_loses_its_process_is_done_again(at_work: Proce
 def test_a_process_that_dies_unannounced_is_missed_and_its_work_done_again(
     cluster: Processes, mechanism: str
 ) -> None:
-    cluster.post(cluster.murder_later(0, 0.4))
+    murder_later(cluster, 0.4)
     found, records = lived(cluster, mechanism)
     assert found.missed == 1
     assert all(found.answers.values())
