@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import isnan, log, nan
+from math import isnan, log, nan, pow
 from typing import Any
 
 from attrs import frozen
@@ -55,7 +55,7 @@ class Dimension:
     def at(self, part: float) -> float:
         """Return the number at a part of the range from 0 to 1, rounded to three digits."""
         if self.logs:
-            value = self.low * (self.high / self.low) ** part
+            value = self.low * pow(self.high / self.low, part)
         else:
             value = self.low + part * (self.high - self.low)
         if self.whole:
