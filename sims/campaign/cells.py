@@ -223,23 +223,23 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
 def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
     """Run a scenario and return `result` with its status, time, values and blocks."""
     kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
-    report = Report(summary=summary)
-    folds: dict[type, Any] = {kind: kind() for kind in kinds.values() if kind is not Flowtimes}
-    folds |= {Summary: summary, Report: report, Flowtimes: FlowtimeFold()}
     whole = Report in kinds.values() or batch.by is not None
+    report = Report(summary=summary) if whole else None
+    folds: dict[type, Any] = {Summary: summary, Report: report, Flowtimes: FlowtimeFold()}
+    folds |= {kind: kind() for kind in kinds.values() if kind not in folds}
     # A Report feeds its summary itself, so the summary must not get the events twice.
-    listening = {*kinds.values(), Report} - {Summary} if whole else {*kinds.values(), Summary}
+    listening = {*kinds.values(), Report} - {Summary} if report else {*kinds.values(), Summary}
     try:
         ending = run(scenario, [folds[kind] for kind in listening], batch.folder, until=batch.until)
     except (Deadlock, Stalled) as ended:
         return attrs.evolve(result, end=RunStatus.STARVED, time=float(ended.time))
-    if whole:
+    if report:
         report.close()
     end = RunStatus(ending.end.value)
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
     folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
-    known = of_report(report) if whole else of_summary(summary)
+    known = of_report(report) if report else of_summary(summary)
     values: dict[str, float | None] = {}
     for measure, kind in kinds.items():
         fold = folds[kind]
@@ -248,13 +248,13 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
         else:
             own = None if fold is None else measure.function(batch.home)(fold)
             values[measure.name] = measure.checked(own)
-    blocks, speaks = _by_block(batch, scenario, report, whole)
+    blocks, speaks = _by_block(batch, scenario, summary, report)
     time = float(ending.time)
     return attrs.evolve(result, end=end, time=time, values=values, blocks=blocks, speaks=speaks)
 
 
 def _by_block(
-    batch: Batch, scenario: Scenario, report: Report, whole: bool
+    batch: Batch, scenario: Scenario, summary: Summary, report: Report | None
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
     """Return the values of each measure of jobs by class and block, and the text on the scope of
     the blocks."""
@@ -262,16 +262,16 @@ def _by_block(
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
     if (blocks is None and batch.by is None) or not asked:
         return {}, ""
-    if whole:
+    if report:
         submitted, quantities = report.jobs.submitted, report.jobs.quantities()
     else:
-        done = report.summary.completed
-        times = [then for job, then in report.summary.submitted.items() if job in done]
+        done = summary.completed
+        times = [then for job, then in summary.submitted.items() if job in done]
         submitted = np.array(times, dtype=float)
-        quantities = {"flowtime": np.array(report.summary.flowtimes, dtype=float)}
+        quantities = {"flowtime": np.array(summary.flowtimes, dtype=float)}
     block_of = np.full(len(submitted), -1) if blocks is None else blocks.of(submitted)
     classes = [("", np.full(len(submitted), True))]
-    classes += report.jobs.classes(batch.by) if batch.by else []
+    classes += report.jobs.classes(batch.by) if report and batch.by else []
     found: dict[str, dict[str, dict[str, Any]]] = {it.value: {} for it in asked}
     for it, (name, members) in product(asked, classes):
         values = quantities[str(it.quantity)]

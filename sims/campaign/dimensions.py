@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from math import exp, isnan, log, nan
+from math import isnan, log, nan, pow
 from typing import Any
 
 from attrs import frozen
@@ -54,9 +54,8 @@ class Dimension:
 
     def at(self, part: float) -> float:
         """Return the number at a part of the range from 0 to 1, rounded to three digits."""
-        part = min(max(part, 0.0), 1.0)
         if self.logs:
-            value = exp(log(self.low) + part * (log(self.high) - log(self.low)))
+            value = self.low * pow(self.high / self.low, part)
         else:
             value = self.low + part * (self.high - self.low)
         if self.whole:
@@ -109,8 +108,8 @@ def _range(key: str, *texts: str) -> Dimension:
     if isnan(low) or "," in shown:
         problem = f"{key}: {shown} has ends that are neither numbers nor times"
         raise InputError(COMMAND_LINE, "--over", problem, FORMS)
-    timed = isinstance(low, Seconds) or isinstance(high, Seconds)
-    if timed and not (isinstance(low, Seconds) and isinstance(high, Seconds)):
+    timed = isinstance(low, Seconds)
+    if timed != isinstance(high, Seconds):
         problem = f"{key}: only one end of {shown} names its unit"
         raise InputError(COMMAND_LINE, "--over", problem, "units for both ends, or for none")
     if not low < high:

@@ -20,6 +20,7 @@ Ctrl-C ends all at once: workers never see it, and are stopped in the middle of 
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import multiprocessing
@@ -190,6 +191,8 @@ def local(processes: int | None = None) -> Iterator[Workers]:
 
 def _begin() -> None:
     """Prepare a new worker process: ignore Ctrl-C, and end with the parent process."""
+    # What the parent made stays: a collector that looked at it would copy all of its pages.
+    gc.freeze()
     # Ctrl-C goes to the whole process group; what it ends is up to who started the campaign.
     others = set(ENDING) - {signal.SIGINT}
     signal.signal(signal.SIGINT, signal.SIG_IGN)

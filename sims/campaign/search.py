@@ -102,22 +102,29 @@ class Search:
     each: int = EACH
     """Largest number of runs of a point, at least FIRST."""
     trials: dict[Point, Trial] = field(init=False, factory=dict)
-    _rounds: int = field(init=False, default=0)
+    _coarse: Sequence[tuple[Any, ...]] = field(init=False)
+    """Values of each dimension in the coarse grid."""
+    _raced: int = field(init=False)
+    """Largest number of runs of a point before it is decided what is as good as the best."""
+    _rounds: int = field(init=False)
     """Rounds of points between others that are still to come."""
     _count: int = field(init=False, default=0)
     """Number of runs of a point that is asked for now."""
 
+    def __attrs_post_init__(self) -> None:
+        ranged = sum(it.ranges for it in self.dimensions)
+        self._coarse = [it.coarse(LEVELS[min(ranged, len(LEVELS) - 1)]) for it in self.dimensions]
+        self._raced = max(FIRST, self.each // 4) if ranged else self.each
+        self._rounds = ROUNDS if ranged else 0
+
     def run(self) -> Trial | None:
         """Search, and return the best point; None where no point keeps to the bounds."""
-        self._rounds = ROUNDS if self._ranged else 0
-        best = self._settle(product(*self._coarse), None, self._raced)
-        while best and self._rounds:
-            self._rounds -= 1
-            best = self._settle(self._lines(best), best, self._raced)
+        best = self._settle(None, self._raced)
+        for most in (*[self._raced] * self._rounds, self.each):
+            self._rounds = max(self._rounds - 1, 0)
+            best = best and self._settle(best, most)
             best = best and self._lowest(best)
-        best = best and self._settle(self._lines(best), best, self.each)
-        best = best and self._lowest(best)
-        return best and self._settle(self._lines(best), best, self.each)
+        return best and self._settle(best, self.each)
 
     @property
     def ahead(self) -> int:
@@ -126,30 +133,16 @@ class Search:
         alive = sum(it.alive for it in self.trials.values())
         return self._rounds * line * self._raced + min(alive, 2 * line) * (self.each - self._count)
 
-    @property
-    def _ranged(self) -> int:
-        """Number of dimensions that are ranges of numbers."""
-        return sum(it.ranges for it in self.dimensions)
-
-    @property
-    def _coarse(self) -> list[tuple[Any, ...]]:
-        """Values of each dimension in the coarse grid."""
-        return [it.coarse(LEVELS[min(self._ranged, len(LEVELS) - 1)]) for it in self.dimensions]
-
-    @property
-    def _raced(self) -> int:
-        """Largest number of runs of a point before it is decided what is as good as the best."""
-        return max(FIRST, self.each // 4) if self._ranged else self.each
-
     # --- rounds -------------------------------------------------------------------------------
 
-    def _settle(self, points: Iterable[Point], best: Trial | None, most: int) -> Trial | None:
-        """Try these points beside those on the lines through the best, or beside all where none is
+    def _settle(self, best: Trial | None, most: int) -> Trial | None:
+        """Try the points on the lines through the best, or those of the coarse grid where none is
         known, with more runs while it is not known which are as good.
 
         Return the best: the one that was given, unless it turns out to break a bound.
         """
         race = best is None
+        points = product(*self._coarse) if best is None else self._lines(best)
         self.trials = {point: Trial(point) for point in points} | self.trials
         for self._count in looks(most):
             asked = (
@@ -184,8 +177,7 @@ class Search:
         """Return the point at which the curves through the best are lowest; the best itself where
         they are hardly lower, and, once lines are known well, where they are not surely lower: the
         other lines through another point would have to be run anew."""
-        found = [at for place in range(len(self.dimensions)) for at in self._above(best, place)]
-        lowest, more = min(found, key=lambda at: at[1].mean)
+        lowest, more = min(self._above(best), key=lambda at: at[1].mean)
         if len(self.dimensions) > 1 and not self._rounds:
             return lowest if more.high < 0 else best
         return lowest if more.mean < -MOVE * self.tolerance * abs(best.mean) else best
@@ -198,58 +190,53 @@ class Search:
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
                 it.state = verdict(above(it.sample, best.sample), allowed)
-        for place in range(len(self.dimensions)):
-            for it, more in self._above(best, place):
-                it.state = verdict(more, allowed)
+        for it, more in self._above(best):
+            it.state = verdict(more, allowed)
         best.state = State.BEST
 
-    def _above(self, best: Trial, place: int) -> list[tuple[Trial, Estimate]]:
-        """Return the points near the best on the line of a dimension, each with the difference of
-        its mean from the best's."""
-        line = [it for it in self._near(best, place) if it.values]
-        count = min(len(it.values) for it in line)
-        rows = np.array([it.sample[:count] for it in line])
-        dimension = self.dimensions[place]
-        if dimension.smooth:
-            rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
-        own = rows[line.index(best)]
-        return [(it, above(row, own)) for it, row in zip(line, rows, strict=True)]
+    def _above(self, best: Trial) -> Iterator[tuple[Trial, Estimate]]:
+        """Yield the points near the best on each line through it, with the difference of their
+        means from the best's."""
+        for place, dimension in enumerate(self.dimensions):
+            line = [it for it in self._near(best, place) if it.values]
+            count = min(len(it.values) for it in line)
+            rows = np.array([it.sample[:count] for it in line])
+            if dimension.smooth:
+                rows = smoothed([dimension.part(it.point[place]) for it in line], rows)
+            own = rows[line.index(best)]
+            yield from ((it, above(row, own)) for it, row in zip(line, rows, strict=True))
 
     # --- lines through the best -----------------------------------------------------------------
 
     def _line(self, best: Trial, place: int) -> list[Trial]:
         """Return the points that differ from the best in one dimension only, itself among them; on
         a range, in order."""
-        rest = (*best.point[:place], *best.point[place + 1 :])
-        line = [
-            it for it in self.trials.values() if (*it.point[:place], *it.point[place + 1 :]) == rest
-        ]
-        return (
-            sorted(line, key=lambda it: it.point[place]) if self.dimensions[place].ranges else line
-        )
+
+        def others(it: Trial) -> Point:
+            return it.point[:place] + it.point[place + 1 :]
+
+        line = [it for it in self.trials.values() if others(it) == others(best)]
+        if self.dimensions[place].ranges:
+            line.sort(key=lambda it: it.point[place])
+        return line
 
     def _near(self, best: Trial, place: int) -> list[Trial]:
         """Return the points of a line that may be good, and on a smooth one those next to them:
         beyond its ends, a curve is known less."""
         line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
         reach = int(self.dimensions[place].smooth)
-        return [
-            it
-            for k, it in enumerate(line)
-            if any(near.alive for near in line[max(k - reach, 0) : k + reach + 1])
-        ]
+        alive = [it.alive for it in line]
+        return [it for k, it in enumerate(line) if any(alive[max(k - reach, 0) : k + reach + 1])]
 
     def _lines(self, best: Trial) -> Iterator[Point]:
         """Yield the points of the coarse grid's values of each dimension, the others being as in
         the best, and those between two of a line of which one may be good."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
-            parts = [
-                (it.part(a.point[place]), it.part(b.point[place]))
-                for a, b in pairwise(self._line(best, place) if it.ranges else ())
-                if a.alive or b.alive
-            ]
-            between = [it.at((low + high) / 2) for low, high in parts if high - low > FINE]
-            for value in (*values, *between):
+            for a, b in pairwise(self._line(best, place) if it.ranges else ()):
+                low, high = it.part(a.point[place]), it.part(b.point[place])
+                if (a.alive or b.alive) and high - low > FINE:
+                    values += (it.at((low + high) / 2),)
+            for value in values:
                 yield (*best.point[:place], value, *best.point[place + 1 :])
 
     # --- what is as good ------------------------------------------------------------------------

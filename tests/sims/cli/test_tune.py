@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from math import sqrt
 from pathlib import Path
 
@@ -36,6 +37,25 @@ downtime = 5
 """
 PERIODS = "protection.period=10s..5min"
 FEW = ("--runs", "10", "--each", "16", "--seed", "1")
+ASKED = ("tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of all runs of `ASKED`, which are the same in each test."""
+    folder = tmp_path_factory.mktemp("searched")
+    (folder / "study.toml").write_text(SCENARIO)
+    key, values = PERIODS.split("=")
+    few = {"runs": 10, "each": 16, "seed": 1}
+    study, kept = folder / "study.toml", folder / "kept"
+    holdfast.tune(study, {key: values}, minimise="makespan", store=kept, **few)
+    return kept
+
+
+@pytest.fixture
+def kept(runs: Path, tmp_path: Path) -> Path:
+    """A copy of these runs, in the test's own folder."""
+    return Path(shutil.copytree(runs, tmp_path / "kept"))
 
 
 @pytest.fixture
@@ -50,7 +70,7 @@ def shell(
 def test_the_period_that_is_found_is_youngs_and_dalys(shell: Shell) -> None:
     """Young's period, sqrt(2 x 2 x 2000 / 8) = 31.6 s, is within a third of those that are as good;
     Daly's (2006, equation 37) lies between the periods that may be."""
-    said = shell("tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json")
+    said = shell(*ASKED, "--json")
     assert said.code == 0, said.err
     found = json.loads(said.out)
     low, high = found["as_good"]["protection.period"]
@@ -65,10 +85,9 @@ def test_the_period_that_is_found_is_youngs_and_dalys(shell: Shell) -> None:
 
 
 def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs_it(
-    shell: Shell, tmp_path: Path
+    shell: Shell, tmp_path: Path, kept: Path
 ) -> None:
-    words = ["--over", PERIODS, "--minimise", "makespan", *FEW, "-o", "tried.png"]
-    said = shell("tune", "study.toml", *words)
+    said = shell(*ASKED, "--store", kept, "-o", "tried.png")
     assert said.code == 0, said.err
     lines = said.out.splitlines()
     [sentence] = [it for it in lines if it.startswith("protection.period = ")]
@@ -82,24 +101,26 @@ def test_the_answer_ends_with_a_sentence_what_is_assumed_and_a_command_that_runs
 
 
 def test_an_interrupted_search_goes_on_from_its_store_to_the_same_answer(
-    shell: Shell, tmp_path: Path
+    shell: Shell, kept: Path
 ) -> None:
-    words = ["tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json"]
-    whole = shell(*words, "--store", "kept")
-    for file in sorted((tmp_path / "kept").glob("*.parquet"))[::2]:
+    whole = shell.told(*ASKED, "--store", kept)
+    files = sorted(kept.glob("*.parquet"))
+    for file in files[::2]:
         file.unlink()
-    again = shell(*words, "--store", "kept")
-    assert json.loads(again.out) == json.loads(whole.out)
+    assert shell.told(*ASKED, "--store", kept) == whole
+    assert len(list(kept.glob("*.parquet"))) > len(files) / 2
 
 
-def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(shell: Shell) -> None:
-    words = ["tune", "study.toml", "--over", PERIODS, "--minimise", "makespan", *FEW, "--json"]
-    ten = json.loads(shell(*words).out)["mean"]
+def test_runs_of_the_answer_are_added_until_its_interval_is_narrow(
+    shell: Shell, kept: Path
+) -> None:
+    words = (*ASKED, "--store", kept)
+    ten = shell.told(*words)["mean"]
     half = (ten["high"] - ten["low"]) / 2
-    more = json.loads(shell(*words, "--precision", f"{half / 2:.6g}").out)["mean"]
+    more = shell.told(*words, "--precision", f"{half / 2:.6g}")["mean"]
     assert more["size"] > ten["size"] == 10
     assert max(more["high"] - more["mean"], more["mean"] - more["low"]) <= half / 2
-    few = json.loads(shell(*words, "--precision", "0.0001%", "--most", "12").out)["mean"]
+    few = shell.told(*words, "--precision", "0.0001%", "--most", "12")["mean"]
     assert few["size"] == 12
 
 
@@ -116,15 +137,15 @@ each = 16
 
 
 def test_a_campaign_file_with_a_search_gives_the_answer_of_the_command(
-    shell: Shell, tmp_path: Path
+    shell: Shell, tmp_path: Path, kept: Path
 ) -> None:
-    words = ["--over", PERIODS, "--minimise", "makespan", *FEW]
-    [sentence] = [it for it in shell("tune", "study.toml", *words).out.splitlines() if "; 10" in it]
+    lines = shell(*ASKED, "--store", kept).out.splitlines()
+    [sentence] = [it for it in lines if "; 10" in it]
     (tmp_path / "search.toml").write_text(CAMPAIGN)
-    said = shell("campaign", "run", "search.toml", "--results", "kept")
+    said = shell("campaign", "run", "search.toml", "--results", kept)
     assert said.code == 0, said.err
     assert sentence in said.out.splitlines()
-    assert (tmp_path / "kept" / "search.png").stat().st_size > 10_000
+    assert (kept / "search.png").stat().st_size > 10_000
     assert "a search has no cells" in shell.refused("campaign", "status", "search.toml")
 
 
