@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from tests.oracle.tenths import exact
@@ -46,7 +48,10 @@ class Law:
         downtime = exact(said.get("downtime", 0))
         listed = [(exact(t), unit, downtime) for t, unit in said.get("strikes", ())]
         until = scenario.get("replayed_until", LONGEST)
-        self.strikes = sorted(listed + list(replayed(said, until)))
+        self.strikes = defaultdict[Fraction, list[tuple[int, Fraction]]](list)
+        """Maps times to the units that it strikes then, and how long they are DOWN."""
+        for time, unit, down in chain(listed, replayed(said, until)):
+            self.strikes[time].append((unit, down))
         self.spread = list(said.get("spread", ()))
         self.curable = bool(said.get("curable", False))
         self.cured: set[int] = set()
@@ -66,7 +71,7 @@ class Law:
 
     def due(self, now: Fraction) -> list[tuple[int, Fraction]]:
         """Units that it strikes now, in order, and how long they are DOWN."""
-        found = [(unit, down) for t, unit, down in self.strikes if t == now]
+        found = list(self.strikes.get(now, ()))
         for unit, gaps in list(self.gaps.items()):
             if gaps[0] == 0:
                 found.append((unit, self.downtime))

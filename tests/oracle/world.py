@@ -86,7 +86,7 @@ class World(Parts):
         self.windows = [
             (Fraction(a), Fraction(b), set(q)) for a, b, q in scenario.get("windows", ())
         ]
-        times = times.union(t for law in self.laws for t, _, _ in law.strikes)
+        times = times.union(*(law.strikes for law in self.laws))
         times = times.union(*(worker.timeline.times for worker in self.workers))
         last = len(self.startable)
         self.uncalled = list(range(last - scenario.get("reserve", 0), last))
