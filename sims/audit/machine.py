@@ -193,7 +193,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
             del w.pending[copy.job]
     elif copy.run is None and copy.job.standbys:
         begun = turn is not None and turn.phase == Phase.RESUME
-        if turn is not None and begun and getattr(turn.want[0], "run", None) == copy.last:
+        line = turn.want[0] if turn is not None and begun else None
+        if getattr(line, "run", None) == copy.last and not isinstance(line, FaultDetected):
             del w.pending[copy.job]  # its standbys were to replace members without this fault
         parts.resume_soon(w, copy)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose

@@ -233,7 +233,7 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
     assert sound.wrong(TABLES[kind](seed)) == []
 
 
-@pytest.mark.parametrize("seed", [60310, 200759, 202167, 61504, 61739, 63626, 310167])
+@pytest.mark.parametrize("seed", [60310, 200759, 202167, 61504, 61739, 63626, 310167, 401473])
 def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
     """A worker whose DOWN ends hangs before another fault takes it at that instant; two faults
     strike what is DOWN, of a node and of its rack, before either's repair begins; a fault detected
