@@ -55,7 +55,7 @@ def test_an_absence_is_reported_once_after_a_while_and_ends_patience_later(
 
 def begun(folder: Path) -> subprocess.Popen[str]:
     """A campaign on the cluster in `folder`, which has a worker."""
-    slow = MINE.replace("return max", "import time; time.sleep(0.04)\n    return max")
+    slow = MINE.replace("return max", "import time; time.sleep(0.1)\n    return max")
     file = write(folder, mine=slow)
     with Client(scheduler_file=str(folder / "cluster.json"), set_as_default=False) as client:
         client.wait_for_workers(1, timeout=PATIENCE)
