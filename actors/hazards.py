@@ -75,8 +75,8 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
     Together they are one Poisson process whose faults strike processors uniformly.
     """
     time = 0.0
-    # Which of one fails takes no draw, so batches of any size give the same times. The first are
-    # small: of many thousand units with a stream each, most fail a few times.
+    # With one processor, `integers` takes nothing from the stream, so batches of any size give the
+    # same times. The first are small: of thousands of units with a stream each, most fail rarely.
     many = BATCH if processors > 1 else 1
     while True:
         gaps = rng.exponential(mtbf / processors, many)

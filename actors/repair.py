@@ -267,7 +267,8 @@ class Repairs(Actor):
 
     def _fail(self, struck: UnitStruck) -> None:
         unit = self._unit(self.of[struck.law], struck.unit)
-        # That of who left a run at this instant is known already, and still to be blamed.
+        # A fault is not in `_unheard` any more, and has no repair yet, where it has become known at
+        # this instant (its run ended) and is still to be blamed.
         pending = unit in self._unheard or any(it.unit == unit for it in self._known)
         if pending or all(worker in self._in_repair for worker in unit.workers):
             return  # a fault of what is in repair, or has just been struck, changes nothing

@@ -56,7 +56,8 @@ class JobOfReplicas(JobOfRuns):
     # --- replicas that drop out ---------------------------------------------------------------
 
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
-        """Let nothing pass to a replica of which a member has a fault, though nobody has heard."""
+        """Note that a member has gone DOWN. While its fault is undetected (`hidden`), its replica
+        loads nothing from shared storage."""
         load = _replicas(copy).of(worker).load
         if hidden and isinstance(load, GroupLoad):
             load.review(cause)
@@ -286,7 +287,7 @@ class JobOfReplicas(JobOfRuns):
         if copy is None or copy.run is None or group is None or group.standing is not LOADING:
             super().member_ready(message, cause)
         elif copy.run.number == message.run and message.worker in group.lacking:
-            # Who is UP again says so again, though its replica loads already.
+            # A member reports again when it is UP again; its replica may be loading by then.
             group.lacking.discard(message.worker)
             if not group.lacking:
                 self._load_state(copy, copy.run, group, cause)

@@ -56,8 +56,10 @@ LIMIT, BUDGET, MOST = 200, 60.0, 300
 """Seconds of CPU time of a mutant, which an endless loop takes; of time that its tests take all in
 all without it; how many they are."""
 
-CHANCE = {"UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"}
-CHANCE |= {"VerificationEnded"}
+CHANCE = {
+    *("UnitFailed", "FaultBlamed", "RepairEnded", "UnitRetired", "NoticeGiven", "FaultIgnored"),
+    "VerificationEnded",
+}
 """Events that hazards draw, or whose outcome is drawn."""
 OFTEN_CHANCE = {"WorkerChanged", "WorkerSpeedChanged", "RunHung"}
 """Events that hazards draw where they have no cause."""

@@ -166,7 +166,7 @@ class Group:
 
     def received(self, worker: int, cause: int) -> bool:
         """Note that a member has received all that it needs; return whether all have that now."""
-        last = self.lacking == {worker}  # who is UP again says so again
+        last = self.lacking == {worker}  # a member reports again when it is UP again
         self.lacking.discard(worker)
         if not last or self.standing is not Standing.LOADING:
             return False

@@ -192,10 +192,11 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         if isinstance(due_line, never) and due_line.run == copy.last:
             del w.pending[copy.job]
     elif copy.run is None and copy.job.standbys:
-        begun = turn is not None and turn.phase == Phase.RESUME
-        line = turn.want[0] if turn is not None and begun else None
+        # Its standbys were to replace members as if this fault had not been detected.
+        resumes = turn is not None and turn.phase == Phase.RESUME
+        line = turn.want[0] if turn is not None and resumes else None
         if getattr(line, "run", None) == copy.last and not isinstance(line, FaultDetected):
-            del w.pending[copy.job]  # its standbys were to replace members without this fault
+            del w.pending[copy.job]
         parts.resume_soon(w, copy)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause

@@ -109,7 +109,8 @@ class Sources(MetaPathFinder, ExecutionLoader):
 
 
 def _is_sent(module: str) -> bool:
-    """Return whether a module has been sent to this process, which may have no file of it."""
+    """Return whether this process has got the source of a module from another process; it may then
+    have no file of it."""
     return any(isinstance(it, Sources) and module in it.modules for it in sys.meta_path)
 
 
