@@ -14,8 +14,9 @@ each that comes true."""
 
 @define(eq=False)
 class Chance:
-    """Answers, each time it is asked, whether something comes true. Where that is certain nothing
-    is drawn."""
+    """Decides, each time that it is asked, whether an event comes true: from the next item of a
+    list, or at random with a fixed probability. A probability of 0 or 1 takes no draw from the
+    random stream."""
 
     asked: Asked
     after: bool = False
@@ -27,12 +28,12 @@ class Chance:
 
     @property
     def certain(self) -> bool:
-        """Whether the answer is always the same."""
+        """Whether the event comes true always or never, so that nothing is drawn."""
         return self.asked in (0, 1)
 
     def comes(self, stream: Callable[[], Generator]) -> bool:
-        """Return whether it comes true this time; `stream` returns the random stream to draw
-        from."""
+        """Return whether the event comes true this time. `stream` returns the random generator to
+        draw from; it is called only if something is drawn."""
         if not isinstance(self.asked, float | int):
             return bool(next(self._listed, self.after))
         if self.certain:

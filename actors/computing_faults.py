@@ -18,12 +18,13 @@ from policies.maths.tolerance import ROUNDING
 
 @define(eq=False)
 class ComputingFaults(Hazard):
-    """Makes units fail by clocks that pass, at rate 1 whatever the speed, only while one of their
-    workers computes.
+    """Strikes units of workers (a worker, a node or a rack) with faults by clocks that run only
+    while one of the unit's workers computes, at rate 1 whatever the workers' speed.
 
-    Jobs tell it when the members of a run begin and cease to compute. A fault starts the clock of
-    its unit anew, whether or not it changes anything. All clocks are one array each of what is left
-    and of how many runs compute: a fault costs a few operations on arrays, however wide its job is.
+    Jobs send it a message when the members of a run begin and cease to compute. A fault starts the
+    clock of its unit anew, whether or not the fault changes anything. The computing time left on
+    each clock, and the number of runs that compute on each unit, are arrays: a fault costs a few
+    operations on them, however many workers a job has.
     """
 
     gap: Callable[[int], float] = field(kw_only=True)
@@ -58,7 +59,8 @@ class ComputingFaults(Hazard):
 
     @handles(ComputingChanged)
     def change_clocks(self, message: ComputingChanged, _: int) -> None:
-        """Let the clocks of a copy's units pass, or stop them."""
+        """Start the clocks of the units on which a copy's run begins to compute, or stop those on
+        which no run computes any more."""
         self._pass()
         if message.computes:
             counts = _counts(_units(message.members, self.together), self.count)
@@ -76,13 +78,14 @@ class ComputingFaults(Hazard):
             self._since = self.now
 
     def _over(self) -> NDArray[np.bool_]:
-        """Return which clocks have run out: what is left below a part of 1e-12 is nothing."""
+        """Return, for each unit, whether its clock has run out. A rest below 1e-12 of the clock's
+        whole time counts as none."""
         over: NDArray[np.bool_] = self._left <= ROUNDING * self._gaps
         return over & np.isfinite(self._left)
 
     def _aim(self) -> None:
-        """Await the next fault. A clock that runs out at the instant at which computing ends
-        strikes at that instant."""
+        """Set the timer to the next time at which a clock runs out. A clock that runs out at the
+        instant at which computing ends strikes at that instant."""
         if self._timer is not None:
             self.cancel(self._timer)
             self._timer = None
@@ -101,14 +104,15 @@ class ComputingFaults(Hazard):
 
     @handles(UnitCured)
     def cure(self, message: UnitCured, _: int) -> None:
-        """Stop the clock of a unit for good."""
+        """Stop the clock of a unit for good, as a repair has removed the cause of its faults."""
         self._pass()
         self._left[message.unit] = self._gaps[message.unit] = np.inf
         self._aim()
 
     @handles(FaultDue)
     def fail_workers(self, message: FaultDue, cause: int) -> None:
-        """Make all units fail whose clocks have run out, by number."""
+        """Make all units fail whose clocks have run out, the lowest number first, and start their
+        clocks anew."""
         self._timer = None
         self._pass()
         over = self._over()
@@ -120,7 +124,8 @@ class ComputingFaults(Hazard):
 
 
 def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
-    """Return 1 for each of these units, of `count`, and 0 for all others."""
+    """Return an array of length `count` that is 1 at the number of each of these units, and 0
+    elsewhere."""
     bounds = np.array(units).reshape(-1, 2)
     steps = np.zeros(count + 1, int)
     steps[bounds[:, 0]] += 1
@@ -129,8 +134,8 @@ def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
 
 
 def _units(workers: Sequence[int], together: int) -> Intervals:
-    """Return the numbers of the units of these workers, without listing those of an interval one by
-    one: a wide job has few intervals."""
+    """Return the numbers of the units, of `together` workers each, that these workers belong to.
+    The workers of an interval are not listed one by one: a wide job has few intervals."""
     held = workers.intervals if isinstance(workers, Members) else intervals_of(sorted(workers))
     if together == 1:
         return held

@@ -100,7 +100,7 @@ class JobOfCopies(Job):
     # --- what its kind says -------------------------------------------------------------------
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Return the units of data of each member."""
+        """Return how many units of data each member of the new copy fetches; 1 each by default."""
         return (1,) * message.processors
 
     def work(self, copy: Copy[Run]) -> float:
@@ -108,7 +108,8 @@ class JobOfCopies(Job):
         return self.described.profile.time(len(copy.members))
 
     def resumed(self, copy: Copy[Run]) -> Plan:
-        """Return the plan of the copy's next run on members that it kept."""
+        """Return the plan of the copy's next run, on the members that the copy has kept since its
+        last run."""
         return self.protection.resumed(copy)
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
@@ -128,21 +129,24 @@ class JobOfCopies(Job):
         return RunProgress(*whose, run.stage, run.work, run.base, *account, run.started, saved)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Keep the state of a complete checkpoint."""
+        """Store the state of a checkpoint of this run that is complete, so that later runs can
+        begin from it."""
         self.protection.save(run.copy, state)
 
     @abstractmethod
     def over(self, run: Run, outcome: Outcome, cause: int) -> int:
-        """End a run whose verification has decided its outcome; return the number of the last event
-        that follows."""
+        """End a run whose last verification has decided its outcome. Return the number (seq) of the
+        last event that follows."""
 
     def last_work(self) -> bool:
-        """Return whether the run that completes now completes the job."""
+        """Return whether the job is completed once the run that is ending now has completed. An
+        iterative job may have further iterations to run."""
         return True
 
     def complete_work(self, cause: int) -> int:
-        """Log what a completed run means to this kind of job; return the number of the last
-        event."""
+        """Log the events, if any, that a completed run of this kind of job leads to, such as the
+        end of an iteration. Return the number (seq) of the last event, or `cause` if there is
+        none."""
         return cause
 
     # --- copies -------------------------------------------------------------------------------
@@ -179,7 +183,8 @@ class JobOfCopies(Job):
         self._start_run(copy, self.plan(copy), cause, message, startup=startup)
 
     def plan(self, copy: Copy[Run]) -> Plan:
-        """Return the plan of a copy's first run."""
+        """Return the plan of the first run of a copy that has just been placed: the state that it
+        begins from and the parts before it computes."""
         return self.protection.placed(copy, self.furthest())
 
     def furthest(self) -> State | None:
@@ -202,7 +207,12 @@ class JobOfCopies(Job):
         keeps: int | None = None,
         startup: float = 0,
     ) -> None:
-        """Start a run that spends the time `startup` before its members fetch anything."""
+        """Start the next run of a copy, which spends `startup` time units before its members fetch
+        anything.
+
+        `message` is the scheduler's request if this is the copy's first run; `keeps` is the number
+        of the run that held the same members before, if there was one.
+        """
         number, self.next_run = self.next_run, self.next_run + 1
         run = Run(
             *(self, number, copy, self.work(copy), plan),
@@ -231,9 +241,9 @@ class JobOfCopies(Job):
         self.report_progress(copy, cause)
 
     def _counts_saves(self, plan: Plan) -> bool:
-        """Return whether a run with this plan can count its checkpoints by arithmetic, without an
-        event for each: they take no time, no message and no storage, and neither the log nor
-        another copy needs to know of one."""
+        """Return whether the checkpoints of a run with this plan can be counted by arithmetic,
+        without an event for each. They can where they take no time, no message and no storage, and
+        neither the log nor another copy needs to know of one."""
         rules, journal = plan.rules, self.system.journal
         if plan.cost != 0 or self.reports or rules.copies > 1 or not rules.blocking:
             return False
@@ -255,7 +265,8 @@ class JobOfCopies(Job):
 
     @handles(BandwidthSet, during=AT_WORK)
     def set_bandwidth(self, message: BandwidthSet, cause: int) -> None:
-        """Let a run save or load at the bandwidth that the storage gives it."""
+        """Continue a run's save or load, or that of one group of its members, at the bandwidth that
+        the storage now gives it."""
         copy = self.copies[message.copy]
         assert copy.run is not None and copy.run.client is not None
         if message.group >= 0:
@@ -264,12 +275,14 @@ class JobOfCopies(Job):
             copy.run.client.share(copy.run, message.bandwidth, cause)
 
     def set_bandwidth_of_group(self, copy: Copy[Run], message: BandwidthSet, cause: int) -> None:
-        """Let a group of members load at the bandwidth that the storage gives it."""
+        """Continue the load of one group of the copy's members at the bandwidth that the storage
+        now gives it. Only jobs with replicas have such groups."""
         raise AssertionError(f"no group of {self.name} loads for itself")
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Log what a run that starts means to this kind of job; return the number of the last
-        event."""
+        """Log the events, if any, that the start of a run of this kind of job leads to, such as how
+        tasks are dealt or data moved. Return the number (seq) of the last event, or `cause` if
+        there is none."""
         return cause
 
     def _tell_clocks(self, run: Run, computes: bool) -> None:
@@ -292,11 +305,12 @@ class JobOfCopies(Job):
 
     @handles(CancelCopy, during=(Life.WAITING, *GONE))
     def cancelled_too_late(self, message: CancelCopy, cause: int) -> None:
-        """The copy ended at the same instant; nothing is left to cancel."""
+        """Ignore the request to cancel a copy that has ended at the same instant."""
 
     @handles(ReleaseFormer)
     def release_former(self, _: ReleaseFormer, __: int) -> None:
-        """Release the members of former runs that were not enrolled again."""
+        """Have those members of runs that ended early at this instant, and that the decision has
+        not enrolled again, drop what they fetched for these runs."""
         for worker, (copy, end) in self.former.items():
             copy.dismiss(self, (worker,), end, keep=False)
         self.former.clear()
@@ -304,7 +318,12 @@ class JobOfCopies(Job):
     def _drop(
         self, copy: Copy[Run], outcome: Outcome, cause: int, gone: bool = False, early: bool = False
     ) -> int:
-        """End the copy and release its members; return the number of the event that ends it."""
+        """End the copy's run with this outcome and release the members. Return the number (seq) of
+        the event that ends the run.
+
+        `gone`: the job itself ends, so it does not wait for workers again. `early`: the scheduler
+        cancelled the copy, whose members may be enrolled again at this very instant.
+        """
         if copy.run is not None:
             end = copy.run.end(outcome, cause)
         else:
@@ -325,8 +344,9 @@ class JobOfCopies(Job):
     # --- how they end -------------------------------------------------------------------------
 
     def _complete_by(self, first: Copy[Run], cause: int) -> int:
-        """Complete the work with the run of this copy, the first to finish; the others end at the
-        same instant. Return the number of the event that ends its run."""
+        """Complete the job, or its iteration, with the run of the copy `first`, which has finished
+        first. All other copies are cancelled at this instant. Return the number (seq) of the event
+        that ends the completing run."""
         gone = self.last_work()
         others = [copy for copy in self.copies.values() if copy is not first]
         assert first.run is not None

@@ -22,7 +22,7 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 class Numbered(Protocol):
-    """A run as its copy's members know it: by its number."""
+    """The part of a run that its copy's members need to know: its number within the job."""
 
     number: int
 
@@ -32,7 +32,8 @@ R = TypeVar("R", bound=Numbered)
 
 @define(eq=False)
 class Copy(Generic[R]):
-    """Holds members for one run at a time and, under buddies, for the next one too."""
+    """The workers that one chain of a job's runs holds, and their states. After a run has ended the
+    copy may keep its members for the next run, as under buddies."""
 
     number: int
     """Number of the copy, unique in the system: by it the scheduler knows which copy holds a
@@ -106,7 +107,8 @@ class Copy(Generic[R]):
 
     @property
     def working(self) -> Sequence[int]:
-        """Members that the run computes on: those of the replicas that are left."""
+        """Members that the run computes on. With replicas these are the members of the replicas
+        that have not dropped out, else all members."""
         return self.members if self.replicas is None else self.replicas.members
 
     @property
@@ -116,27 +118,28 @@ class Copy(Generic[R]):
 
     @property
     def undetected(self) -> bool:
-        """Whether its run waits until a fault of a member is detected."""
+        """Whether its run waits because a member has gone DOWN by a fault that is not yet detected
+        (rules.md, F1)."""
         if self.replicas is None:
             return bool(self.unheard)
         return any(not self.replicas.of(worker).out for worker in self.unheard)
 
     def fell_before(self, now: float) -> list[int]:
-        """Return the members that were DOWN before this instant."""
+        """Return the members that were DOWN just before this instant, in no particular order."""
         away = [worker for worker, (since, _) in self.fallen.items() if since < now]
         return [*away, *(worker for worker, time in self.risen.items() if time == now)]
 
     def depends_on(self, worker: int) -> bool:
-        """Return whether its run is concerned by what becomes of a worker that it holds: not where
-        it is a standby, was one until this instant, or is a member of a replica that has dropped
+        """Return whether a change of this worker's state matters to the run. It does not if the
+        worker is a standby, was one until this instant, or belongs to a replica that has dropped
         out."""
         if worker in self.standbys or worker in self.left:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
     def exchange(self, message: ResizeCopy) -> tuple[int, ...]:
-        """Take the message's members in place of the present ones, each with one unit of data;
-        return those that left."""
+        """Replace all members by those that the scheduler's message names, each with one unit of
+        data. Return the workers that are members no longer, ascending."""
         held = members(message.numbers)
         left = tuple(sorted(set(self.members).difference(held)))
         self.members, self.text, self.units = held, message.text, (1,) * len(held)
@@ -151,8 +154,9 @@ class Copy(Generic[R]):
         return left
 
     def replace(self, message: ReplaceMember) -> None:
-        """Give a member's place to another worker. For its buddy the place stays one that went DOWN
-        until a recovery is over (P10)."""
+        """Give a member's place, and its place among the buddies, to another worker. If the member
+        had gone DOWN since the last recovery ended, its buddies count the newcomer as a member that
+        did (P10)."""
         worker, other = message.worker, message.replacement
         if self.groups is None and isinstance(self.members, Members):
             # Whoever is in whose place matters to buddies only; listing 4,096 members costs more
@@ -184,11 +188,12 @@ class Copy(Generic[R]):
             self.addresses = {**self.addresses, other: message.addresses[0]}
 
     def ready(self) -> Iterator[int]:
-        """Return the standbys that are UP, ascending."""
+        """Return the standbys that are UP and so can replace a member now, ascending."""
         return (worker for worker in self.standbys if worker not in self.standbys_away)
 
     def promote(self, worker: int, other: int) -> None:
-        """Give the place of a member that is DOWN to a standby (rules.md, P12)."""
+        """Give the place of `worker`, a member that is DOWN, to the standby `other` (rules.md,
+        P12)."""
         speed = self.standbys.pop(other)
         self.replace(ReplaceMember(self.number, worker, other, self.text, (speed,)))
         if self.text:
@@ -197,7 +202,7 @@ class Copy(Generic[R]):
     def stage_in_standbys(
         self, actor: Actor, needs: Needs | None, workers: Iterable[int], cause: int
     ) -> None:
-        """Have standbys fetch the program, if there is one to send."""
+        """Have the standbys `workers` fetch the job's program from the master, if it has a size."""
         if needs is not None and needs.program:
             assert self.addresses is not None
             for worker in workers:
@@ -205,8 +210,8 @@ class Copy(Generic[R]):
                 actor.send(self.addresses[worker], message, cause)
 
     def keep_newcomers(self, actor: Actor) -> None:
-        """Have former standbys wait for the time at which their run fetches, unless it does so
-        already."""
+        """Have the standbys that became members at this instant stop fetching until their run
+        fetches, unless it has already asked them to fetch."""
         for worker, cause in self.newcomers.items():
             if self.addresses is not None:
                 actor.send(self.addresses[worker], AwaitRun(self.number), cause)
@@ -217,7 +222,7 @@ class Copy(Generic[R]):
         return held.intervals if isinstance(held, Members) else intervals_of(sorted(held))
 
     def speed(self) -> float:
-        """Return the speed of the slowest member (R1)."""
+        """Return the speed of the slowest member that the run computes on (R1)."""
         if self.speeds is None:
             return 1
         if self.replicas is None:
@@ -225,12 +230,13 @@ class Copy(Generic[R]):
         return min(self.speeds[worker] for worker in self.working)
 
     def name(self, worker: int) -> str:
-        """Return the name by which a report calls a member."""
+        """Return a member's name for error messages and reports: that of its actor, if it has one,
+        else one made of its number."""
         known = (self.addresses or {}).get(worker)
         return f"worker {worker}" if known is None else known.name
 
     def move(self, worker: int, state: WorkerState, now: float) -> None:
-        """Note that a member has changed state."""
+        """Record that a member has changed its state to `state`."""
         (self.down.add if state is DOWN else self.down.discard)(worker)
         absent, replicas = self.absent, self.replicas
         if replicas is not None and (group := replicas.of(worker)).out:
@@ -252,7 +258,9 @@ class Copy(Generic[R]):
         cause: int,
         group: Group | None = None,
     ) -> None:
-        """Have every member fetch what it lacks, or every member of a group."""
+        """Have every member, or every member of `group`, fetch from the master what it lacks for
+        the present run; `image`: the image of a checkpoint too. `actor` is the job that sends the
+        messages."""
         assert self.addresses is not None and self.run is not None
         run, number, addresses = self.run.number, self.number, self.addresses
         workers = self.members if group is None else group.members
@@ -264,20 +272,22 @@ class Copy(Generic[R]):
             actor.send(addresses[worker], stage_in, cause)
 
     def send_images(self, actor: Actor, cause: int) -> None:
-        """Have every member send its image, of all replicas that are left."""
+        """Have every member that the run computes on send its image of the checkpoint to the
+        master."""
         assert self.addresses is not None
         for worker in sorted(self.working) if self.unordered else self.working:
             actor.send(self.addresses[worker], SendImage(), cause)
 
     def leave(self, actor: Actor, cause: int, keep: bool) -> None:
-        """Have all members stop fetching for a run that has ended; `keep`: they stay held. If not,
-        standbys stop fetching, too."""
+        """Have all members stop fetching, as their run has ended. With `keep` they stay held for
+        the next run; otherwise standbys stop fetching too."""
         self.dismiss(actor, self.members, cause, keep)
         if not keep:
             self.dismiss(actor, tuple(self.standbys), cause, keep)
 
     def dismiss(self, actor: Actor, workers: Sequence[int], cause: int, keep: bool) -> None:
-        """Have some of the members stop fetching for their run; `keep`: they stay held."""
+        """Have the members `workers` stop fetching for their run. With `keep` they stay held by the
+        copy."""
         if self.addresses is not None:
             for worker in workers:
                 actor.send(self.addresses[worker], LeaveRun(self.number, keep), cause)

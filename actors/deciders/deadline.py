@@ -38,7 +38,8 @@ class MovedJob:
 
 @define(eq=False)
 class DeadlineDecider(Decider):
-    """Calls a policy for each job's kind of worker, at each change and at regular times.
+    """Decider that lets a policy choose the kind of worker (spot, on-demand) on which each job with
+    a deadline continues. It calls the policy at each change and at regular times.
 
     A change of kind cancels the job's run; the policy is then called again, for a job that has no
     workers.
@@ -113,8 +114,8 @@ class DeadlineDecider(Decider):
             job.copy = scheduler.start_on(index, found[kind], cause)
 
     def _free(self, kind: str, job: MovedJob) -> list[int]:
-        """Return the workers that the job needs, UP and either free or its own, the lowest first;
-        empty where there are too few."""
+        """Return the lowest workers of this kind that are UP and either free or the job's own, as
+        many as the job needs; an empty list if there are too few."""
         pool, needed, mine = self.scheduler.pool, job.processors, (-1, job.copy)
         workers = self.kinds[kind][1]
         free = [n for n in workers if n not in pool.away and pool.holder(n) in mine][:needed]

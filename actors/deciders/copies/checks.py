@@ -123,8 +123,8 @@ CAPACITY = 64
 
 @define(eq=False)
 class ActiveTable:
-    """The active jobs, with one column for each job; a job is identified by its column, which
-    changes as others leave."""
+    """The active jobs as a table of arrival, size and remaining work, with one column for each job.
+    A column's number identifies its job until a job in a lower column leaves."""
 
     exact: bool = False
     jobs: list[BatchJob] = field(init=False, factory=list)
@@ -136,12 +136,13 @@ class ActiveTable:
         self.buffer = np.zeros((3, CAPACITY), dtype=object if self.exact else float)
 
     def view(self, workers: int) -> ActiveJobs:
-        """Return the view of a policy (live)."""
+        """Return the table as the view that a policy of copies gets, with this number of workers.
+        Its arrays are the table's own, not copies."""
         active = self.buffer[:, : len(self.jobs)]
         return ActiveJobs(workers, active[ARRIVAL], active[SIZE], active[REMAINING])
 
     def add(self, job: BatchJob, now: float) -> None:
-        """Add a job, the newest one."""
+        """Append a job, the newest one, in the last column; `now` is its time of arrival."""
         column = len(self.jobs)
         # Doubling the buffer keeps the cost of adding a job constant on average.
         if column == self.buffer.shape[1]:

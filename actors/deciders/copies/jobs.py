@@ -24,18 +24,20 @@ from actors.runtime import handles, message
 
 @message
 class FirstCopyEnded:
-    """Message from the decider to a vectorised job: the first of the job's copies has ended."""
+    """Decider to vectorised job: the first of your copies has ended, which completes you."""
 
 
 @cache
 def _rules(copies: int, cloning: bool) -> Rules:
-    """Return the rules of vectorised jobs, made once: there may be a million jobs, all alike."""
+    """Return the protection rules of vectorised jobs. They are cached: there may be a million jobs,
+    all alike."""
     return Rules(copies=copies, cloning=cloning)
 
 
 @define(eq=False)
 class VectorisedJob(Job):
-    """A job whose copies are kept by `VectorisedCopies`; it only submits itself and completes."""
+    """A job whose copies `VectorisedCopies` keeps in arrays. Its actor only submits the job and
+    completes it."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -65,8 +67,8 @@ class VectorisedJob(Job):
 
 @define(eq=False)
 class PreemptibleJob(JobOfRuns):
-    """A job each of whose copies is a run; the state of a cancelled run is kept for a later run, as
-    in redundancy17."""
+    """A job each of whose copies has one worker and one run. It keeps the state of a cancelled run,
+    from which a later run can begin, as redundancy17 assumes."""
 
     kept: list[State] = field(init=False, factory=list)
     """States of cancelled runs, the furthest first; with cloning, only that one."""
@@ -74,12 +76,13 @@ class PreemptibleJob(JobOfRuns):
     """Work done in the state that was last reported to the scheduler."""
 
     def furthest(self) -> State | None:
-        """Return the furthest state, under way or kept."""
+        """Return the state with the most work done, be it that of a run under way or a kept one."""
         return _furthest(super().furthest(), *self.kept[:1])
 
     def plan(self, copy: Copy[Run]) -> Plan:
-        """Plan a run from the furthest state or, without cloning, from the furthest state that no
-        copy runs."""
+        """Return the plan of a copy's first run. With cloning the run begins from the job's
+        furthest state, otherwise from the furthest kept state, which then belongs to this copy
+        alone."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
         return begun(protection.plan(copy), protection.saved, begins)
@@ -92,7 +95,8 @@ class PreemptibleJob(JobOfRuns):
         self._report_state(cause)
 
     def _report_state(self, cause: int) -> None:
-        """Report to the scheduler the furthest state that no running copy has."""
+        """Send the scheduler the work done in the furthest state that is kept or saved, if this has
+        changed since the last report."""
         state = _furthest(*self.kept[:1], self.protection.saved)
         done = None if state is None else state.of(self.described.profile.time(1))
         if done != self.reported:
@@ -125,6 +129,7 @@ class PreemptibleJob(JobOfRuns):
 
 
 def _furthest(*states: State | None) -> State | None:
-    """Return the furthest of the states that are known; of equal ones, that of the oldest run."""
+    """Return the state with the most work done, where None stands for no state; of equal ones, that
+    of the run with the lowest number."""
     known = [state for state in states if state is not None]
     return furthest(sorted(known, key=lambda state: state.run))

@@ -28,7 +28,7 @@ class PlacementRule(enum.Enum):
 
 @define(eq=False)
 class Placer:
-    """Assigns workers to the copies of one decision epoch after the other."""
+    """Assigns workers to all copies at each decision epoch, by a placement rule."""
 
     workers: Counts
     """Workers that may be given copies, all of them or those that are UP, ascending."""
@@ -52,9 +52,12 @@ class Placer:
         return self._layers(allocation.copies, copies)
 
     def _layers(self, counts: Counts, copies: int) -> Counts:
-        """Return one permutation for each layer of M copies. There is only one for all layers where
-        a job's copies reach from one layer into the next, because two permutations could put them
-        on one worker."""
+        """Return workers for `copies` copies, more than there are workers, M: a fresh random
+        permutation for each layer of M copies.
+
+        One permutation serves all layers where a job's copies reach from one layer into the next,
+        because two permutations could put two of these copies on one worker.
+        """
         many = len(self.workers)
         layers = -(-copies // many)
         ends = counts.cumsum()
@@ -73,7 +76,8 @@ class Placer:
         return np.fromiter(self.held.values(), dtype=np.intp, count=len(names))
 
     def order(self) -> list[int]:
-        """Return all workers, in the order in which they are assigned one by one."""
+        """Return all workers in the order in which they are assigned one by one: ascending, or in a
+        fresh random order."""
         if self.rule is PlacementRule.LOWEST:
             return [int(worker) for worker in self.workers]
         return [int(worker) for worker in self.rng.permutation(self.workers)]
@@ -81,7 +85,7 @@ class Placer:
 
 @define(eq=False)
 class Placed:
-    """All copies between two decision epochs."""
+    """All copies that run between two decision epochs, with their jobs and workers."""
 
     allocation: CopyAllocation
     names: Sequence[str]
@@ -100,16 +104,17 @@ class Placed:
 
     @property
     def rotating(self) -> bool:
-        """Whether every copy has a share of all workers."""
+        """Whether each job has one copy, which runs on an equal share of every worker."""
         return self.allocation.sharing is Sharing.ROTATION
 
     def pairs(self) -> Iterator[tuple[str, int]]:
-        """Return each job's name and its number of copies."""
+        """Return (name, number of copies) of each job that is served."""
         return zip(self.names, self.allocation.copies.tolist(), strict=True)
 
     def left(self, lefts: Numbers, exact: bool) -> Numbers:
-        """Return the work that each job's furthest copy still has to do, from that of each copy; 0
-        for jobs that have ended, or whose remainder is no more than rounding."""
+        """Return the work that each job's furthest copy still has to do. `lefts` is that of each
+        copy, job after job. It is 0 for jobs that have ended, and for remainders within
+        rounding."""
         left: Numbers = np.minimum.reduceat(lefts, self.first)
         rounding = self.sizes * (0 if exact else ROUNDING)
         left[self.running.ended | (left <= rounding)] = 0
@@ -127,8 +132,8 @@ Settlement = tuple[tuple[str, ...], Ints, Ints, Floats, Sources]
 
 @define(eq=False)
 class RunLog:
-    """Keeps each job's next run number and its furthest run; both are computed only if a sink wants
-    the events."""
+    """Numbers the runs of each job and remembers which run is furthest, for the events that start
+    and end all copies. Both are computed only if a sink of the log wants these events."""
 
     workers: int
     next_run: dict[str, int] = field(init=False, factory=dict)
@@ -136,8 +141,8 @@ class RunLog:
     """Maps a job to the run whose state is the job's."""
 
     def placement(self, placed: Placed, now: float, states: OwnStates) -> Placement:
-        """Return the event for the start of all copies, from the furthest state or from `states`,
-        where each copy has its own."""
+        """Return the fields of the event CopiesPlaced, which starts all copies at `now`. With
+        cloning copies begin from their job's furthest state, else each from its own in `states`."""
         allocation = placed.allocation
         begun = _floats((_sizes(placed) - placed.running.lefts(now)).tolist())
         runs = self._furthest_of(placed) if allocation.cloning else states.sources(placed)
@@ -155,15 +160,16 @@ class RunLog:
         )
 
     def note(self, placed: Placed, lefts: Numbers) -> None:
-        """Record that all copies end: the first copy with the least remaining work is its job's
-        furthest."""
+        """Record each job's furthest run as all copies end; `lefts` is the work that each copy has
+        left. Of copies that are equally far the first counts."""
         rows = zip(self.runs(placed), placed.first.tolist(), _furthest(placed, lefts), strict=True)
         placed.best = tuple(run + best - first for run, first, best in rows)
         self.furthest.update(zip(placed.names, placed.best, strict=True))
 
     def settlement(self, placed: Placed, lefts: Numbers, left: Numbers) -> Settlement:
-        """Return the event for the end of all copies; the furthest copy of a job that is over
-        completes it."""
+        """Return the fields of the event CopiesSettled, which ends all copies; the furthest copy of
+        a job without work left completes it. `lefts` is the work that each copy has left, `left`
+        that of each job."""
         done = (_sizes(placed) - lefts).tolist()
         completed = list[int | None]()
         for job, (lacks, first) in enumerate(
@@ -177,12 +183,12 @@ class RunLog:
         return tuple(placed.names), self.runs(placed), copies, _floats(done), tuple(completed)
 
     def forget(self, name: str) -> None:
-        """Forget a job that is over."""
+        """Remove all data of the job called `name`, which has been completed."""
         self.next_run.pop(name, None)
         self.furthest.pop(name, None)
 
     def runs(self, placed: Placed) -> Ints:
-        """Return the run of each job's first copy."""
+        """Return the run number of each job's first copy, and count the runs at the first call."""
         if placed.runs is None:
             placed.runs = tuple(self._number(name, count) for name, count in placed.pairs())
         return placed.runs
@@ -197,7 +203,7 @@ class RunLog:
 
 
 def _sizes(placed: Placed) -> Numbers:
-    """Return the size p_j of each copy's job."""
+    """Return, for each copy, the size p_j of its job."""
     return placed.sizes.repeat(placed.allocation.copies)
 
 
@@ -207,7 +213,8 @@ def _floats(values: list[float]) -> Floats:
 
 
 def _furthest(placed: Placed, lefts: Numbers) -> list[int]:
-    """Return the position of each job's (first) furthest copy among all copies."""
+    """Return, for each job, the position among all copies of its copy with the least work left
+    (`lefts`); of equal ones the first."""
     lacks, bounds = lefts.tolist(), [*placed.first.tolist(), len(lefts)]
     return [lacks.index(min(lacks[start:end]), start, end) for start, end in pairwise(bounds)]
 
@@ -237,11 +244,13 @@ class OwnStates:
         return np.array(left, dtype=sizes.dtype)
 
     def sources(self, placed: Placed) -> list[int]:
-        """Return the runs that computed these states, copy by copy, job after job."""
+        """Return, for each copy, job after job, the number of the run that computed the state that
+        the copy begins from; -1 for a copy that begins from scratch."""
         return [run for name, count in placed.pairs() for _, run in self.states[name][:count]]
 
     def keep(self, placed: Placed, left: Numbers, runs: Sequence[int]) -> None:
-        """Store how far each copy came; `runs` has the run of each job's first copy."""
+        """Store the states that the copies have reached, as they end. `left` is the work that each
+        copy has left; `runs` has the number of the run of each job's first copy."""
         values, first = left.tolist(), 0
         for (name, count), run in zip(placed.pairs(), runs, strict=True):
             reached = zip(values[first : first + count], range(run, run + count), strict=True)
@@ -250,5 +259,5 @@ class OwnStates:
             first += count
 
     def forget(self, name: str) -> None:
-        """Forget a job that is over."""
+        """Remove the states of the job called `name`, which has been completed."""
         self.states.pop(name, None)

@@ -31,8 +31,8 @@ def numbers(count: int, value: int, exact: bool) -> Numbers:
 
 @define(eq=False)
 class WorkAccount:
-    """Accounts for each worker's service: the amount delivered until `since`, and the rate since
-    then."""
+    """Accounts for the service (work done, speed x time) that each worker has delivered since the
+    last decision epoch: the amount until `since`, and the rate from then on."""
 
     workers: int
     exact: bool = False
@@ -54,22 +54,24 @@ class WorkAccount:
         self.moving = np.ones(self.workers, dtype=bool)
 
     def at(self, now: float) -> Numbers:
-        """Return the service of each worker since the decision epoch, in work units."""
+        """Return the service that each worker has delivered since the decision epoch, in work
+        units."""
         served: Numbers = self.delivered + self.rate * (now - self.since)
         return served
 
     def total(self, now: float) -> float:
-        """Return the service of all workers together."""
+        """Return the service that all workers together have delivered since the decision epoch, in
+        work units."""
         total: float = self.at(now).sum()
         return total
 
     def total_rate(self) -> float:
-        """Return the rate of all workers together."""
+        """Return the sum of all workers' present rates, in work units per time unit."""
         total: float = self.rate.sum()
         return total
 
     def restart(self, now: float) -> None:
-        """Begin a new decision epoch, before which no service counts."""
+        """Begin a new decision epoch at `now`: the service delivered so far counts no more."""
         self.delivered[:] = 0
         self.since[:] = now
 
@@ -87,8 +89,9 @@ class WorkAccount:
         self.moving[worker] = rate > 0
 
     def end(self, worker: int, need: float) -> float:
-        """Return the time at which the worker will have delivered `need`, which it has not yet;
-        NEVER if it will not."""
+        """Return the time at which the worker's service will reach `need`, counted from the
+        decision epoch, at its present rate; NEVER if it will not. The worker has not yet delivered
+        that much."""
         rate = self.rate.item(worker)
         if need == NEVER:
             return NEVER
@@ -99,8 +102,8 @@ class WorkAccount:
         return since + left / rate if rate else NEVER
 
     def ends(self, needs: Numbers) -> Numbers:
-        """Return the time at which each worker will have delivered its part of `needs`; valid just
-        after `restart`."""
+        """Return, for each worker, the time at which its service will reach its entry of `needs` at
+        its present rate. Valid just after `restart` only."""
         # Only moving workers are divided by their rate: the others keep NEVER.
         ends = self.never.copy()
         np.divide(needs, self.rate, out=ends, where=self.moving)
@@ -109,7 +112,8 @@ class WorkAccount:
 
 @define(eq=False)
 class RunningPlacement:
-    """The copies of one placement; jobs are numbered in the order of the allocation."""
+    """Progress of the copies of one placement, which lasts from one decision epoch to the next.
+    Jobs are numbered in the order of the policy's allocation."""
 
     left: Numbers
     """Work that each job, or copy, has left at the decision epoch."""
@@ -121,25 +125,27 @@ class RunningPlacement:
     """Time at which each worker, or job, will have done the smallest need."""
 
     def earliest(self) -> float:
-        """Return the time at which the first copy ends, as things stand; NEVER if none will."""
+        """Return the time at which the first of all copies ends if no speed changes; NEVER if none
+        will."""
         end: float = self.ends.item(self.ends.argmin())
         return end
 
     def change(self, worker: int, now: float) -> None:
-        """Update for a change in a worker's account or rate."""
+        """Compute anew when copies end, as this worker's speed has changed at `now`."""
 
     @abstractmethod
     def mark_ended(self, due_by: float) -> None:
-        """Mark the jobs that have a copy that ends by `due_by`."""
+        """Set `ended` for each job that has a copy whose end is at `due_by` or earlier."""
 
     @abstractmethod
     def lefts(self, now: float) -> Numbers:
-        """Return the work that each copy has left, job after job."""
+        """Return the work that each copy has left at `now`, job after job."""
 
 
 @define(eq=False)
 class RunningCopies(RunningPlacement):
-    """Each copy progresses by the service of its own worker, and a job ends with its first copy."""
+    """Copies that have a worker, or a share of one, each. A copy progresses by its own worker's
+    service, and a job ends with its first copy."""
 
     service: WorkAccount
     workers: Counts
@@ -178,8 +184,8 @@ class RunningCopies(RunningPlacement):
 
 @define(eq=False)
 class Rotation(RunningPlacement):
-    """One copy per job, which gets a share of every worker, so that the workers' service adds
-    up."""
+    """Jobs with one copy each that use an equal share of every worker, so that a job progresses by
+    the service of all workers together."""
 
     service: WorkAccount
     need: Numbers = field(init=False)
@@ -215,8 +221,8 @@ class Rotation(RunningPlacement):
 
 @define(eq=False)
 class RunningMean(RunningPlacement):
-    """A job with r copies progresses by x g(r, t) in the time t since its decision epoch
-    (redundancy17, eq. 5); the mean does not depend on any one worker."""
+    """Jobs that progress by their mean service: x g(r, t) for a job with r copies, in the time t
+    since the decision epoch (redundancy17, eq. 5). The mean does not depend on any one worker."""
 
     gain: Gain
     copies: Counts
@@ -234,7 +240,8 @@ class RunningMean(RunningPlacement):
         self.ended |= self.ends <= due_by
 
     def lefts(self, now: float) -> Numbers:
-        """Return the work that each copy has left; all copies of a job count as equally far."""
+        """Return the work that each copy has left at `now`; all copies of a job count as equally
+        far."""
         elapsed = now - self.since
         work = [self.gain.work(copies, elapsed) for copies in self.copies.tolist()]
         left = self.left - self.factor * np.array(work, dtype=self.left.dtype)

@@ -25,7 +25,7 @@ FETCHING = (Stage.STARTING_UP, Stage.STAGING_IN, Stage.RECOVERING)
 
 
 class Pair(NamedTuple):
-    """A copy, as the index of its job and its worker."""
+    """One copy of a job: the job's index and the copy's worker."""
 
     job: int
     worker: int
@@ -33,8 +33,8 @@ class Pair(NamedTuple):
 
 @define(eq=False)
 class CopyRuns(Decider):
-    """Calls the policy at each arrival, departure and loss, and when workers come UP or leave that
-    state, and carries out its decisions.
+    """Decider that calls a policy of copies at each arrival, departure and loss, and when workers
+    come UP or leave that state. Each copy that it starts is a run with one worker.
 
     Jobs are `PreemptibleJob`. A worker holds one run, so a policy that multitasks is refused.
     """
@@ -115,7 +115,8 @@ class CopyRuns(Decider):
     # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """Cancel the copies that do not stay, then start the others."""
+        """Call the policy if anything has happened, cancel the copies that do not stay, and start
+        the new ones once the cancelled ones have ended."""
         if self.outdated:
             self.outdated = False
             self._choose(cause)
@@ -141,7 +142,8 @@ class CopyRuns(Decider):
                 self.scheduler.cancel_copy(copy, cause)
 
     def _chosen(self) -> list[Pair]:
-        """Return each copy that the policy wants, with its worker."""
+        """Call the policy and return all copies that it wants, each with the worker that is chosen
+        for it."""
         table, best = self.table, self._best()
         sizes = [(job.index, job.profile.time(1)) for job in table.jobs]
         lefts = [remaining(size, best.get(index, 0)) for index, size in sizes]
@@ -157,7 +159,8 @@ class CopyRuns(Decider):
         return list(map(Pair, owners, workers))
 
     def _best(self) -> dict[int, float]:
-        """Return the work done in the furthest known state of each job that has one, by index."""
+        """Map the index of each job that has a state to the work done in its furthest state, be it
+        of a running copy or a kept one."""
         now = self.scheduler.now
         best = {index: done for index, done in self.states.items() if done is not None}
         for copy, progress in self.progress.items():
@@ -167,7 +170,8 @@ class CopyRuns(Decider):
         return best
 
     def _staying(self, jobs: Sequence[int], counts: Sequence[int]) -> list[int]:
-        """Return workers job by job: first those of the job's furthest copies, then others."""
+        """Return a worker for each copy, `counts` of them for each of `jobs`: first the workers of
+        the job's furthest running copies, then others that no job keeps."""
         own = [self._own(job)[:count] for job, count in zip(jobs, counts, strict=True)]
         taken = {worker for workers in own for worker in workers}
         rest = iter([worker for worker in self.placer.order() if worker not in taken])
@@ -179,8 +183,8 @@ class CopyRuns(Decider):
         ]
 
     def _own(self, job: int) -> list[int]:
-        """Return the workers of the job's copies that are UP, the furthest copy's first, and last
-        those whose copy waits for them."""
+        """Return the UP workers of the job's running copies, that of the furthest copy first, and
+        last those of copies that wait for their workers and have no run."""
         now = self.scheduler.now
         own = [
             (1 if progress.stage is None else -progress.at(now), held.worker)
@@ -191,7 +195,7 @@ class CopyRuns(Decider):
         return [worker for _, worker in sorted(own)]
 
     def _going_on(self, chosen: Sequence[Pair]) -> set[Pair]:
-        """Return the copies that stay on their workers and continue."""
+        """Return those of the `chosen` copies that run already and continue as they are."""
         wanted = set(chosen)
         own = {held: copy for copy, held in self.held.items()}
         best = self._best()
@@ -202,8 +206,9 @@ class CopyRuns(Decider):
         }
 
     def _goes_on(self, progress: RunProgress, best: float) -> bool:
-        """Whether a copy that stays on its worker need not be cloned: it is as far as the furthest,
-        fetches a state at present, or waits for its members."""
+        """Return whether a copy that stays on its worker continues, instead of starting again as a
+        clone of its job's furthest copy. It does if it has done `best`, the furthest copy's work,
+        if it fetches a state at present, or if it waits for its worker."""
         if not self.cloning or progress.stage is None or progress.stage in FETCHING:
             return True
         return not remaining(best, progress.at(self.scheduler.now))

@@ -42,8 +42,8 @@ NO_WORKERS = np.zeros(0, dtype=np.intp)
 
 @define(eq=False)
 class VectorisedCopies(Decider):
-    """Calls the policy at each arrival and departure, and keeps the progress of all copies in
-    arrays.
+    """Decider that calls a policy of copies at each arrival and departure, and keeps the progress
+    of all copies in arrays.
 
     Twice per arrival every copy is placed afresh: M runs of their own, and messages to each, would
     cost more than everything else (measured: `sims.bench redundancy`). Jobs are `VectorisedJob`.
@@ -124,8 +124,8 @@ class VectorisedCopies(Decider):
         return cause if self.scheduler.due_by >= self.due else None
 
     def _aim(self, end: float, cause: int) -> None:
-        """Set the timer to the end of the copy that ends first. One timer suffices, because at any
-        end all copies are placed afresh."""
+        """Set the timer to `end`, the time at which the first copy ends. One timer suffices,
+        because at the end of any copy all copies are placed afresh."""
         if end == self.due:
             if self.timer is not None:
                 self.timer[4] = cause
@@ -138,7 +138,8 @@ class VectorisedCopies(Decider):
     # --- decisions ----------------------------------------------------------------------------
 
     def decide(self, cause: int) -> None:
-        """Settle every copy and place all jobs afresh."""
+        """End every copy, complete the jobs that have no work left, then call the policy and place
+        the copies of all other jobs afresh."""
         if self.placed is not None:
             cause = self._settle(self.placed, cause)
         for job in self.arrived:
@@ -193,7 +194,8 @@ class VectorisedCopies(Decider):
         self._aim(running.earliest(), cause)
 
     def _workers(self, allocation: CopyAllocation, names: list[str]) -> Counts:
-        """Return the worker of each copy; a rotating job counts as being on the first worker."""
+        """Return the worker of each copy, job after job. A rotating job, which uses all workers,
+        counts as being on worker 0."""
         if allocation.sharing is Sharing.ROTATION:
             return np.zeros(len(names), dtype=np.intp)
         return self.placer.place(allocation, names)

@@ -24,7 +24,8 @@ FREE = Needs("")
 
 @define(eq=False)
 class RunningConfiguration:
-    """The job's running configuration (satisfies policies.interface.RunningView)."""
+    """The configuration on which a job runs at present, as its policy sees it (satisfies
+    policies.interface.RunningView)."""
 
     window: Window = field(repr=False)
     configuration: Configuration
@@ -45,7 +46,7 @@ class RunningConfiguration:
 
     @property
     def part_left(self) -> float:
-        """Part of W that is still to be done."""
+        """Part of the configuration's work W, from 0 to 1, that is still to be done."""
         progress = self._last_report()
         return 1 - progress.at(self.window.now) / progress.work
 
@@ -98,7 +99,8 @@ ACCEPTED = "an answer is None or a Configuration of (worker index, tasks) pairs"
 
 
 def answer(policy: EnrolmentPolicy, view: EnrolmentView, rng: Generator) -> Configuration | None:
-    """Return the policy's decision with plain ints.
+    """Call the policy and return its decision with plain ints; None if it decides to wait or to
+    keep the running configuration.
 
     Raises BadDecision, which names the policy, where it raises an error or answers with another
     type.

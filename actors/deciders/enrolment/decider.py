@@ -54,8 +54,8 @@ class KnownJob:
 
     @property
     def state_seq(self) -> int:
-        """Number (seq) of the event that started the job's run or, without a run, of the event
-        since which it needs one."""
+        """Number (seq) of the event that began the job's present state: the start of its run's
+        present stage or, without a run, the event since which the job has needed workers."""
         progress = self.running.progress if self.running else None
         if progress is None or progress.started == NOTHING:
             return self.since
@@ -63,13 +63,15 @@ class KnownJob:
 
     @property
     def taken(self) -> int:
-        """Bit mask of the job's workers, including those of `next`."""
+        """Bit mask of the workers that the job runs on, and of those of `next`, on which it will
+        run."""
         given = [self.running.configuration] if self.running else []
         members = [q for it in (*given, self.next) if it is not None for q, _ in it.members]
         return sum(1 << q for q in set(members))
 
     def diverges(self) -> bool:
-        """Count one more switch and return whether there were too many."""
+        """Count one more switch of the configuration. Return whether so many switches in a row have
+        brought the iteration no nearer to its end that the policy counts as diverging."""
         assert self.running is not None
         left = self.running.part_left
         # Only progress beyond the best configuration so far resets the count.
@@ -80,8 +82,8 @@ class KnownJob:
 
 @define(eq=False)
 class EnrolmentDecider(Decider):
-    """Enrols workers in iterative jobs as a policy of volatile13 decides, after checking its
-    answer.
+    """Decider that enrols workers in iterative jobs as a policy of volatile13 chooses, after
+    checking its answer.
 
     The policy is called for each job separately, the lowest index first, and sees the workers that
     no other job holds.
@@ -206,8 +208,8 @@ class EnrolmentDecider(Decider):
         return any(it.needed is not None for it in self.applications.values())
 
     def _call(self, cause: int) -> bool:
-        """Request a decision at this instant, because of the event numbered `cause`; return
-        True."""
+        """Have the policy called at this instant, because of the event numbered `cause`. Return
+        True, which tells the scheduler that a decision is due."""
         self.due, self.cause = True, cause
         return True
 
@@ -242,10 +244,11 @@ class EnrolmentDecider(Decider):
             self._wake_up(chosen, cause)
 
     def _wake_up(self, chosen: Configuration | None, cause: int) -> None:
-        """Request a decision in the next slot whatever happens, where the policy wants that.
+        """Have the policy called in the next slot whatever happens, if it is proactive and either
+        wants to be called in every slot or has just decided (`chosen`).
 
-        All proactive policies are also called once after each decision: after a failure the choice
-        used what workers held, and a candidate from scratch may differ.
+        All proactive policies are called once after each decision: after a failure the choice used
+        what workers held, and a candidate from scratch may differ.
         """
         if self.tick is not None or not self.proactive:
             return
@@ -289,8 +292,9 @@ class EnrolmentDecider(Decider):
             self.scheduler.cancel_copy(application.running.copy, cause)
 
     def _switch(self, index: int, application: KnownJob, cause: int) -> None:
-        """Start the configuration that replaces the cancelled one; or ask again, where the
-        cancelled run hid that a worker of both is DOWN."""
+        """Start the configuration `next`, for which the job's run has been cancelled. If one of its
+        workers turns out to be DOWN, which the cancelled run had not detected, have the policy
+        called again."""
         chosen, application.next = application.next, None
         assert chosen is not None
         self.scheduler.hear_of_free_workers()

@@ -15,8 +15,8 @@ SHOWN = 10
 
 
 def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
-    """Return the sizes of the first allocation as plain ints. Raises BadDecision where they cannot
-    be carried out."""
+    """Call the allocation policy and return the size (number of processors) of each application, by
+    index, as plain ints. Raises BadDecision where they cannot be carried out."""
     answered = answer(policy, view)
     sizes = _whole(items(policy, answered))
     wrong = _sizes_problem(sizes, view)
@@ -27,8 +27,8 @@ def allocate(policy: AllocationPolicy, view: Pack) -> list[int]:
 
 
 def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
-    """Return the policy's resizes in the order of the applications. Raises BadDecision where they
-    cannot be carried out."""
+    """Call the redistribution policy and return its resizes by application index. Raises
+    BadDecision where they cannot be carried out."""
     answered = answer(policy, view)
     # The papers' policies answer with hundreds of plain numbers, so that checking each of them
     # twice would take noticeable time.
@@ -41,7 +41,8 @@ def redistribute(policy: RedistributionPolicy, view: Occasion) -> list[Resize]:
 
 
 def _resizes(policy: RedistributionPolicy, answered: object, view: Occasion) -> list[Resize]:
-    """Return a user's answer with plain ints."""
+    """Return the resizes that a user's policy answered with plain ints. Raises BadDecision where
+    the answer has another type."""
     listed = items(policy, answered)
     if listed is None or not all(isinstance(it, Resize) for it in listed):
         problem = "an answer is a sequence of Resize(application, size), () to change nothing"

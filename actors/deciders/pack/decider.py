@@ -125,8 +125,8 @@ class PackDecider(Decider):
             self.successions.pop(progress.index, None)
 
     def _log_successions(self) -> None:
-        """Log the expected ends of applications whose next copy is the oldest now: its last report
-        counts from now on."""
+        """Log the expected end of each application whose oldest copy ended at this instant and that
+        still runs: from now on the last progress report of its next copy counts."""
         state = self.state
         for index, cause in self.successions.items():
             progress = state.all_progress.get(state.first(index)) if index in state.sizes else None
@@ -141,9 +141,13 @@ class PackDecider(Decider):
         return self.names[progress.index], progress.size, progress.left, *known
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Log and ignore a fault that malleable17's own model does not count: of a worker that is
-        idle, or whose application is still busy with its last fault or redistribution (section
-        6.1), or has not got the worker yet. Return whether it was ignored."""
+        """Return whether a fault of this worker changes nothing in malleable17's own model, and log
+        that it is ignored.
+
+        Ignored is a fault of a worker that is idle, that computes for a copy that has promised it
+        to others, or whose application is still busy with its last fault or redistribution (section
+        6.1).
+        """
         copy = self.scheduler.pool.holder(worker)
         progress = self.state.all_progress.get(copy)
         if progress is None:
@@ -211,8 +215,9 @@ class PackDecider(Decider):
                 self._start(index, size, cause)
 
     def _answer(self, cause: int) -> int:
-        """Redistribute for the faulty application that ends last; the others continue as they are.
-        Return the cause of what follows."""
+        """Have the policy redistribute for that one of the faulty applications that ends last; the
+        other faulty ones continue as they are. Return the number (seq) of the event that causes
+        what follows."""
         state, failed_copies = self.state, self.failed_copies
         self.freed, self.failed_copies = None, {}
         all_progress = [state.all_progress[copy] for copy in failed_copies if state.leads(copy)]
@@ -238,8 +243,13 @@ class PackDecider(Decider):
     def _redistribute(
         self, why: Cause, trigger: int | None, faulty: int | None, event: int, cause: int
     ) -> int:
-        """Call the policy because of the event numbered `event` and carry out its decision. Return
-        the cause of what this decision does from then on; until then it was `cause`."""
+        """Call the redistribution policy because of the event numbered `event`, and resize
+        applications as it decides. Return the number (seq) of the event that logs the decision, the
+        cause of what follows; `cause` if nothing is resized.
+
+        `trigger` is the index of the application that ended or is faulty, `faulty` that of the
+        faulty one.
+        """
         state, now = self.state, self.scheduler.now
         running = state.running()
         # Only applications whose time to compute is known have an expected end.
@@ -252,9 +262,9 @@ class PackDecider(Decider):
         return self._carry_out(why, trigger, resizes, event) if resizes else cause
 
     def _possible(self, resizes: Sequence[Resize]) -> Sequence[Resize]:
-        """Return the resizes that are possible now. Policies count what one application gives as
-        available to others, but spares and members that are not UP become available to none, so
-        applications that grow get as many fewer workers (rules.md, P10)."""
+        """Return the resizes for which there are enough workers. Policies count all processors that
+        one application gives up as available to others. Spares and members that are not UP become
+        available to none, so applications that grow get as many fewer (rules.md, P10)."""
         pool, state, held = self.scheduler.pool, self.state, self.scheduler.held
         if not (pool.away or pool.spares):
             return resizes

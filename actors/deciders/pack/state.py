@@ -44,11 +44,12 @@ class ApplicationProgress:
 
 @define(eq=False)
 class PackState:
-    """The state of a pack.
+    """What the pack's decider knows: the sizes of running copies, the waiting applications, and the
+    progress of each copy.
 
-    t^U serves decisions only: it is updated when an application reports its progress, and not in
-    between (malleable17, section 3.3.2). Of an application with several copies the oldest copy is
-    the one that is resized; the others stay as they were placed.
+    The expected end t^U serves decisions only: it is updated when an application reports its
+    progress, and not in between (malleable17, section 3.3.2). Of an application with several copies
+    the oldest copy is the one that is resized; the others stay as they were placed.
     """
 
     scheduler: Scheduler = field(repr=False)
@@ -66,20 +67,20 @@ class PackState:
 
     @property
     def idle(self) -> int:
-        """Number of free workers that are UP, in whole groups."""
+        """Number of workers that are free and UP, rounded down to whole groups of `pair`."""
         free = self.scheduler.pool.free
         return free - free % self.pair
 
     # --- copies -------------------------------------------------------------------------------
 
     def place(self, index: int, copy: int, size: int) -> None:
-        """Record that one more copy runs."""
+        """Record that a copy of the application `index` runs from now on, on `size` workers."""
         self.waiting.pop(index, None)
         self.sizes.setdefault(index, {})[copy] = size
 
     def end(self, index: int, copy: int, waits: bool) -> None:
-        """Record that a copy runs no longer; `waits` says whether the application now waits for
-        workers."""
+        """Record that a copy of the application `index` has ended; `waits` says whether the
+        application now waits for workers."""
         size = self.sizes[index].pop(copy)
         self.all_progress.pop(copy, None)
         self.released.discard(copy)
@@ -89,23 +90,24 @@ class PackState:
             self.waiting[index] = size
 
     def first(self, index: int) -> int:
-        """Return the application's oldest copy."""
+        """Return the number of the oldest copy that the application `index` runs: of its redundant
+        copies, the one that was placed first."""
         return next(iter(self.sizes[index]))
 
     def size(self, index: int) -> int:
-        """Return the size of the application's oldest copy."""
+        """Return the number of workers of the oldest copy that the application `index` runs."""
         return self.sizes[index][self.first(index)]
 
     def leads(self, copy: int) -> bool:
-        """Whether the copy is the oldest of its application."""
+        """Return whether the copy with this number is the oldest one that its application runs."""
         return self.first(self.scheduler.held[copy][0]) == copy
 
     # --- progress -----------------------------------------------------------------------------
 
     def note(self, message: ProgressReport) -> ApplicationProgress | None:
-        """Record a progress report and return the progress that it changes. Returns None where it
-        changes nothing, where the copy has ended, or where it is not the oldest of its
-        application."""
+        """Record a job's progress report on one copy. Return the application's new progress, or
+        None where the report changes nothing, the copy has ended, or it is not the application's
+        oldest copy."""
         index, copy = message.index, message.copy
         size = self.sizes.get(index, {}).get(copy)
         if size is None:
@@ -129,14 +131,16 @@ class PackState:
         return progress if self.leads(copy) else None
 
     def _back(self, copy: int) -> float:
-        """Return the time at which all members of the copy are expected to be UP."""
+        """Return the time at which the last of the copy's workers is expected to be UP; now, if all
+        are."""
         away, now = self.scheduler.pool.away, self.scheduler.now
         held = members(self.scheduler.held[copy][2])
         return max((away[n] for n in held if n in away), default=now)
 
     def running(self) -> list[ApplicationProgress]:
-        """Return the progress of each application's oldest copy, by index, without copies that have
-        promised their workers or not reported yet."""
+        """Return the progress of each running application's oldest copy, by application index.
+        Copies that have promised their workers to others, or have not reported yet, are left
+        out."""
         all_progress, released = self.all_progress, self.released
         first = [next(iter(copies)) for _, copies in sorted(self.sizes.items())]
         return [all_progress[it] for it in first if it in all_progress and it not in released]
@@ -144,8 +148,9 @@ class PackState:
     def candidates(
         self, running: Sequence[ApplicationProgress], faulty: int | None
     ) -> list[Candidate]:
-        """Return the applications that may be resized: those that compute, and the faulty one
-        unless its own redistribution has to be repeated (malleable17, section 3.3.3)."""
+        """Return the applications that may be resized, given the progress of those that run: those
+        that compute, and the one with index `faulty` unless its own redistribution has to be
+        repeated (malleable17, section 3.3.3)."""
         now, due_by, found = self.scheduler.now, self.scheduler.due_by, []
         for progress in running:
             if progress.index == faulty and not progress.moving and progress.known:
@@ -167,7 +172,8 @@ class PackState:
 
 @define(eq=False)
 class NewApplication:
-    """An application before the start, of size 0 (satisfies policies.interface.CandidateView)."""
+    """An application that has not started, of size 0, as the allocation policy sees it (satisfies
+    policies.interface.CandidateView)."""
 
     index: int
     size: int
@@ -204,13 +210,14 @@ class Candidate(NewApplication):
 
 @define(eq=False)
 class CandidateAtSpeed(Candidate):
-    """A candidate whose members are not of speed 1; its expectations assume the present speed for
-    every size."""
+    """A running application whose members' speed is not 1. Expected ends assume that its present
+    speed holds for every size."""
 
     speed: float = 1
 
     def finish(self, size: int) -> float:
-        """Return the expected end, with all durations divided by the speed."""
+        """Return the time, in s, at which the application is expected to end with `size`
+        processors, with all durations divided by the speed."""
         if size == self.size:
             return self.expected
         return self.start + (super().finish(size) - self.start) / self.speed
@@ -218,7 +225,8 @@ class CandidateAtSpeed(Candidate):
 
 @frozen
 class Pack:
-    """All applications before the start (satisfies policies.interface.AllocationView)."""
+    """The applications of a pack that have not started, and the processors to share out among them,
+    as the allocation policy sees them (satisfies policies.interface.AllocationView)."""
 
     pair: int
     processors: int
@@ -227,8 +235,9 @@ class Pack:
 
 @define
 class Occasion:
-    """One end or fault (satisfies policies.interface.RedistributionView); the candidates are
-    computed when first needed."""
+    """The state of the pack at one end or fault, as the redistribution policy sees it (satisfies
+    policies.interface.RedistributionView). The candidates are computed when they are first
+    needed."""
 
     now: float
     cause: Cause
