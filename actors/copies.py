@@ -309,8 +309,8 @@ class JobOfCopies(Job):
 
     @handles(ReleaseFormer)
     def release_former(self, _: ReleaseFormer, __: int) -> None:
-        """Have those members of runs that ended early at this instant, and that the decision has
-        not enrolled again, drop what they fetched for these runs."""
+        """Have the members of runs that ended early at this instant leave these runs, with what
+        they fetched for them, unless the scheduler's decision has enrolled them again."""
         for worker, (copy, end) in self.former.items():
             copy.dismiss(self, (worker,), end, keep=False)
         self.former.clear()

@@ -32,7 +32,8 @@ class BadDecision(ValueError):
 
 
 def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
-    """Return what `policy` answers. Raises BadDecision where a policy of the user's raises."""
+    """Call `policy` with these arguments and return its answer. Raises BadDecision where a policy
+    of the user's raises."""
     try:
         return policy(*arguments)
     except KeyboardInterrupt:
@@ -42,7 +43,7 @@ def answer(policy: Callable[[*Ts], R], *arguments: *Ts) -> R:
 
 
 def items(policy: object, answered: object) -> list[object] | None:
-    """Return the items of an answer; None where it cannot be listed.
+    """Return the items of a policy's answer as a list; None where it cannot be listed.
 
     Raises BadDecision where it is a generator of the user's that raises, or that does not end.
     """
@@ -76,8 +77,8 @@ def blame(policy: object, error: BaseException) -> NoReturn:
 
 
 def refusal(policy: object, answered: str, problem: str, view: str) -> BadDecision:
-    """Return the error to raise where an answer cannot be carried out; `problem` says what could
-    be."""
+    """Return the error to raise where a policy's answer cannot be carried out. `problem` says what
+    is wrong with the answer or what would be accepted; `view` describes what the policy saw."""
     text = f"answered {short(answered)}: {problem}; it saw {short(view)}"
     return BadDecision(f"policy {name_of(policy)} {text}")
 
@@ -99,8 +100,8 @@ def short(text: str) -> str:
 
 
 def name_of(policy: object) -> str:
-    """Return the name of a policy as a scenario has it, `package.module:Name`; for a paper's
-    policy, what it says of itself."""
+    """Return the name of a policy for messages: `package.module:Name`, as a scenario has it, for a
+    user's policy; its repr, or a function's name, for one of the papers'."""
     owner = _owner(policy)
     kind = owner if isinstance(owner, FunctionType) else type(owner)
     if ours(owner):
@@ -113,8 +114,8 @@ def name_of(policy: object) -> str:
 
 
 def _owner(policy: object) -> object:
-    """Return the object that a bound method belongs to, or the function that a partial one
-    calls."""
+    """Return the object that a policy belongs to: that of a bound method, or the function that a
+    partial one calls; otherwise the policy itself."""
     while isinstance(policy, MethodType | partial):
         policy = policy.__self__ if isinstance(policy, MethodType) else policy.func
     return policy
@@ -125,8 +126,8 @@ def _module(policy: object) -> str:
 
 
 def _place(policy: object, error: BaseException) -> str:
-    """Return the place where the policy raised: the last line of its own file that was being run.
-    Where none was, as with too many arguments, it is where the policy is defined."""
+    """Return where the policy raised, as `(file, line n)`: the last line of its own file that was
+    being run. If none was, as when it takes other arguments, it is where the policy is defined."""
     file = getattr(sys.modules.get(_module(policy)), "__file__", None)
     frames = extract_tb(error.__traceback__)[1:]
     lines = [frame.lineno for frame in frames if frame.filename == file]

@@ -28,8 +28,8 @@ from policies.availability import WorkerState
 
 @define(eq=False)
 class CauseTracker:
-    """Keeps the jobs that have asked for workers at this instant and the workers freed at it, with
-    the numbers of those events.
+    """Finds the event that causes the start of a copy. For this it keeps which jobs have asked for
+    workers at this instant, and which workers were freed at it, with the numbers of those events.
 
     The cause of a start is the shelf or batch that it starts in; else the event since which its job
     wants workers, if that is of this instant; else the event that freed some of them.
@@ -43,26 +43,28 @@ class CauseTracker:
     _at: float = field(init=False, default=-1)
 
     def want(self, now: float, index: int, seq: int) -> None:
-        """Note that a job was submitted, or has come to the end of a run."""
+        """Record that the job with this index wants workers since the event numbered `seq`: its
+        submission, or the end of its last run."""
         self._renew(now)
         self.wants[index] = seq
 
     def free(self, now: float, numbers: Intervals, seq: int) -> None:
-        """Note that workers are free now, or UP."""
+        """Record that these workers can be given to jobs since the event numbered `seq`, which
+        freed them or brought them back UP."""
         self._renew(now)
         self.freed.append((seq, numbers))
 
     def called(self, now: float, otherwise: int) -> int:
-        """Return the event that opened a shelf or batch at this instant, else the last one that
-        freed workers."""
+        """Return the number (seq) of the event that opened a shelf or batch at this instant, else
+        of the last one that freed workers at it, else `otherwise`."""
         self._renew(now)
         if self.opened != NOTHING:
             return self.opened
         return self.freed[-1][0] if self.freed else otherwise
 
     def why(self, now: float, index: int, numbers: Intervals) -> int:
-        """Return the cause of a start of this job on these workers; NOTHING if no event of this
-        instant is one."""
+        """Return the number (seq) of the event of this instant that causes the start of job `index`
+        on these workers; NOTHING if there is none."""
         self._renew(now)
         seq = self.wants.get(index, NOTHING) if self.opened == NOTHING else self.opened
         if seq != NOTHING or not self.freed:
@@ -70,8 +72,8 @@ class CauseTracker:
         return next((seq for seq, freed in self.freed if meet(freed, numbers)), NOTHING)
 
     def freed_last(self, now: float, worker: int, otherwise: int) -> int:
-        """Return the event of this instant that freed this worker last, or brought it back UP;
-        `otherwise` where it was free before."""
+        """Return the number (seq) of the last event of this instant that freed this worker, or
+        brought it back UP; `otherwise` if it was free before."""
         self._renew(now)
         one = ((worker, worker),)
         return next((seq for seq, them in reversed(self.freed) if meet(them, one)), otherwise)
@@ -89,7 +91,8 @@ RESUME = Resume()
 
 @define(eq=False)
 class Dispatcher(Actor):
-    """Knows which copy holds which workers, and sends jobs what has been decided for them."""
+    """The part of a scheduler that knows which copy holds which workers, and that sends jobs the
+    messages by which decisions are carried out."""
 
     pool: Pool
     workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
@@ -125,11 +128,11 @@ class Dispatcher(Actor):
         otherwise: Callable[[], int] | None = None,
         standbys: int = 0,
     ) -> tuple[int, Intervals]:
-        """Start one more copy of job `index` on `processors` free workers, with up to `standbys`
-        others; return the copy and all that it holds.
+        """Start one more copy of job `index` on `processors` free workers, which the pool chooses,
+        with up to `standbys` others. Return the copy's number and all workers that it holds.
 
-        `otherwise` gives the cause where no event of this instant is one; without it, it is the
-        decision's `cause`.
+        `former` are workers that the job had a moment ago, and may get again. `otherwise` returns
+        the cause where no event of this instant is one; without it, it is the decision's `cause`.
         """
         copy, pool, numbers, named = next(self._copies), self.pool, NO_WORKERS, ""
         if standbys:
@@ -159,7 +162,8 @@ class Dispatcher(Actor):
         cause: int,
         otherwise: Callable[[], int] | None,
     ) -> Intervals:
-        """Start a copy with standbys (rules.md, P12); return all that it holds."""
+        """Start the copy numbered `copy` with up to `standbys` standbys (rules.md, P12). Return all
+        workers that it holds."""
         numbers, ready = self.pool.allocate_ready(copy, processors, standbys, index)
         held = merged(numbers, ready)
         self.held[copy], self.ready[copy] = (index, size_of(held), held), processors
@@ -184,8 +188,9 @@ class Dispatcher(Actor):
         tasks: tuple[int, ...] = (),
         reason: str | None = None,
     ) -> int:
-        """Start one more copy of job `index` on these workers. Raises ValueError where one is not
-        free."""
+        """Start one more copy of job `index` on just these workers, and return the copy's number.
+        `tasks` has the number of tasks of each worker, where the decider deals them. Raises
+        ValueError where a worker is not free."""
         copy = next(self._copies)
         numbers = self.pool.assign(copy, workers)
         self.held[copy] = index, len(workers), numbers
@@ -198,7 +203,8 @@ class Dispatcher(Actor):
         return copy
 
     def _about(self, workers: Sequence[int]) -> tuple[Sequence[float], Sequence[Actor]]:
-        """Return the speeds and addresses of these workers, as far as a job has to know them."""
+        """Return the speeds and the addresses of these workers. Either is empty where jobs need not
+        know it: speeds if all are 1, addresses if there is no master."""
         speeds, address = self.pool.speeds, self.workers
         known = tuple(map(speeds.__getitem__, workers)) if speeds else ()
         return known, tuple(map(address, workers)) if address and self.linked else ()
@@ -217,7 +223,8 @@ class Dispatcher(Actor):
         return cause if otherwise is None else otherwise()
 
     def resize(self, copy: int, processors: int, cause: int) -> None:
-        """Resize this copy to `processors` workers."""
+        """Change the number of workers of a copy to `processors`: the pool chooses which it gains
+        or gives up, and its job gets a message."""
         index, _, held = self.held[copy]
         numbers = self.pool.exchange(copy, held, processors, index)
         self.held[copy] = index, processors, numbers
@@ -226,7 +233,8 @@ class Dispatcher(Actor):
         self.send(self.actors[index], message, cause)
 
     def tell_job(self, cause: int, kind: Callable[..., object], worker: int, *more: object) -> bool:
-        """Send the job that holds a worker a message about it; return whether a job holds it."""
+        """Send the job that holds `worker` a message of class `kind` about it. Return whether a job
+        holds it."""
         copy = self.pool.holder(worker)
         job = self.actors.get(self.held[copy][0]) if copy >= 0 else None
         if job is not None:
@@ -234,10 +242,13 @@ class Dispatcher(Actor):
         return job is not None
 
     def replace_members(self) -> Iterator[tuple[int, Intervals]]:
-        """Replace the members that are to be replaced as far as there are free workers, the lowest
-        member first (rules.md, P10); yield each copy with all its members. Jobs start runs only
-        after all replacements: of one job's runs the copy that was placed earlier has the lower
-        number (R4)."""
+        """Replace members that have been away for long enough by free workers, as far as there are
+        any, the lowest member first (rules.md, P10). Yield each copy's number with all workers that
+        it holds now.
+
+        Jobs start runs only after all replacements: of one job's runs the copy that was placed
+        earlier has the lower number (R4).
+        """
         served: dict[int, int] = {}
         for worker, (copy, cause) in sorted(self.replaceable.items()):
             held = self.pool.holder(worker) == copy
@@ -262,10 +273,11 @@ class Dispatcher(Actor):
         return numbers
 
     def join_standbys(self, most: Callable[[int], int]) -> Iterator[tuple[int, Intervals]]:
-        """Let each free worker whose downtime ended at this instant be a standby of the first copy,
-        by job, that has fewer than its job may have; yield each copy with all that it holds.
+        """Make each free worker whose downtime ended at this instant a standby of the first copy,
+        by job, that has fewer than its job may have. Yield each such copy's number with all workers
+        that it holds now.
 
-        `most` gives the largest number of standbys of a job, by index (rules.md, P12).
+        `most` returns the largest number of standbys of a job, given its index (rules.md, P12).
         """
         pool, served = self.pool, dict[int, int]()
         self.ready = {copy: count for copy, count in self.ready.items() if copy in self.held}
@@ -288,8 +300,9 @@ class Dispatcher(Actor):
             self.send(self.actors[index], RESUME, cause)
 
     def promise(self, copy: int, cause: int) -> None:
-        """Release this copy's workers early: it computes on them to its end, and only then can
-        another copy that was given one of them use it (malleable17, section 5)."""
+        """Release a copy's workers in the pool before its end, so that other copies can be given
+        them. The copy computes on them to its end, and only then can another copy use them
+        (malleable17, section 5)."""
         index, processors, numbers = self.held[copy]
         self.pool.release(processors, numbers)
         self.held[copy] = index, 0, ()
@@ -298,22 +311,22 @@ class Dispatcher(Actor):
         self.send(self.actors[index], PromiseCopy(copy), cause)
 
     def tell_promiser(self, worker: int, cause: int) -> None:
-        """Tell the copy that has promised this worker that the worker is UP again. The copy may
-        wait for it, as one that was lost before it promised its workers does."""
+        """Tell the copy that has promised this worker to others that the worker is UP again. The
+        copy may wait for that, if it was lost before it promised its workers."""
         copy = self.promised[worker]
         message = MemberStateChanged(copy, worker, WorkerState.UP, False)
         self.send(self.actors[self.held[copy][0]], message, cause)
 
     def _present(self, numbers: Intervals) -> str:
-        """Return, as logs write them, the workers on which no former copy still computes to its
-        end."""
+        """Return, as logs write them, those of these workers that a copy can use already: no other
+        copy that has promised them still computes on them."""
         if not self.promised:
             return text(numbers) if self.system.journal.wants(RunStarted) else ""
         return text(intervals_of(n for n in members(numbers) if n not in self.promised))
 
     def _hand_on(self, over: int, cause: int) -> None:
-        """This copy is over: the workers that it had promised join the copies that were given
-        them."""
+        """Pass on the workers that the copy `over`, which has ended, had promised: tell the copies
+        that were given them that they can use them now."""
         joined: dict[int, list[int]] = {}
         for worker in sorted(worker for worker, copy in self.promised.items() if copy == over):
             del self.promised[worker]
@@ -325,5 +338,5 @@ class Dispatcher(Actor):
                 self.send(self.actors[index], came, cause)
 
     def cancel_copy(self, copy: int, cause: int) -> None:
-        """End this copy's run."""
+        """Ask the copy's job to end the copy's run and to release its workers."""
         self.send(self.actors[self.held[copy][0]], CancelCopy(copy), cause)

@@ -22,11 +22,11 @@ from policies.maths.renewals import weibull_scale
 
 @define(eq=False)
 class SilentErrors:
-    """Silent errors of one job: a corrupted run looks sound until a verification (rigid21,
-    section 3.2).
+    """Decides whether a verification of one job finds a silent error. A corrupted run looks sound
+    until a verification (rigid21, section 3.2).
 
-    Listed verdicts first, one for each verification of the job that ends; after them errors are a
-    Poisson process over what the members compute, or there are none.
+    Listed results come first, one for each verification of the job that ends. After them errors are
+    a Poisson process over what the members compute, or there are none.
     """
 
     listed: Iterator[int] = field(factory=lambda: iter(()))
@@ -41,12 +41,17 @@ class SilentErrors:
 
     @property
     def drawn(self) -> bool:
-        """Whether errors are drawn, by what was computed since the last verified point."""
+        """Whether errors are drawn at random, with a probability that grows with what was computed
+        since the last verified point."""
         return bool(self.rate or self.per_work)
 
     def finds_error(self, exposure: float, density: float = 1) -> bool:
-        """Whether a verification finds an error; `exposure`: workers x computing time since the
-        last verified point, `density`: of the job's work in it. q = 1 - exp(-lambda a)."""
+        """Return whether a verification that ends now finds an error: the next listed result or, at
+        random, with probability 1 - exp(-lambda `exposure`).
+
+        `exposure` is workers x computing time since the last verified point; `density` is the job's
+        work on one worker per unit of exposure, by which a rate per work is multiplied.
+        """
         verdict = next(self.listed, None)
         if verdict is not None:
             return bool(verdict)
@@ -70,7 +75,8 @@ BATCH = 256
 
 
 def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
-    """Each processor fails after exponential times of mean `mtbf` s, whether or not it is in use.
+    """Yield the faults of processors, each of which fails after exponential times of mean `mtbf` s,
+    whether or not it is in use.
 
     Together they are one Poisson process whose faults strike processors uniformly.
     """
@@ -90,11 +96,13 @@ def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
 def weibull_faults(
     rng: Generator, processors: int, mtbf: float, shape: float, stationary: bool = False
 ) -> Faults:
-    """Each processor fails after Weibull times of mean `mtbf` s; a fault makes it as good as new.
+    """Yield the faults of processors, each of which fails after Weibull times of mean `mtbf` s; a
+    fault makes a processor as good as new.
 
-    `shape` below 1: the older, the safer, as is observed on real platforms. `stationary`: at the
-    start the processors are in the middle of their lives, and the first fault of each comes after
-    what is left of one at an arbitrary moment, whose density is (1 - F(x)) / mtbf.
+    With `shape` below 1 an older processor is safer, as is observed on real platforms. With
+    `stationary` the processors are in the middle of their lives at the start: the first fault of
+    each comes after what is left of a life at an arbitrary moment, whose density is (1 - F(x)) /
+    mtbf.
     """
     scale = weibull_scale(mtbf, shape)
     if stationary and shape != 1:  # what is left of an exponential time is one
@@ -112,8 +120,8 @@ Spans = Sequence[tuple[float, float]]
 
 
 def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> Outages:
-    """Yield the failures of processors with these records, over a window of the log that begins at
-    `begin`; after its `length` the log begins again.
+    """Yield the recorded failures of processors, `records` by processor, as they follow the time
+    `begin` of the log of failures. The window is `length` long; after it the log begins again.
 
     A failure under way at `begin` strikes at 0, for what is left of it.
     """
@@ -133,7 +141,8 @@ def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> O
 
 @message
 class FaultDue:
-    """A hazard tells itself that this worker, or node, fails now."""
+    """A hazard tells itself that the unit numbered `struck` (a worker, node or rack) fails or hangs
+    now."""
 
     struck: int
     fault: Fail | Hang
@@ -141,9 +150,9 @@ class FaultDue:
 
 @define(eq=False)
 class Spread:
-    """Decides which other nodes of a rack the fault of a node strikes at the same instant.
+    """Decides which other nodes of a rack fail at the same instant because one of its nodes does.
 
-    What is struck so spreads no further.
+    The fault of such another node spreads no further.
     """
 
     rack: int
@@ -155,7 +164,8 @@ class Spread:
     _streams: dict[int, Generator] = field(init=False, factory=dict)
 
     def struck(self, node: int, nodes: int) -> Iterator[int]:
-        """Yield the other nodes, of `nodes`, that the fault of this one strikes, by number."""
+        """Yield the numbers, ascending, of the other nodes to which the fault of `node` spreads;
+        the platform has `nodes` nodes."""
         first = node - node % self.rack
         for other in range(first, min(first + self.rack, nodes)):
             if other != node and self.chance.comes(partial(self._stream_of, node)):
@@ -191,8 +201,9 @@ class Hazard(Actor):
         self._await_fault()
 
     def _await_fault(self, cause: int | None = None) -> None:
-        """Await the next fault; strike at once with those that come at this instant, too, as all
-        faults of a law come before those of the next (rules.md, Z2)."""
+        """Set a timer for the next fault of `faults`. Faults that come at this instant strike at
+        once instead, if `cause` is given: all faults of a law come before those of the next law
+        (rules.md, Z2)."""
         for time, struck, *lasts in self.faults:
             fault = self.fault
             if lasts and isinstance(fault, Fail):  # as long as the record has it
@@ -209,7 +220,8 @@ class Hazard(Actor):
         self._await_fault(cause)
 
     def strike(self, struck: int, fault: Fail | Hang, cause: int) -> None:
-        """Make all workers of this unit fail now, and those of the units to which that spreads."""
+        """Make all workers of the unit `struck`, and of the units to which its fault spreads, fail
+        or hang now; where there are repairs, report the units' faults to them instead."""
         nodes = self.nodes
         if struck in self.cured:
             return
@@ -227,13 +239,14 @@ class Hazard(Actor):
         self.cured.add(message.unit)
 
     def fail_worker(self, worker: int, fault: Fail | Hang, cause: int) -> None:
-        """Make this worker fail, or its run hang, now."""
+        """Send the worker the message that it fails, or that its run hangs, now."""
         self.send(self.worker(worker), fault, cause)
 
 
 @define(eq=False)
 class PaperFaults(Hazard):
-    """malleable17's own faults: what a fault changes is its scheduler's to say (section 6.1)."""
+    """Faults by malleable17's own model, in which not every fault changes anything (section 6.1):
+    each goes to the scheduler, which decides whether it reaches the worker."""
 
     scheduler: Actor = field(kw_only=True)
 
@@ -255,11 +268,11 @@ FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
 def markov_changes(
     chain: MarkovChain, rng: Generator, first: WorkerState = WorkerState.UP
 ) -> Iterator[Change]:
-    """Yield a realisation of the chain from slot 0 in state `first` (volatile13, section V.A) as
-    (slot, new state).
+    """Yield one random path of a worker's availability, as (slot, new state), from slot 0 in state
+    `first` on, by the Markov chain of volatile13 (section V.A).
 
     Sojourns are drawn whole, geometric with the state's probability to stay; slots in which nothing
-    changes cost nothing. It ends where a state is never left.
+    changes cost nothing. The path ends where a state is never left.
     """
     draws = _uniforms(rng)
     rows = chain.rows
@@ -277,8 +290,9 @@ def _uniforms(rng: Generator) -> Iterator[float]:
 
 
 def _sojourn(stay: float, draw: float) -> int:
-    """Return the slots in a state: P(more than k) = stay^k, by inversion of 1 - draw, which is
-    never 0."""
+    """Return for how many slots a worker stays in a state that it keeps with probability `stay`
+    from slot to slot. `draw` is uniform in [0, 1): P(more than k slots) = stay^k, by inversion of 1
+    - draw, which is never 0."""
     return 1 + int(log(1.0 - draw) / log(stay)) if stay else 1
 
 

@@ -49,7 +49,7 @@ def count_in(text: str) -> int:
 
 
 def joined(ours: str, theirs: str) -> str:
-    """Return the union of two sets without a common number; all are as logs write them."""
+    """Return the union of two sets of numbers that have none in common, all written as in logs."""
     return text(tuple(sorted((*spans_in(ours), *spans_in(theirs)))))
 
 
@@ -60,10 +60,11 @@ def members(intervals: Intervals) -> tuple[int, ...]:
 
 @frozen(eq=False)
 class Members(Sequence[int]):
-    """The numbers of some intervals, ascending, which are listed only when somebody asks for them.
+    """The numbers of some intervals as an ascending sequence, which are listed only when they are
+    needed one by one.
 
-    Most runs need their number alone, and listing 16,384 takes longer than all else that a fault
-    costs.
+    Most runs need only to know how many there are, and listing 16,384 takes longer than all else
+    that a fault costs.
     """
 
     intervals: Intervals
@@ -116,7 +117,8 @@ def without(intervals: Intervals, gone: Iterable[int]) -> Intervals:
 
 
 def merged(ours: Iterable[tuple[int, int]], theirs: Iterable[tuple[int, int]]) -> Intervals:
-    """Return the union of two sets, or of several, without a common number."""
+    """Return the union of two sets of intervals that have no number in common; `theirs` may hold
+    the intervals of several sets, in any order."""
     spans: list[tuple[int, int]] = []
     for first, last in sorted((*ours, *theirs)):
         if spans and spans[-1][1] == first - 1:
@@ -168,8 +170,8 @@ def intervals_of(numbers: Iterable[int]) -> Intervals:
 
 
 def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
-    """Return each value with the numbers that have it, as logs write them; `values`: by number,
-    hashable."""
+    """Return (numbers, value) for each different value of `values`: the positions at which it
+    stands, as logs write numbers, and the value, which must be hashable."""
     having: defaultdict[V, list[int]] = defaultdict(list)
     for number, value in enumerate(values):
         having[value].append(number)
@@ -177,8 +179,8 @@ def grouped(values: Sequence[V]) -> tuple[tuple[str, V], ...]:
 
 
 def spread(groups: Iterable[tuple[str, V]], count: int) -> tuple[V, ...]:
-    """Return the values by number, as `grouped` took them. Raises LookupError where a number below
-    `count` is in no group."""
+    """Return the value of each number from 0 to `count` - 1, from groups such as `grouped` returns.
+    Raises LookupError where a number is in no group."""
     found = {number: value for numbers, value in groups for number in numbers_in(numbers)}
     return tuple(found[number] for number in range(count))
 
@@ -214,13 +216,14 @@ class Numbers:
         self._starts, self._ends = [0], [self.processors - 1]
 
     def take(self, count: int, former: Intervals = ()) -> Intervals:
-        """Take `count` of them: `former` where they are that many and all free, else from the
-        fewest gaps. The caller knows that there are enough.
+        """Remove `count` free numbers and return them: those of `former` if they are that many and
+        all free, else numbers from as few gaps as possible. The caller makes sure that there are
+        enough.
 
-        While no gap holds all that is still wanted, the largest goes whole (the highest of equals);
-        then the smallest that holds the rest (the lowest of equals) gives its lowest numbers. With
-        the lowest numbers of all, 10^3 processors of 10^4 are 36 intervals on average, this way 7;
-        and it is intervals that cost.
+        While no gap holds all that is still wanted, the largest is taken whole (the highest of
+        equals); then the smallest that holds the rest (the lowest of equals) gives its lowest
+        numbers. With the lowest numbers of all, 10^3 processors of 10^4 are 36 intervals on
+        average, this way 7; and it is intervals that cost.
         """
         if former and size_of(former) == count and self.has(former):
             self._carve(former)
@@ -228,7 +231,8 @@ class Numbers:
         return self._fewest(count)
 
     def lowest(self, count: int) -> Intervals:
-        """Take the `count` lowest free numbers. The caller knows that there are enough."""
+        """Remove the `count` lowest free numbers and return them. The caller makes sure that there
+        are enough."""
         starts, ends = self._starts, self._ends
         whole, left = 0, count
         while (size := ends[whole] - starts[whole] + 1) < left:
@@ -245,7 +249,7 @@ class Numbers:
         return taken
 
     def remove(self, numbers: Intervals) -> None:
-        """Take these numbers, which are free."""
+        """Remove these numbers, all of which are free, from the free ones."""
         self._carve(numbers)
 
     def release(self, taken: Intervals) -> None:

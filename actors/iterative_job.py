@@ -17,8 +17,8 @@ from actors.runs import JobOfRuns
 
 @define(eq=False)
 class IterativeJob(JobOfRuns):
-    """Each iteration is work of its own (R1): at its end the members leave, and what was saved is
-    forgotten."""
+    """A job of several iterations in a row (rules.md, R1). Each iteration is work of its own: at
+    its end the members are released, and what was saved is discarded."""
 
     tasks: int = field(kw_only=True)
     """Number of tasks per iteration, m."""
@@ -40,15 +40,16 @@ class IterativeJob(JobOfRuns):
         return 0
 
     def units(self, message: StartCopy) -> tuple[int, ...]:
-        """Return the tasks of each member: as the decider dealt them, or one by one round the
-        members."""
+        """Return the number of tasks of each member: as the decider dealt them, else in turn, one
+        by one."""
         if message.tasks:
             return message.tasks
         whole, rest = divmod(self.tasks, message.processors)
         return tuple(whole + (k < rest) for k in range(message.processors))
 
     def work(self, copy: Copy[Run]) -> float:
-        """Return W = max x_q w_q, over members q (R1)."""
+        """Return the time of one iteration at speed 1, W = max x_q w_q over members q: tasks times
+        time per task of the slowest member (R1)."""
         pairs = zip(copy.members, copy.units, strict=True)
         return max(units * self.task_times[worker] for worker, units in pairs)
 

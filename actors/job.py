@@ -56,7 +56,8 @@ ARRIVE = Arrive()
 
 @define(eq=False)
 class Job(Actor):
-    """A job has a release time, a place in the queue, and an end."""
+    """Base class of jobs: an actor that is submitted at its release time, waits in the queue, runs
+    and ends."""
 
     transitions: ClassVar[Mapping[Life, frozenset[Life]]] = {
         Life.PLANNED: frozenset({Life.WAITING}),
@@ -91,8 +92,8 @@ class Job(Actor):
         self.send(self.scheduler, Submit(self, job), cause)
 
     def describe(self, cause: int) -> int:
-        """Log what an audit measures the job against; return the number of the event that causes
-        what follows."""
+        """Log the job's parameters, which an audit of the log needs. Return the number (seq) of the
+        event that causes the job's next events."""
         described = self.described
         if described.startup or described.select:
             self.record(cause, StartupDescribed, self.name, described.startup, described.select)
@@ -113,20 +114,22 @@ class Job(Actor):
         return cause
 
     def logged_work(self) -> float:
-        """Return the job's work, where it does not depend on the workers."""
+        """Return the job's work as logged at its submission; 0 where it depends on the workers."""
         return self.described.profile.work
 
     def logged_failures(self) -> int | None:
-        """Return the number of its runs that fail, f_j, where it is known beforehand."""
+        """Return how many of the job's runs fail before one succeeds, f_j, as logged at its
+        submission; None where that is not known beforehand."""
         return None
 
     def complete(self, cause: int) -> int:
-        """Complete the job, as all its work is done; return the number of that event."""
+        """Log that the job is completed, as all its work is done. Return the number (seq) of that
+        event."""
         self.become(DONE)
         return self.record(cause, JobCompleted, self.name)
 
     def die(self, cause: int) -> None:
-        """Kill the job, as it has outlived its user's estimate."""
+        """Log that the job is killed, because it has outlived its user's estimate."""
         self.become(KILLED)
         self.record(cause, JobKilled, self.name)
 
@@ -139,7 +142,9 @@ class Job(Actor):
         gone: bool = False,
         since: int = NOTHING,
     ) -> None:
-        """Report to the scheduler that a copy has ended and its workers are free."""
+        """Report to the scheduler that a copy has ended and its workers are free. `waits`: the job
+        needs workers again. `gone`: the job is over. `since`: the event since which the job wants
+        workers, if not `cause`."""
         over = CopyOver(self.index, copy, outcome, waits, gone, since)
         self.send(self.scheduler, over, cause)
 
@@ -149,7 +154,8 @@ class Job(Actor):
 
 @message
 class AttemptOver:
-    """A job tells itself that the time of its attempt and its verification is over."""
+    """A job tells itself that the time of its present attempt, verification included, has
+    passed."""
 
 
 OVER = AttemptOver()
@@ -159,9 +165,12 @@ LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 
 @define(eq=False)
 class JobOfAttempts(Job):
-    """A job under re-execution whose workers have speed 1, no owner and no link: an attempt takes
-    its time and its verification, or a fault ends it at once. A progress account for each made a
-    whole simulation 12.6 % longer (a prototype's figure)."""
+    """A job under re-execution whose workers have speed 1, no owner and no link, so that an attempt
+    needs one timer only: it takes its time and its verification, or a fault ends it at once.
+
+    A progress account for each attempt made a whole simulation 12.6 % longer (a prototype's
+    figure).
+    """
 
     failures: int = 0
     """Number of attempts that fail before one succeeds, f_j."""
@@ -219,7 +228,8 @@ class JobOfAttempts(Job):
 
     @handles(MemberStateChanged, during=(Life.WAITING, Life.COMPLETED, Life.KILLED))
     def too_late(self, message: MemberStateChanged, cause: int) -> None:
-        """Ignore that another member of the same attempt went DOWN at the same instant."""
+        """Ignore a member's change of state after the attempt has ended: another member of it went
+        DOWN at the same instant."""
 
     @handles(CancelCopy, during=(Life.RUNNING,))
     def cancel_attempt(self, message: CancelCopy, cause: int) -> None:
@@ -231,7 +241,8 @@ class JobOfAttempts(Job):
         self._end_early(CANCELLED, cause, dies=True)
 
     def _end_early(self, outcome: Outcome, cause: int, dies: bool = False) -> None:
-        """End the attempt before its time; the job waits for the next one, or `dies`."""
+        """End the attempt with this outcome before its time. The job then waits for its next
+        attempt; with `dies` it is killed instead."""
         self.cancel(self.over)
         done = min(self.now - self.begun, self.time)
         cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
@@ -244,7 +255,7 @@ class JobOfAttempts(Job):
 
 @define(eq=False)
 class Source(Actor):
-    """Brings each job into the world when it is submitted."""
+    """Creates the actor of each job of a workload at the job's time of submission, not before."""
 
     jobs: Iterator[tuple[float, Job]]
     """(time of submission, job), by time; of equal times the lower index first."""

@@ -20,7 +20,7 @@ from actors.runtime import Actor, Phase, Stalled, System, handles
 
 @frozen
 class TimeIsUp:
-    """A limit tells itself that its time has come."""
+    """An actor that limits the run tells itself that its time has come."""
 
 
 @define(eq=False)
@@ -39,8 +39,8 @@ class TimeLimit(Actor):
 
 @define(eq=False)
 class Cap(Actor):
-    """Ends the run, as CAPPED, at a makespan at which it counts as failed: work that ends then is
-    complete, nothing is decided, and what runs is cancelled."""
+    """Ends the run, as CAPPED, at a makespan from which it counts as failed: work that ends at that
+    time is complete, no decision is made any more, and what runs is cancelled."""
 
     time: float
     scheduler: Actor
@@ -59,9 +59,9 @@ PROGRESS = (JobCompleted, JobKilled, IterationCompleted, CheckpointTaken, Checkp
 
 @define(eq=False)
 class ProgressLimit:
-    """Ends a run in which many events pass while no work is saved or completed.
+    """Ends the simulation with an error if many events pass while no work is saved or completed.
 
-    Its scheduler asks it again each time that a tenth of these events has passed. In between it
+    The scheduler calls `look` each time that a tenth of these events has passed. In between it
     costs a comparison for each decision and each change of a worker.
     """
 

@@ -52,11 +52,13 @@ class MalleableJob(JobOfRuns):
         return cause
 
     def work(self, copy: Copy[Run]) -> float:
-        """Return t_ij, promised members included (malleable17, section 5)."""
+        """Return the time t_ij that the whole work takes on the copy's members, those that are
+        still promised to it included (malleable17, section 5)."""
         return self.costs.times[self.costs.row(len(copy.members))]
 
     def log_tasks(self, copy: Copy[Run], message: StartCopy | None, cause: int) -> int:
-        """Log a redistribution if this run moves data; return the number of the last event."""
+        """Log that the run that starts redistributes data, if it does. Return the number (seq) of
+        that event, or `cause` if it does not."""
         assert copy.run is not None
         if any(stage is MOVING for stage, _ in copy.run.plan.before):
             before, after = copy.holders, len(copy.members)
@@ -91,7 +93,8 @@ class MalleableJob(JobOfRuns):
             self._start_run(copy, plan, cause, startup=self.described.startup)
 
     def _again(self, copy: Copy[Run], plan: Plan) -> Plan:
-        """Return the plan of a run that has not computed, for other members."""
+        """Return a run's plan adapted to the copy's new members: the run was ended before it had
+        computed, and the next one passes the same parts."""
         of_size = self.protection.plan(copy)
         return evolve(plan, period=of_size.period, cost=of_size.cost)
 
@@ -108,8 +111,8 @@ class MalleableJob(JobOfRuns):
         copy.dismiss(self, sorted(set(stayed).difference(left)), cause, keep=True)
 
     def resumed(self, copy: Copy[Run]) -> Plan:
-        """Return the plan of the next run. A redistribution that was interrupted, or decided since,
-        comes after its recovery."""
+        """Return the plan of the next run on members that were kept. A redistribution that a fault
+        interrupted, or that was decided since, follows the recovery."""
         plan = super().resumed(copy)
         return plan if copy.holders == len(copy.members) else self._moved(copy, plan)
 
@@ -139,7 +142,7 @@ class MalleableJob(JobOfRuns):
     # --- where it stands ----------------------------------------------------------------------
 
     def report_progress(self, copy: Copy[Run], cause: int) -> None:
-        """Report to the scheduler how far a copy is."""
+        """Report to the scheduler how far a copy is and when it computes again."""
         if copy.number not in self.copies:
             return
         run = copy.run
@@ -147,16 +150,17 @@ class MalleableJob(JobOfRuns):
         self.send(self.scheduler, report, cause)
 
     def saved(self, run: Run, state: State, cause: int) -> None:
-        """Keep a complete checkpoint; where periods are not all alike, report when the next one
-        begins."""
+        """Store the state of a complete checkpoint. If periods are not all alike, report to the
+        scheduler how far the job is, because the next period begins now."""
         super().saved(run, state, cause)
         if run.plan.rules.verified or run.copy.speeds is not None:
             report = self._report(run.copy, self.now, (), run.done(self.now) / run.work)
             self.send(self.scheduler, report, cause)
 
     def pass_part(self, run: Run) -> None:
-        """Pass a run's part that ends now; report what the copy does after it has saved to shared
-        storage, or loaded from it, which takes a time that nobody knows beforehand."""
+        """End a run's present part, whose time is over, and go on with the next. Report to the
+        scheduler what the copy does then if the part was a save to shared storage, or a load, whose
+        end is not known beforehand."""
         shared = run.shares
         cause = run.pass_part(run.cause)
         if shared:
@@ -188,9 +192,12 @@ class MalleableJob(JobOfRuns):
 
 
 def _hand_over(run: Run, cause: int) -> tuple[State, int]:
-    """End a run for one on other members, which keeps all its work, saved or not. The part of a
-    checkpoint that has passed counts as work (malleable17, section 3.3.2, read literally), but for
-    bytes that went to shared storage."""
+    """End a run so that a run on other members goes on from its present state, saved or not. Return
+    that state and the number (seq) of the event that ends the run.
+
+    The part of a checkpoint that has passed counts as work (malleable17, section 3.3.2, read
+    literally), but for bytes that went to shared storage.
+    """
     now = run.actor.now
     if run.stage is Stage.CHECKPOINTING and not run.shares:
         run.base = min(run.base + run.part.at(now), run.work)

@@ -26,7 +26,7 @@ SERVE, GRANTED, PREEMPTED = Serve(), Granted(), Preempted()
 
 @define(eq=False)
 class Request:
-    """One worker's request for a channel, as the worker sent it (satisfies
+    """One worker's request for a channel, as an order of service sees it (satisfies
     policies.interface.Waiting)."""
 
     worker: Actor = field(repr=False)
@@ -57,13 +57,14 @@ class Request:
         return max(self.lacked - (self.master.now - self.since), 0)
 
     def suspend(self) -> None:
-        """Take its channel away, and keep what has passed of its message."""
+        """Take the channel away; what has passed of the message counts as received."""
         self.lacked, self.begun, self.since = self.left, True, None
 
 
 @define(eq=False)
 class Master(Actor):
-    """Deals its channels out anew whenever demand changes, after the scheduler's decision."""
+    """Assigns its n_com channels to workers that have something to fetch or to send, anew whenever
+    demand changes, once an instant, after the scheduler's decision."""
 
     channels: int
     """Number of channels, n_com."""
@@ -149,8 +150,8 @@ class Master(Actor):
             self.at(self._slot, SlotBegan(), NOTHING, Phase.STATES_CHANGE)
 
     def _served(self, waiting: Sequence[Request], channels: int) -> Sequence[Request]:
-        """Return the requests that are served from now on: those of members by the order of
-        service, and by the same order those of standbys on the channels that are left (P12)."""
+        """Return the requests that get channels, of `waiting`: those of members by the order of
+        service, then, on the channels that are left, those of standbys by the same order (P12)."""
         chosen = list[Request]()
         for standby in (False, True):
             them = [it for it in waiting if it.standby is standby]
@@ -174,8 +175,9 @@ class Master(Actor):
             self._grant(gaining, self._freed)
 
     def _claim(self, chosen: Sequence[Request], gaining: Sequence[Request]) -> int:
-        """Return the event for which other workers lose their channels: a request of this instant
-        that is served, else one that has waited."""
+        """Return the number (seq) of the event because of which other workers lose their channels:
+        that of a request made at this instant and now served, else that of the first served
+        request."""
         served = {request.index for request in chosen}
         asked = (cause for index, cause in self._asks.items() if index in served)
         return next(asked, gaining[0].cause if gaining else self.system.origin)
@@ -196,8 +198,9 @@ class Master(Actor):
 def choose(
     order: ServiceOrder, waiting: Sequence[Request], channels: int, now: float
 ) -> Sequence[Request]:
-    """Return the requests that are served from now on. Raises BadDecision, naming the order and
-    what it saw, unless it answers with at most `channels` of the waiting requests, each once."""
+    """Ask the order of service which of the `waiting` requests get the `channels` channels, and
+    return them. Raises BadDecision, naming the order and what it saw, unless it answers with at
+    most `channels` of these requests, each once."""
     answered = answer(order, waiting, channels, now)
     chosen = items(order, answered)
     problem = None

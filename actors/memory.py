@@ -16,9 +16,12 @@ INPUT = (PROGRAM, DATA)
 
 
 def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
-    """Return the time of communication that a run of `units` units still lacks on a worker that
-    holds `data` of them: n_q of volatile13, section V. Where something is lacked, `passed` is the
-    time for which the next message has passed already."""
+    """Return the time of communication that a worker still lacks before it can run `units` units
+    (tasks) of a job, n_q of volatile13, section V.
+
+    `programmed`: it holds the program. `data`: units whose data it holds. `passed`: time for which
+    the next message has passed already, if anything is lacking.
+    """
     left: float = 0 if programmed else needs.program
     if units > data:
         left += (units - data) * needs.data
@@ -27,7 +30,8 @@ def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: 
 
 @define(eq=False)
 class Memory:
-    """Holds complete messages, and the part that has passed of the incomplete one."""
+    """What a worker's memory holds: complete messages, and the part of an incomplete one that has
+    passed."""
 
     programs: set[str] = field(factory=set)
     """Labels of the complete programs."""
@@ -41,7 +45,9 @@ class Memory:
     """Progress of the incomplete message, where there is one; its rate is 1 while it passes."""
 
     def lacks(self, needs: Needs, units: int, image: bool) -> TransferKind | None:
-        """Return the kind of the message to fetch next; None: nothing is missing."""
+        """Return the kind of the message that the worker has to fetch next for a run of `units`
+        units; None if it lacks nothing. `image`: the run begins from an image, which it needs
+        too."""
         if needs.program and needs.label not in self.programs:
             return PROGRAM
         if needs.data and self.data < units:
@@ -51,13 +57,14 @@ class Memory:
         return None
 
     def missing(self, needs: Needs, units: int, now: float) -> float:
-        """Return the time of communication that a run still lacks at `now` (`time_missing`)."""
+        """Return the time of communication for program and data that the worker still lacks at
+        `now` before it can run `units` units."""
         passed = self.part.at(now) if self.kind in INPUT else 0
         return time_missing(needs, units, needs.label in self.programs, self.data, passed)
 
     def begin(self, kind: TransferKind, size: float, now: float) -> float:
-        """Let this message, or the rest of it, pass from `now` on; return the time that it still
-        takes."""
+        """Begin to receive or send a message of this kind and size, or go on with the one that was
+        interrupted. Return the time that it still takes."""
         if self.kind is not kind:
             self.kind, self.part = kind, Progress(size, 0, 1, now)
             return size
@@ -65,7 +72,8 @@ class Memory:
         return self.part.left(now)
 
     def complete(self, label: str) -> TransferKind | None:
-        """Keep the message that has passed whole; return its kind."""
+        """Record the incomplete message as received whole, and return its kind; a program is stored
+        under `label`. An image that was sent is not stored."""
         kind = self.kind
         if kind is PROGRAM:
             self.programs.add(label)
@@ -77,15 +85,15 @@ class Memory:
         return kind
 
     def drop(self) -> None:
-        """Lose what has passed of the incomplete message."""
+        """Discard the part that has passed of the incomplete message."""
         self.kind = None
 
     def leave(self) -> None:
-        """Keep complete programs only, as the worker leaves its run."""
+        """Discard all but complete programs, as the worker leaves its run."""
         self.drop()
         self.data, self.image = 0, False
 
     def forget(self) -> None:
-        """Keep nothing, as the worker goes DOWN."""
+        """Discard everything, as the worker goes DOWN."""
         self.leave()
         self.programs.clear()

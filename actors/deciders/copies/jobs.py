@@ -81,8 +81,8 @@ class PreemptibleJob(JobOfRuns):
 
     def plan(self, copy: Copy[Run]) -> Plan:
         """Return the plan of a copy's first run. With cloning the run begins from the job's
-        furthest state, otherwise from the furthest kept state, which then belongs to this copy
-        alone."""
+        furthest state, otherwise from the furthest kept state, which no other copy then gets. A
+        checkpoint that is further goes before both."""
         protection = self.protection
         begins = self.furthest() if protection.rules.cloning else self._next_kept()
         return begun(protection.plan(copy), protection.saved, begins)

@@ -54,8 +54,8 @@ class KnownJob:
 
     @property
     def state_seq(self) -> int:
-        """Number (seq) of the event that began the job's present state: the start of its run's
-        present stage or, without a run, the event since which the job has needed workers."""
+        """Number (seq) of the event that began the job's present state: that which started its run
+        or, without a run, that since which the job has needed workers."""
         progress = self.running.progress if self.running else None
         if progress is None or progress.started == NOTHING:
             return self.since

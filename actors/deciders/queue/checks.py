@@ -59,7 +59,7 @@ def checked(policy: BatchPolicy) -> BatchPolicy:
 
 @frozen
 class CheckedOrder:
-    """Checks the priorities of a user's order."""
+    """Calls a user's order and checks the priorities that it answers."""
 
     order: Order
 
@@ -75,7 +75,7 @@ class CheckedOrder:
 
 @frozen
 class CheckedTimed:
-    """Checks the priorities of a user's order that changes with time."""
+    """Calls a user's order that changes with time and checks the priorities that it answers."""
 
     order: TimedOrder
 
@@ -89,7 +89,7 @@ class CheckedTimed:
 
 @frozen
 class CheckedStrategy:
-    """Checks the decisions of a user's strategy."""
+    """Calls a user's strategy and checks that its decisions can be carried out."""
 
     strategy: Strategy
 
@@ -200,7 +200,7 @@ answer."""
 
 @frozen
 class CheckedAllocation:
-    """Checks the processor counts of a user's local rule."""
+    """Calls a user's local rule and checks the numbers of processors that it gives to jobs."""
 
     rule: Allocation
 
@@ -216,7 +216,8 @@ class CheckedAllocation:
 
 @frozen
 class CheckedBatches:
-    """Checks the allotments of a user's rule that allots the attempts of a batch together."""
+    """Calls a user's batch rule, which allots processors to the attempts of all jobs of a batch
+    together, and checks its allotments."""
 
     rule: BatchAllocation
 
@@ -246,8 +247,8 @@ def _allotment(
 
 
 def _count(job: BatchJob, given: object, processors: int, refused: Refusal) -> int:
-    """Return one job's number of processors as a plain int. Raises BadDecision where it is out of
-    range."""
+    """Return a job's number of processors, `given` by a user's rule, as a plain int. Raises
+    BadDecision where it is not from 1 to the largest number that the job can use."""
     try:
         count = index(given)  # type: ignore[arg-type]
     except TypeError:
@@ -266,6 +267,7 @@ def _refused(
 
 
 def _some(shown: list[str], them: Sequence[object]) -> str:
-    """Return the items shown, followed by the number of those left out."""
+    """Return the names `shown` as a list in words, with the number of those of `them` that are left
+    out."""
     more = [f"{len(them) - SHOWN} more"] if len(them) > SHOWN else []
     return ", ".join(shown + more)

@@ -41,7 +41,8 @@ DECISION, FAILED = Phase.DECISION, Outcome.FAILED
 
 @define
 class Draws:
-    """Draws one uniform number for each job, when it is first needed."""
+    """Draws one uniform number in [0, 1) for each job, when an order first needs it, and returns
+    the same number for that job from then on."""
 
     system: Home
     _drawn: dict[int, float] = field(factory=dict)
@@ -58,7 +59,8 @@ class Draws:
 
 @define(eq=False)
 class QueueDecider(Decider):
-    """Calls a queue's policy, checks its decision and carries it out."""
+    """Decider of a queue: it calls a policy (allocation, order, strategy), checks the answers and
+    starts or cancels copies of jobs accordingly."""
 
     policy: BatchPolicy
     most: dict[int, int] = field(factory=dict)
@@ -211,8 +213,9 @@ class QueueDecider(Decider):
             self.reserve.call(self.scheduler, self.state, cause)
 
     def _until_standbys(self, decision: Decision, cause: int) -> Decision:
-        """Return the decision as far as its first start that takes standbys (P12); what comes after
-        it is decided anew at this instant, as those workers are no longer free."""
+        """Return the decision up to its first start that takes standbys (rules.md, P12), and
+        request another decision at this instant for the rest: the workers that become standbys are
+        no longer free."""
         free = self.scheduler.pool.free
         for k, waiting in enumerate(decision.starts, 1):
             free -= waiting.processors
@@ -236,8 +239,9 @@ class QueueDecider(Decider):
             self.promises.open(ShelfOpened, end, len(starts))
 
     def _start_around(self, decision: Decision, cause: int) -> None:
-        """Start jobs on workers that stay UP to their ends only; where too few of them are left, as
-        a placement chose otherwise than the strategy thought, decide anew (M2)."""
+        """Start the decision's jobs, each only on workers that no window of maintenance takes
+        before the job's end (rules.md, M2). If too few are left for one, because a placement chose
+        other workers than the strategy expected, request another decision at this instant."""
         pool, windows, begun = self.scheduler.pool, self.state.maintenance, False
         assert windows is not None
         for waiting in decision.starts:
@@ -251,7 +255,8 @@ class QueueDecider(Decider):
             pool.reopen()
 
     def _closed(self, windows: Maintenance, waiting: Queued) -> Intervals:
-        """Return the free workers that a window takes before this job's end."""
+        """Return the free workers that a window of maintenance takes before this job would end if
+        it started now."""
         may = windows.open_to(waiting.processors, waiting.held, self.scheduler.now)
         free = members(self.state.vacant)
         return intervals_of(n for n in free if not may[windows.group_of[n]])
@@ -283,8 +288,8 @@ class QueueDecider(Decider):
                 self.copied[index] = waiting, 1
 
     def _copy(self, cause: int) -> None:
-        """Start one more copy of each running job, in the queue's order, as long as workers are
-        left."""
+        """Start further copies of running jobs, in the queue's order, until each has as many as it
+        may or too few workers are free."""
         start, pool, runs = self.scheduler.start_some, self.scheduler.pool, self.state.runs
         why = self.promises.left_over
         for waiting, count in sorted(self.copied.values(), key=_key):
@@ -306,8 +311,9 @@ class QueueDecider(Decider):
             self.copied[index] = waiting, count
 
     def _fits(self, waiting: Queued) -> bool:
-        """Return whether enough workers are free for one more copy; those that a window takes
-        before its end are closed from now on, anew for each as standbys may be on them (M2)."""
+        """Return whether enough workers are free for one more copy of this job. Workers that a
+        window of maintenance takes before the copy's end are closed in the pool first; that is done
+        anew for each copy, because standbys may be on them (rules.md, M2)."""
         if self.state.maintenance is not None:
             self.scheduler.pool.close(self._closed(self.state.maintenance, waiting))
         return waiting.processors <= self.scheduler.pool.free

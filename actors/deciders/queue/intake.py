@@ -29,7 +29,8 @@ from policies.queue.orders import Usage
 
 @define
 class Entries:
-    """Makes queue entries: checks the allotment and computes the priority."""
+    """Makes the queue entry of a job: checks its number of processors, estimates its time and
+    computes its priority."""
 
     order: Order
     platform: int
@@ -71,7 +72,8 @@ class LocalIntake:
     entries: Entries
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the same entry, because a failed job keeps its priority."""
+        """Return the entry that the job had, because a failed job keeps its priority and
+        allotment."""
         return waiting
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
@@ -83,8 +85,8 @@ class LocalIntake:
 
 @define
 class BatchIntake:
-    """Admits jobs in batches with a barrier between them; a job's b-th batch lets it make 2^(b-1)
-    attempts."""
+    """Admits jobs in batches with a barrier between them (moldable21, section 4.4). In the b-th
+    batch that a job is in, it can make 2^(b-1) attempts."""
 
     rule: BatchAllocation
     entries: Entries
@@ -98,8 +100,8 @@ class BatchIntake:
     """Processors of each job's further attempts in this batch, the last attempt first."""
 
     def again(self, waiting: Queued) -> Queued | None:
-        """Return the entry of the job's next attempt in this batch; None where no attempt is
-        left."""
+        """Return the entry of the job's next attempt in this batch. If no attempt is left, return
+        None: the job waits for the next batch."""
         left = self._left[waiting.job.index]
         if not left:
             self._outside.append(waiting.job)
@@ -109,8 +111,8 @@ class BatchIntake:
         return waiting if same else self.entries(waiting.job, processors)
 
     def admit(self, arrived: Sequence[BatchJob], idle: bool) -> Sequence[Queued]:
-        """Return no entries, or those of a new batch of all pending jobs once the batch before has
-        ended."""
+        """Return the entries of a new batch of all jobs outside the queue if the last batch is over
+        (`idle`), else none."""
         self._outside.extend(arrived)
         if not idle or not self._outside:
             return ()
@@ -142,8 +144,9 @@ class BatchIntake:
 def intake(
     rule: Allocation | BatchAllocation, entries: Entries, opened: Callable[[int, int, int], None]
 ) -> Intake:
-    """Return the intake that `rule` needs. The test uses `hasattr` because `isinstance` of a
-    protocol takes as long as two attempts."""
+    """Return the intake that serves the allocation rule: by batches for a rule of batches, else
+    local. The test uses `hasattr` because `isinstance` of a protocol takes as long as two
+    attempts."""
     if hasattr(rule, "allot"):
         return BatchIntake(cast(BatchAllocation, rule), entries, opened)
     return LocalIntake(rule, entries)
@@ -170,7 +173,7 @@ class QueueMemory:
             self.usage = Usage(self.order.half_life)
 
     def started(self, run: Run) -> None:
-        """Record that a run has begun."""
+        """Record that a run has begun: its user's usage grows from now on."""
         end, _, processors, waiting, _, copy = run
         assert waiting is not None
         self.begun[copy] = now = self.state.now
@@ -180,7 +183,8 @@ class QueueMemory:
             insort(self._due, (end, copy, waiting.held - waiting.job.overhead))
 
     def ended(self, run: Run, outcome: Outcome) -> None:
-        """Record that a run has ended."""
+        """Record that a run has ended: its user's usage grows no more, and estimates learn the time
+        of a job that completed."""
         _, _, processors, waiting, _, copy = run
         assert waiting is not None
         now, begun = self.state.now, self.begun.pop(copy)
@@ -190,14 +194,15 @@ class QueueMemory:
             self.estimates.completed(waiting.job, now - begun - waiting.job.overhead)
 
     def refresh(self) -> None:
-        """Bring predictions and the queue's order up to date before a decision."""
+        """Bring the expected ends of runs and the queue's order up to date before a decision."""
         if self.estimates is not None:
             self._lengthen(self.estimates)
         if self.order is not None:
             self._sort(self.order)
 
     def _lengthen(self, estimates: Estimates) -> None:
-        """Extend the expected ends of runs that have outlived their estimates."""
+        """Extend the expected ends of runs that have lasted as long as was estimated, as the
+        estimates say."""
         due, runs, due_by = self._due, self.state.runs, self.state.loop.due_by
         while due and due[0][0] <= due_by:
             _, copy, believed = due.pop(0)

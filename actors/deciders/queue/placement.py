@@ -20,7 +20,8 @@ NO_WORKERS: frozenset[int] = frozenset()
 
 @define(eq=False)
 class Programmed:
-    """Chooses workers that hold the job's program first, then those with the lowest numbers."""
+    """Placement that chooses the workers that hold the job's program first, then those with the
+    lowest numbers."""
 
     scheduler: Scheduler
     labels: Mapping[int, str]
@@ -34,8 +35,8 @@ class Programmed:
 
 @frozen
 class ByNode:
-    """Chooses whole nodes as far as the job fills them; the rest is placed on the node where it
-    leaves the fewest workers free (rules.md, N2)."""
+    """Placement that chooses whole nodes as far as the job fills them; the rest of the job goes to
+    the node where it leaves the fewest workers free (rules.md, N2)."""
 
     node: int
     """Number of workers of a node."""
@@ -46,11 +47,11 @@ class ByNode:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return the workers in the order in which they are chosen."""
+        """Return `count` of the free workers, in the order in which they are chosen."""
         return self.of(members(numbers.intervals()), count)
 
     def of(self, free: Sequence[int], count: int) -> list[int]:
-        """Return the chosen ones of these workers."""
+        """Return the `count` workers that are chosen among those of `free`, which is ascending."""
         taken: list[int] = []
         parts: list[list[int]] = []
         for node, workers in groupby(free, lambda n: n // self.node):
@@ -69,7 +70,8 @@ class ByNode:
 
 @define(eq=False)
 class AtRandom:
-    """Draws the workers from the free ones, all alike, once for each start (rules.md, R9)."""
+    """Placement that draws the workers of a start among all free ones, equally likely, once for
+    each start (rules.md, R9)."""
 
     scheduler: Scheduler
     _rng: Generator | None = field(init=False, default=None)
@@ -82,8 +84,8 @@ class AtRandom:
         return _taken(numbers, [free[place] for place in places.tolist()])
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return the workers in the order in which they are drawn, the last of which are
-        standbys."""
+        """Return `count` of the free workers in the random order in which they are drawn; the
+        caller takes the last ones as standbys."""
         free = members(numbers.intervals())
         places = self._stream().choice(len(free), count, replace=False)
         return [free[place] for place in places.tolist()]
@@ -96,8 +98,8 @@ class AtRandom:
 
 @frozen
 class ByRecord:
-    """Chooses the workers with the best records; of equal ones those with the lowest numbers
-    (rules.md, R9)."""
+    """Placement that chooses the workers with the best records of faults; of equal ones those with
+    the lowest numbers (rules.md, R9)."""
 
     badness: Callable[[int], float]
     """Returns a number for a worker, the lower the better: its faults, say."""
@@ -106,7 +108,7 @@ class ByRecord:
         return _taken(numbers, self.in_order(numbers, count))
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
-        """Return the workers in the order in which they are chosen."""
+        """Return the `count` best free workers, the best first."""
         return sorted(members(numbers.intervals()), key=self.badness)[:count]
 
 
@@ -125,16 +127,17 @@ class PlacementView:
     running: RunningView | None = None
 
     def missing(self, worker: int, tasks: int) -> int:
-        """Return the channel time to send the program, unless the worker has it, and the data of
-        the worker's share of the job."""
+        """Return the channel time that `worker` lacks as a member: that of the program, unless it
+        holds it, and that of the data of `tasks` tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
 
 @define(eq=False)
 class ByCriterion:
-    """Chooses the members one by one so that a criterion of volatile13 is best (volatile13, section
-    VI.A), as if each member had one task that takes as long as the run."""
+    """Placement that chooses the members one by one so that a criterion of volatile13 is best
+    (section VI.A), as if the job were an iteration and each member had one task that takes as long
+    as the run."""
 
     scheduler: Scheduler
     policy: EnrolmentPolicy

@@ -20,7 +20,8 @@ P = ParamSpec("P")
 
 @define(eq=False)
 class Promises:
-    """Logs reservations, shelves and batches, each with its cause."""
+    """Logs reservations, shelves and batches, and finds the event that is the cause of each of them
+    and of each start."""
 
     scheduler: Scheduler
     trigger: int = field(init=False, default=NOTHING)
@@ -34,18 +35,19 @@ class Promises:
     number."""
 
     def decide(self, cause: int) -> None:
-        """Begin a decision, called for by the event numbered `cause`."""
+        """Prepare for a decision, which the event numbered `cause` has called for."""
         self.trigger, self.lead = cause, NOTHING
         self.moved.clear()
 
     def open(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Log that a shelf or a batch opens."""
+        """Log the event, of class `kind`, that a shelf or a batch opens."""
         opened = self.scheduler.record(self._called(), kind, *args, **kwargs)
         if self.scheduler.tracker is not None:
             self.scheduler.tracker.opened = opened
 
     def make(self, promise: Reservation) -> None:
-        """Log a reservation: as things stand, the job will start at its time or earlier."""
+        """Log a reservation: if all goes as expected, the job will start at the reservation's time
+        or earlier."""
         waiting = promise.waiting
         fields = waiting.job.name, promise.start, waiting.processors
         seq = self.scheduler.record(self._called(), ReservationMade, *fields)
@@ -53,9 +55,12 @@ class Promises:
         self.moved.append((waiting.key, seq))
 
     def started(self, index: int, first: bool) -> None:
-        """Record that a job of the queue starts now. The first start of a decision, of a job that
-        had waited, can be the cause of later ones: it is the next event of the log, because nothing
-        else is logged until this start is carried out."""
+        """Record that the job with this index starts now; `first`: it is the first start of this
+        decision.
+
+        The first start, of a job that had waited, can be the cause of later ones. Its event is the
+        next one of the log, because nothing else is logged until this start is carried out.
+        """
         self.logged.pop(index, None)
         tracker = self.scheduler.tracker
         if first and tracker is not None and index not in tracker.wants:
@@ -67,15 +72,15 @@ class Promises:
         self.logged.pop(promise.waiting.key[1], None)
 
     def _called(self) -> int:
-        """Return the event that opened a shelf or freed workers at this instant, else the one that
-        called for the decision."""
+        """Return the number (seq) of the cause of what is logged now: the event that opened a shelf
+        or freed workers at this instant, else the one that called for the decision."""
         tracker = self.scheduler.tracker
         return self.trigger if tracker is None else tracker.called(self.scheduler.now, self.trigger)
 
     def why(self, decision: Decision, waiting: Queued) -> int:
-        """Return the cause of the start of a job that had waited and of whose workers none was
-        freed now: its reservation has come due, or a job ahead of it was promised other workers or
-        has started."""
+        """Return the number (seq) of the event that causes the start of a job that had waited, on
+        workers that were free before: its reservation has come due, or a job ahead of it was
+        promised other workers or has started."""
         start, seq = self.logged.get(waiting.key[1], (inf, NOTHING))
         if start <= self.scheduler.due_by:
             return seq
@@ -84,15 +89,17 @@ class Promises:
         return self._log_again(decision, waiting) if cause == NOTHING else cause
 
     def left_over(self) -> int:
-        """Return the cause of one more copy of a running job, of whose workers none was freed: this
-        decision's first reservation or start, which left these workers over."""
+        """Return the number (seq) of the event that causes one more copy of a running job, on
+        workers that were free before: this decision's first reservation or start, which left these
+        workers over."""
         if self.moved:
             return self.moved[0][1]
         return self.trigger if self.lead == NOTHING else self.lead
 
     def _log_again(self, decision: Decision, waiting: Queued) -> int:
-        """Log again a reservation ahead of this job whose start has not changed but whose workers
-        may have; return the event's number, or the decision's trigger if there is none."""
+        """Log once more the first reservation ahead of this job whose start has not changed but
+        whose workers may have. Return that event's number (seq), or that of the event that called
+        for the decision if there is no such reservation."""
         for promise in decision.reservations:
             # A start that is overdue was promised by a decision before this one.
             due = self.scheduler.now <= promise.start < inf

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 @define(eq=False)
 class Reserve:
-    """Workers that their owner keeps until they are called, one after the other, for a job that
-    waits with too few free workers.
+    """Workers that their owner keeps RECLAIMED until they are called, one after the other, for the
+    first job of the queue when it lacks free workers (rules.md, P11).
 
     Once a worker is called for a job, the job does not start with less than its members and all of
-    its standbys: in the queue it is as wide as both.
+    its standbys: in the queue it counts as needing both.
     """
 
     left: list[int]
@@ -39,13 +39,15 @@ class Reserve:
     number of its members."""
 
     def changed(self, worker: int, state: WorkerState) -> None:
-        """Note that a worker has changed state."""
+        """Record that a worker has changed its state to `state`. If it is the called one and is UP,
+        it has come."""
         (self.down.add if state is WorkerState.DOWN else self.down.discard)(worker)
         if worker == self.called and state is WorkerState.UP:
             self.called = None
 
     def call(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
-        """Call the next worker, after a decision, if the first job of the queue lacks workers."""
+        """Call the next worker, after a decision, if the first job of the queue lacks free workers
+        and no called worker is still to come."""
         self._resize(scheduler, state, cause)
         first = state.queue[0] if state.queue else None
         if first is None or self.called is not None or first.processors <= state.free:
@@ -64,8 +66,8 @@ class Reserve:
             self._resize(scheduler, state, cause)
 
     def _resize(self, scheduler: Scheduler, state: QueueState, cause: int) -> None:
-        """Let each job for which a worker was called start with its members and standbys, or with
-        all workers that have not retired if these are fewer."""
+        """Set the number of workers with which each job for which a worker was called can start:
+        its members and standbys, or all workers that have not retired if these are fewer."""
         most = state.processors - len(scheduler.retired)
         for waiting, members in self.widened.values():
             width = max(min(members + waiting.job.standbys, most), members)
@@ -74,12 +76,14 @@ class Reserve:
                 scheduler.decide_soon(cause)
 
     def members(self, waiting: Queued) -> int:
-        """Return the number of members of a job that starts now."""
+        """Return the number of members of a job that starts now, standbys not counted, and set the
+        job's entry in the queue back to it."""
         _, members = self.widened.pop(waiting.key[1], (waiting, waiting.processors))
         waiting.processors = members
         return members
 
 
 def reserve_of(workers: Sequence[int], delay: float) -> Reserve | None:
-    """Return the reserve of these workers; None: there are none."""
+    """Return the reserve of these workers, each of which comes `delay` time units after its call;
+    None if there are none."""
     return Reserve(list(workers), delay) if workers else None

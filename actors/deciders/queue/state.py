@@ -22,7 +22,8 @@ from policies.interface.queue import BatchView, Decision, Queued, Reservation, R
 
 @define(eq=False)
 class QueueState:
-    """The queue and the running copies (satisfies policies.interface.queue.BatchView)."""
+    """State of the queue's decider: the waiting jobs and the running copies, as a strategy sees
+    them (satisfies policies.interface.queue.BatchView)."""
 
     loop: VirtualTimeLoop
     pool: Pool
@@ -122,7 +123,7 @@ class QueueState:
         return not self.queue and not self.runs
 
     def enqueue(self, waiting: Queued) -> None:
-        """Insert a job by priority."""
+        """Insert a job's entry into the queue, at the place that its priority gives it."""
         # Keys and widths are lists beside the queue, so that a search needs no look-up of
         # attributes.
         place = bisect_left(self._keys, waiting.key)
@@ -133,20 +134,21 @@ class QueueState:
             self._least = waiting.processors
 
     def resize(self, waiting: Queued, processors: int) -> None:
-        """Change the number of workers with which a job of the queue starts; a reservation for it
-        is another one from now on."""
+        """Change the number of workers with which a waiting job starts. If the job has a
+        reservation, the next decision's counts as a new one."""
         place = bisect_left(self._keys, waiting.key)
         waiting.processors = self._widths[place] = processors
         self._least = 0
         self.resized.add(waiting.key[1])
 
     def requeue(self, waiting: Queued) -> None:
-        """Insert a job whose attempt failed at this instant."""
+        """Insert a job whose attempt failed, or was lost, at this instant, and list it among those
+        that did."""
         self.enqueue(waiting)
         self.failed.append(waiting)
 
     def enqueue_all(self, many: Sequence[Queued]) -> None:
-        """Insert many jobs at once."""
+        """Insert many jobs' entries at once, which for an empty queue is faster than one by one."""
         if self.queue or len(many) == 1:
             for waiting in many:
                 self.enqueue(waiting)
@@ -225,8 +227,8 @@ class QueueState:
         return new, gone
 
     def _differs(self, before: Reservation | None, promise: Reservation) -> bool:
-        """Whether the promised start has changed. The overdue start of a job behind one that
-        outlives its estimate has not."""
+        """Return whether the promised start differs from the one `before`. An overdue start, of a
+        job behind one that outlives its estimate, counts as unchanged."""
         if before is None or promise.waiting.key[1] in self.resized:
             return True
         return max(before.start, self.now) != max(promise.start, self.now)
@@ -243,8 +245,8 @@ _key = attrgetter("key")
 
 @frozen(eq=False)
 class ViewWithout:
-    """Shows a strategy the state after cancellations (satisfies
-    policies.interface.queue.BatchView)."""
+    """The state of a queue as it would be after some runs are cancelled, for a strategy that asks
+    what cancellations would bring (satisfies policies.interface.queue.BatchView)."""
 
     view: BatchView
     queue: Sequence[Queued]
