@@ -176,8 +176,8 @@ class Master(Actor):
 
     def _claim(self, chosen: Sequence[Request], gaining: Sequence[Request]) -> int:
         """Return the number (seq) of the event because of which other workers lose their channels:
-        that of a request made at this instant and now served, else that of the first served
-        request."""
+        that of a request made at this instant and now served, else that of the first request that
+        gets a channel."""
         served = {request.index for request in chosen}
         asked = (cause for index, cause in self._asks.items() if index in served)
         return next(asked, gaining[0].cause if gaining else self.system.origin)

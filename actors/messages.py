@@ -35,7 +35,7 @@ class Arrive:
 
 @message
 class StartCopy:
-    """Scheduler to job: one more run at once, on these workers from now on."""
+    """Scheduler to job: start one more copy of yourself, which holds these workers from now on."""
 
     copy: int
     """Number of the copy, unique in the system."""
@@ -80,7 +80,8 @@ class ResizeCopy:
 
 @message
 class PromiseCopy:
-    """Scheduler to job: this copy's workers are given to other copies once its run has ended."""
+    """Scheduler to job: this copy's workers are promised to other copies, which get them once its
+    run has ended."""
 
     copy: int
 
@@ -111,12 +112,13 @@ class ReplaceMember:
 
 
 class LookAgain:
-    """Scheduler to itself: what has been decided is carried out; look at what it leaves."""
+    """Scheduler to itself: jobs have logged this instant's decision; have the decider look at what
+    it leaves."""
 
 
 class ReleaseFormer:
-    """Scheduler to job: this instant's decision is made; release former members that were not
-    enrolled again."""
+    """Scheduler to job: this instant's decision is made; release the members of runs that ended
+    early, unless they were enrolled again."""
 
 
 @message
@@ -145,7 +147,8 @@ class MemberStateChanged:
 
 @message
 class MemberFaultHeard:
-    """Scheduler to job: you know now that this member of the copy went DOWN."""
+    """Scheduler to job: the fault by which this member of the copy went DOWN, hidden from you so
+    far, is detected now."""
 
     copy: int
     worker: int
@@ -188,14 +191,14 @@ class MemberReady:
 
 @message
 class Resume:
-    """A job tells itself, or the scheduler tells it once members are replaced, that all members of
-    a copy that it kept may be UP."""
+    """A job tells itself, or the scheduler tells it once members are replaced, to start the next
+    run of each copy that has kept its members, if all of them are UP."""
 
 
 @message
 class ReplacementDue:
-    """A job tells itself that this member of a copy has been away for long enough to be replaced
-    (P10)."""
+    """A job tells itself that a member that went DOWN has now been away for as long as the
+    protection's `replace_after` says, and is to be replaced (P10)."""
 
     copy: int
     worker: int
@@ -261,7 +264,8 @@ class ProgressReport:
 
 @message
 class RunProgress:
-    """Job to scheduler: how far a copy's run is, whenever that changes but by computing on."""
+    """Job to scheduler: how far a copy's run is, sent whenever this changes otherwise than by
+    computing on."""
 
     index: int
     """Index of the job."""
@@ -283,13 +287,14 @@ class RunProgress:
     """Work done in the state from which the job's next run begins if its members are not kept."""
 
     def at(self, now: float) -> float:
-        """Return the work done until `now`."""
+        """Return the work done in the run until `now`, with the work that it began from."""
         return self.base + (self.done + self.rate * (now - self.since))
 
 
 @message
 class StateSaved:
-    """Job to scheduler: this is how far the furthest state is that no run under way has."""
+    """Job to scheduler: the work done in the furthest of my states that no running copy has, as it
+    has changed."""
 
     index: int
     done: float | None
@@ -298,8 +303,8 @@ class StateSaved:
 
 @message
 class ReplacementWanted:
-    """Job to scheduler: this member of a copy that I keep has been away for long enough; give it
-    another worker, as soon as there is one."""
+    """Job to scheduler: this member of a copy, whose place I keep, has been away for long enough;
+    replace it by another worker as soon as there is one."""
 
     copy: int
     worker: int
@@ -327,7 +332,7 @@ class StandbyJoins:
 
 @message
 class JobOver:
-    """Job to scheduler: I have completed; my copies held no workers of the pool."""
+    """Vectorised job to scheduler: I have completed; my copies held no workers of the pool."""
 
     index: int
 

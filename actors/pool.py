@@ -21,14 +21,17 @@ UP = WorkerState.UP
 
 
 def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Take the lowest free numbers (rules.md, D2)."""
+    """Placement that takes the `count` lowest free numbers (rules.md, D2)."""
     return numbers.lowest(count)
 
 
 def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Take the numbers that the job had a moment ago, or the fewest gaps. Where workers are alike,
-    numbers are only names, and intervals cost time (up to a tenth of a run of 50,000 jobs with its
-    log)."""
+    """Placement that takes the numbers that the job had a moment ago, or else those that leave the
+    free numbers in the fewest intervals.
+
+    Where workers are alike, numbers are only names, and intervals cost time (up to a tenth of a run
+    of 50,000 jobs with its log).
+    """
     return numbers.take(count, former)
 
 
@@ -135,9 +138,9 @@ class Pool:
         return all(holders[n] < 0 and n not in away for n in numbers)
 
     def exchange(self, copy: int, held: Intervals, count: int, index: int = 0) -> Intervals:
-        """Resize `copy` of job `index` to `count` workers and return them: it gets more of the free
-        ones, or releases its highest. Workers that are not UP, and spares, it releases last: no
-        other copy could use them."""
+        """Resize `copy` of job `index`, which holds the workers `held`, to `count` workers, and
+        return those that it holds then. It gets more of the free ones, or releases its highest.
+        Workers that are not UP, and spares, it releases last: no other copy could use them."""
         had = members(held)
         if count < len(had):
             lost = self._spare(had, len(had) - count)
@@ -149,7 +152,8 @@ class Pool:
         return intervals_of(sorted((*had, *members(gained))))
 
     def returned(self, held: Intervals, count: int) -> int:
-        """Return how many of `count` workers that a copy releases others can use."""
+        """Return how many of the `count` workers that a copy would release, of those that it holds,
+        other copies could use."""
         return sum(map(self._usable, self._spare(members(held), count)))
 
     def _usable(self, worker: int) -> bool:
@@ -157,13 +161,15 @@ class Pool:
         return worker not in self.away and worker < self.size
 
     def _spare(self, had: Sequence[int], count: int) -> list[int]:
-        """Return the workers to release, ascending."""
+        """Return which `count` of its workers, `had`, a copy releases: the highest, those that
+        others can use first; ascending."""
         if self.away or self.spares:
             had = sorted(had, key=lambda n: (self._usable(n), n))
         return sorted(had[-count:])
 
     def release(self, count: int, taken: Intervals) -> None:
-        """Release these workers; those that are UP are free."""
+        """Take back `count` workers, `taken`, from their copy. Those that are UP, and no spares,
+        are free from now on."""
         if self.changing:
             self._hold(taken, -1)
         if self.away or self.spares:
@@ -185,12 +191,12 @@ class Pool:
     # --- workers change -----------------------------------------------------------------------
 
     def holder(self, worker: int) -> int:
-        """Return the copy that holds this worker; -1: none does."""
+        """Return the number of the copy that holds this worker; -1 if none does."""
         return self._holders[worker]
 
     def move(self, worker: int, state: WorkerState, until: float | None) -> None:
-        """Note that the worker is in this state now; `until`: when it is expected back, if
-        known."""
+        """Record that the worker has changed its state. `until` is the time at which it is expected
+        to be UP again; None if that is not known."""
         if state is UP:
             self._return(worker)
             return
@@ -209,26 +215,27 @@ class Pool:
                 self.numbers.release(((worker, worker),))
 
     def change_speed(self, worker: int, speed: float) -> None:
-        """Note the worker's speed from now on."""
+        """Record the worker's speed from now on."""
         if not self.speeds:
             self.speeds = [1.0] * (self.size + self.spares)
         self.speeds[worker] = speed
 
     def absent(self) -> list[tuple[int, float]]:
-        """Return the workers that no copy holds and that are not UP, each with the time at which it
-        is expected back."""
+        """Return (worker, time) of each worker that no copy holds and that is not UP, with the time
+        at which it is expected back; spares aside."""
         away, size = self.away.items(), self.size
         return [(n, until) for n, until in away if self._holders[n] < 0 and n < size]
 
     def close(self, numbers: Intervals) -> None:
-        """Let no copy take these free workers as members until `reopen` (rules.md, M2)."""
+        """Set these free workers aside until `reopen`: no copy takes them as members, because a
+        window of maintenance is near (rules.md, M2)."""
         assert self.numbers is not None
         self.closed = numbers
         self.free -= size_of(numbers)
         self.numbers.remove(numbers)
 
     def reopen(self) -> None:
-        """Let copies take all free workers again."""
+        """Make the workers that `close` has set aside free again."""
         if not self.closed:
             return
         assert self.numbers is not None
@@ -239,8 +246,9 @@ class Pool:
     # --- spares -------------------------------------------------------------------------------
 
     def replacement(self, promised: Collection[int]) -> int | None:
-        """Return the lowest spare that is UP and free, else the lowest other worker that is, else
-        None. On workers that are promised other copies still compute to their ends."""
+        """Return the worker to replace a member: the lowest spare that is UP and free, else the
+        lowest other such worker, else None. Workers that are promised are left out, because other
+        copies still compute on them."""
         size = self.size
         for worker in chain(range(size, size + self.spares), range(size if self.free else 0)):
             free = self._holders[worker] < 0 and worker not in promised
@@ -249,8 +257,8 @@ class Pool:
         return None
 
     def replace(self, copy: int, held: Intervals, worker: int, other: int) -> Intervals:
-        """Let `copy` hold `other`, which is free, in place of `worker`, which is not UP; return all
-        that it holds."""
+        """Let `copy`, which holds the workers `held`, hold `other`, which is free, in place of
+        `worker`, which is not UP. Return all workers that it holds then."""
         if other < self.size:
             self.assign(copy, (other,))
         self._holders[worker], self._holders[other] = -1, copy

@@ -9,14 +9,16 @@ from policies.maths.tolerance import ROUNDING
 
 
 def remaining(work: float, done: float) -> float:
-    """Return what is left of `work`, never negative."""
+    """Return how much of `work` is left when `done` is done; 0 where rounding alone leaves
+    something."""
     left = work - done
     return left if left > ROUNDING * work else 0
 
 
 @define
 class Progress:
-    """Keeps the account of some work.
+    """Account of some work that advances at a rate: the amount done until a time, and the rate
+    since then.
 
     Work and rate are in whatever units the job counts in (slots, seconds at unit speed, a
     fraction), per unit of time. A change of rate settles the account; the owner moves its timer to
@@ -37,8 +39,8 @@ class Progress:
         return self.done + self.rate * (now - self.since) if self.rate else self.done
 
     def added(self, before: float, most: float, now: float) -> float:
-        """Return `before` and the work done until `now`, at most `most`: a real process may take
-        longer than its nominal time, and is not done for that."""
+        """Return `before` plus the work done until `now`, but no more than `most`: a real process
+        may take longer than its nominal time, and has not done more for that."""
         done = before + self.at(now)
         return done if done <= most * (1 + ROUNDING) else most
 
@@ -47,13 +49,14 @@ class Progress:
         return remaining(self.work, self.at(now))
 
     def change(self, now: float, rate: float) -> None:
-        """Settle the account at `now`; go on at `rate`."""
+        """Settle the account at `now`, and set the rate from then on."""
         self.done = self.at(now)
         self.since = now
         self.rate = rate
 
     def end(self) -> float | None:
-        """Return when the work will be done at the present rate; None: never."""
+        """Return the time at which the work will be done at the present rate; None if it never
+        will."""
         if not self.rate:
             return None
         left = remaining(self.work, self.done)
@@ -63,7 +66,8 @@ class Progress:
 
 @define(eq=False)
 class PartBeside:
-    """A part that passes beside those of a run's plan, such as a checkpoint that does not block."""
+    """A part of a run whose time passes beside the parts of the run's plan, such as a checkpoint
+    that does not block the run."""
 
     due: object
     """The message by which its actor tells itself that the part is over."""
@@ -76,19 +80,20 @@ class PartBeside:
     _timer: Timer | None = field(init=False, default=None)
 
     def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:
-        """Begin to spend the time `cost`; `passes`: whether it passes, or stands still."""
+        """Begin the part, which takes `cost` time units; `passes`: whether its time passes now, or
+        stands still. `actor` is the job whose timers it uses."""
         self.part = Progress(cost, 0, 0, actor.now)
         self.pass_on(actor, passes, cause)
 
     def pass_on(self, actor: Actor, passes: bool, cause: int) -> None:
-        """Let its time pass from now on, or stand still."""
+        """Let the part's time pass from now on, or stand still, as `passes` says."""
         if self.part is None or passes == bool(self.part.rate):
             return
         self.part.change(actor.now, int(passes))
         self.aim(actor, cause)
 
     def aim(self, actor: Actor, cause: int) -> None:
-        """Move its timer to the time at which its part ends at the present rate."""
+        """Set the timer to the time at which the part ends at its present rate, if it does."""
         assert self.part is not None
         self.stop(actor)
         self.end, self.cause = self.part.end(), cause
@@ -96,7 +101,7 @@ class PartBeside:
             self._timer = actor.at(self.end, self.due, cause, Phase.PARTS_END)
 
     def stop(self, actor: Actor) -> None:
-        """Cancel its timer."""
+        """Cancel the part's timer, so that its end is not reported."""
         if self._timer is not None:
             actor.cancel(self._timer)
             self._timer = self.end = None

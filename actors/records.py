@@ -25,8 +25,8 @@ class Record:
 
 
 def ask(policy: RetirementPolicy, workers: Sequence[int], view: FleetView) -> bool:
-    """Ask a retirement policy about the unit with these workers. Raises BadDecision unless it
-    answers True or False."""
+    """Ask a retirement policy whether the unit with these workers is DOWN for ever after its
+    repair, and return the answer. Raises BadDecision unless it is True or False."""
     answered = answer(policy.retires, workers, view)
     if not isinstance(answered, bool | np.bool_):
         problem = "an answer is True (it does not come back) or False"
@@ -36,8 +36,9 @@ def ask(policy: RetirementPolicy, workers: Sequence[int], view: FleetView) -> bo
 
 @define(eq=False)
 class Records:
-    """Keeps the records of a fleet's workers, and asks the retirement policy about units; it
-    satisfies policies.interface.retirement.FleetView."""
+    """Keeps the faults, repairs and computing time of a fleet's workers, and asks the retirement
+    policy which units do not come back from repair (satisfies
+    policies.interface.retirement.FleetView)."""
 
     able: int
     """Number of workers that are no spares."""
@@ -61,7 +62,7 @@ class Records:
         return self.needs()
 
     def record(self, worker: int) -> Record:
-        """Return what is known of a worker."""
+        """Return the faults, repairs and computing time recorded of this worker."""
         computed = float(self._computed[worker]) if worker < len(self._computed) else 0.0
         faults, repairs = tuple(self._faults.get(worker, ())), self._repairs.get(worker, 0)
         return Record(faults, repairs, computed)
@@ -71,19 +72,20 @@ class Records:
         return len(self._faults.get(worker, ()))
 
     def blame(self, workers: Sequence[int], now: float) -> None:
-        """Note that a fault is blamed on the unit with these workers."""
+        """Record that a fault is blamed, at `now`, on the unit with these workers."""
         for worker in workers:
             self._faults.setdefault(worker, []).append(now)
         if (scoring := self.scoring) is not None:
             scoring.blamed(workers, now)
 
     def repaired(self, workers: Sequence[int]) -> None:
-        """Note that a repair of the unit with these workers has ended."""
+        """Record that a repair of the unit with these workers has ended."""
         for worker in workers:
             self._repairs[worker] = self._repairs.get(worker, 0) + 1
 
     def ran(self, members: Sequence[int], computed: float, blamed: Collection[int]) -> None:
-        """Note that a run of these members is over; faults that ended it are blamed on `blamed`."""
+        """Record that a run that computed on these members for `computed` time units is over.
+        `blamed` are the workers on which the faults that ended it are blamed."""
         held = members.intervals if isinstance(members, Members) else intervals_of(sorted(members))
         if computed and held:
             more = held[-1][1] + 1 - len(self._computed)
@@ -96,7 +98,8 @@ class Records:
             scoring.ran(spans, computed)
 
     def retires(self, workers: Sequence[int], now: float) -> bool:
-        """Ask whether the unit with these workers retires."""
+        """Ask the retirement policy whether the unit with these workers retires, record it, and
+        return the answer."""
         self.now = now
         retires = ask(self.policy, workers, self)
         if retires:
@@ -105,5 +108,5 @@ class Records:
 
     @property
     def scoring(self) -> ScoringPolicy | None:
-        """The policy, where it keeps scores."""
+        """The retirement policy if it keeps scores of workers, else None."""
         return self.policy if hasattr(self.policy, "ran") else None  # type: ignore[return-value]

@@ -46,7 +46,8 @@ KINDS = tuple(Struck)
 
 @define(eq=False)
 class Stage:
-    """A stage of repair."""
+    """One stage of the chain by which units are repaired: how long it takes, how many repairs it
+    does at once, and how it ends."""
 
     law: RepairLaw
     time: float
@@ -66,7 +67,8 @@ class Stage:
 
 @define(eq=False)
 class Repair:
-    """The repair of a unit, from the fault, or the blame, to the end of its last stage."""
+    """The repair of a unit, from the time at which a fault is blamed on the unit to the end of the
+    repair's last stage."""
 
     unit: Unit
     cause: int
@@ -76,7 +78,7 @@ class Repair:
 
 @define(eq=False)
 class Fault:
-    """A fault that is not known yet."""
+    """A fault of a unit, until the scheduler has heard of it from all of the unit's workers."""
 
     unit: Unit
     law: int
@@ -90,7 +92,8 @@ class Fault:
 
 @define(eq=False)
 class Blame:
-    """Chances of whether a fault is blamed on a unit, and on the right one (rules.md, R7)."""
+    """Chances that a fault is blamed on a unit at all, and that it is blamed on another unit than
+    the one that it has struck (rules.md, R7)."""
 
     blamed: Chance
     """Whether a fault is blamed on any unit."""
@@ -101,36 +104,39 @@ class Blame:
 
     @property
     def certain(self) -> bool:
-        """Whether each fault is blamed on what it has struck."""
+        """Whether each fault is blamed on the unit that it has struck, so that nothing is drawn."""
         return self.blamed.asked == 1 and self.mistaken.asked == 0
 
 
 @message
 class StageOver:
-    """Repairs tell themselves that the present stage of this repair is over."""
+    """The repairs tell themselves that the time of this repair's present stage has passed."""
 
     repair: Repair
 
 
 @message
 class DrawOutcomes:
-    """Repairs tell themselves to decide what the stages that end at this instant have led to."""
+    """The repairs tell themselves to decide how the stages that end at this instant have turned
+    out."""
 
 
 @message
 class Strike:
-    """Repairs tell themselves to hand back what is repaired, and to let this instant's faults
-    strike."""
+    """The repairs tell themselves to return the workers that are repaired, and then to let this
+    instant's faults strike."""
 
 
 @message
 class AwaitKnown:
-    """Repairs tell themselves that states change now, so that faults become known."""
+    """The repairs tell themselves to wait until workers have changed state at this instant, which
+    makes faults known, before they assign crews."""
 
 
 @message
 class Deal:
-    """Repairs tell themselves to blame this instant's faults, and to deal out crews."""
+    """The repairs tell themselves to blame the faults that are known at this instant on units, and
+    to assign free crews."""
 
 
 DRAW, STRIKE, AWAIT_KNOWN, DEAL = DrawOutcomes(), Strike(), AwaitKnown(), Deal()
@@ -138,11 +144,11 @@ DRAW, STRIKE, AWAIT_KNOWN, DEAL = DrawOutcomes(), Strike(), AwaitKnown(), Deal()
 
 @define(eq=False)
 class Repairs(Actor):
-    """Takes the faults of all hazards, blames each on a unit once it is known, and repairs that
-    unit.
+    """Actor that takes the faults of all hazards, blames each on a unit once it is known, and
+    repairs that unit in stages.
 
     At an instant the stages that end come first, then faults strike, then those that are known are
-    blamed, and last free crews are dealt out.
+    blamed, and last free crews are assigned.
     """
 
     stages: Sequence[Stage]
@@ -198,8 +204,9 @@ class Repairs(Actor):
 
     @handles(DrawOutcomes)
     def draw_outcomes(self, _: DrawOutcomes, __: int) -> None:
-        """Draw the outcomes of the stages that end at this instant, in the order of their workers.
-        A unit whose cause is removed now has none of this instant's faults: those come later."""
+        """Draw the outcomes of the stages that end at this instant, by the lowest worker of their
+        units. If a unit's cause of faults is removed, its hazards are told so before this instant's
+        faults strike."""
         over, self._over = sorted(self._over, key=_turn), []
         for repair in over:
             outcome = self._outcome(repair)
@@ -290,8 +297,8 @@ class Repairs(Actor):
 
     @handles(FaultKnown)
     def hear(self, message: FaultKnown, cause: int) -> None:
-        """Note that a worker's fault is known. A unit's fault is known once the faults of all its
-        workers are."""
+        """Record that a worker's fault is known. A unit's fault is known, and is blamed, once the
+        faults of all its workers are."""
         worker = message.worker
         for fault in [it for it in self._unheard.values() if worker in it.unheard]:
             fault.unheard.discard(worker)
@@ -330,7 +337,8 @@ class Repairs(Actor):
                 self._begin(stage, number, repair)
 
     def _blame(self, fault: Fault) -> Sequence[int]:
-        """Blame a fault on a unit, which goes to repair; return the unit's workers."""
+        """Blame a fault on a unit, put that unit in repair, and return its workers; without a
+        blamed unit, return the struck one's workers at once and an empty sequence."""
         unit, cause = fault.unit, fault.cause
         blamed = self._blamed(fault)
         if not self.blame.certain:
@@ -356,7 +364,7 @@ class Repairs(Actor):
         return blamed.workers
 
     def _blamed(self, fault: Fault) -> Unit | None:
-        """Return the unit that a fault is blamed on; None: none."""
+        """Draw and return the unit that a fault is blamed on; None if it is blamed on none."""
         unit = fault.unit
         if self.blame.certain:
             return unit
@@ -381,8 +389,9 @@ class Repairs(Actor):
         raise AssertionError("the place is below the number of units")
 
     def _others(self, unit: Unit, run: RunStruck) -> Intervals:
-        """Return the numbers of the other units of a run's members that were not DOWN before this
-        instant."""
+        """Return the numbers of the units that could be blamed by mistake for a fault of `unit`:
+        all others with members of the run that the fault ended, but those that were DOWN before
+        this instant."""
         if unit.of is Struck.WORKERS and isinstance(run.members, Members):
             return without(run.members.intervals, {unit.number, *run.away})
         each = self.together[unit.of]
@@ -393,7 +402,8 @@ class Repairs(Actor):
 
     @handles(ComputingChanged)
     def note_computing(self, message: ComputingChanged, _: int) -> None:
-        """Add up for how long each run computes."""
+        """Record when the run of a copy begins and ceases to compute, and add up its computing
+        time."""
         copy = message.copy
         if message.computes:
             self._computing[copy] = self.now
@@ -403,9 +413,9 @@ class Repairs(Actor):
 
     @handles(RunOver)
     def note_end(self, message: RunOver, _: int) -> None:
-        """Add to the records for how long a run that has ended has computed on its members, with
-        the units that this instant's faults are blamed on; while the blame is still open, the run
-        waits in `_ran` for it."""
+        """Add the computing time of a run that has ended to its members' records, with the workers
+        that this instant's faults are blamed on. If the blame is still open, the run waits for it
+        in `_ran`."""
         self._ran.append((message.members, self._computed.pop(message.copy, 0.0)))
         if not self._dealing:
             (members, computed), self._ran = self._ran[0], []
@@ -447,5 +457,6 @@ class Repairs(Actor):
 
 
 def _turn(repair: Repair) -> tuple[int, int]:
-    """Return what orders the repairs of one instant: the lowest worker, then the kind of unit."""
+    """Return the sort key of a repair among those of one instant: its unit's lowest worker, then
+    the kind of unit."""
     return repair.unit.workers[0], KINDS.index(repair.unit.of)

@@ -13,7 +13,7 @@ from actors.runtime import message
 
 @frozen
 class Unit:
-    """A worker, or a node or rack, that fails, is blamed and is repaired as one."""
+    """Workers that fail, are blamed and are repaired as one: a single worker, a node or a rack."""
 
     of: Struck
     number: int
@@ -22,7 +22,7 @@ class Unit:
 
 @message
 class UnitStruck:
-    """Hazard to repairs: a fault of this law strikes the unit."""
+    """Hazard to repairs: a fault of this law strikes the unit now."""
 
     law: int
     unit: int
@@ -37,7 +37,7 @@ class UnitStruck:
 
 @message
 class UnitCured:
-    """Repairs to hazard: your law strikes this unit no more."""
+    """Repairs to hazard: the cause of this unit's faults is removed; strike it no more."""
 
     unit: int
     """Number of the unit."""
@@ -111,6 +111,7 @@ class GoToRepair:
 
 @message
 class BackFromRepair:
-    """Repairs to worker: your unit is not in repair any more."""
+    """Repairs to worker: this unit of yours is in repair no more; you are UP again if nothing else
+    keeps you DOWN."""
 
     unit: Unit

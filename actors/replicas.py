@@ -18,7 +18,7 @@ from policies.interface.queue import Replication
 
 @message
 class PauseDue:
-    """A job tells itself that the pause of this copy's run is over."""
+    """A job tells itself that the time for which this copy's run pauses has passed."""
 
     copy: int
     run: int
@@ -34,7 +34,8 @@ class GroupLoaded:
 
 
 class Standing(enum.Enum):
-    """The place of a group between dropping out of its run and rejoining it."""
+    """State of a replica (group of members): whether it counts in its run, or how far it is on the
+    way back."""
 
     IN = enum.auto()
     """The group counts: it computes, and takes checkpoints."""
@@ -49,15 +50,15 @@ class Standing(enum.Enum):
 
 
 class Load(Protocol):
-    """The load of a group from shared storage."""
+    """A load of the present state into a replica from shared storage, while it is under way."""
 
     def cease(self, cause: int) -> None:
-        """Load no more."""
+        """End the load, complete or not."""
 
 
 @define(eq=False)
 class Group:
-    """One replica of a run's state."""
+    """One replica of a run's state: a group of members that together hold the whole of it."""
 
     number: int
     members: Members
@@ -73,11 +74,12 @@ class Group:
 
     @property
     def out(self) -> bool:
-        """Whether it does not count."""
+        """Whether the replica has dropped out of its run and has not rejoined it."""
         return self.standing is not Standing.IN
 
     def unload(self, cause: int) -> None:
-        """Give up what it has fetched, as not all of its members are whole any more."""
+        """Discard what the replica has fetched or loaded since it dropped out, as a member of it
+        has failed again; it waits until all its members are UP."""
         self.standing = Standing.OUT
         self.lacking.clear()
         if self.load is not None:
@@ -85,14 +87,15 @@ class Group:
             self.load = None
 
     def replace(self, worker: int, other: int) -> None:
-        """Give a member's place to another worker."""
+        """Give the place of the member `worker` to the worker `other`."""
         self.members = Members(added(without(self.members.intervals, (worker,)), other))
         self.absent.discard(worker)
 
 
 @define(eq=False)
 class Replicas:
-    """The groups of one copy's members, of equal size, by number."""
+    """The replicas of one copy: groups of members, of equal size and numbered from 0, each of which
+    holds the whole state. Those that have not dropped out carry the run on."""
 
     rules: Replication
     groups: Sequence[Group]
@@ -116,7 +119,7 @@ class Replicas:
         return came if came is not None else self.groups[bisect_right(self._first, worker) - 1]
 
     def replace(self, worker: int, other: int) -> None:
-        """Give a member's place to another worker."""
+        """Give the place of the member `worker`, in its group, to the worker `other`."""
         group = self._came[other] = self.of(worker)
         self._came.pop(worker, None)
         group.replace(worker, other)
@@ -124,37 +127,38 @@ class Replicas:
 
     @property
     def count(self) -> int:
-        """Number of groups that count."""
+        """Number of groups that have not dropped out of the run."""
         return len(self.groups) - len(self._out)
 
     def left(self) -> list[Group]:
-        """Return the groups that count."""
+        """Return the groups that have not dropped out of the run."""
         return [group for group in self.groups if not group.out]
 
     def out(self) -> list[Group]:
-        """Return the groups that do not count."""
+        """Return the groups that have dropped out of the run, by number."""
         return [self.groups[number] for number in sorted(self._out)]
 
     @property
     def members(self) -> Members:
-        """Members of the groups that count, ascending."""
+        """Members of the groups that have not dropped out, ascending."""
         if self._in is None:
             self._in = members_of(self.left())
         return self._in
 
     @property
     def width(self) -> int:
-        """Number of members of the groups that count."""
+        """Number of members of the groups that have not dropped out."""
         return self.count * len(self.groups[0].members)
 
     @property
     def share(self) -> float:
-        """The share of its full rate at which the run works."""
+        """Part of its full rate at which the run works: that of the groups that have not dropped
+        out."""
         return self.count / len(self.groups)
 
     def drop(self, dropped: Iterable[Group], absent: set[int]) -> None:
-        """Let groups count no more: of the members that the run waits for, `absent`, take theirs
-        away."""
+        """Let these groups drop out of the run. Their members are moved out of `absent`, the
+        members whose return the run waits for."""
         for group in dropped:
             if not group.out:
                 self._out.add(group.number)
@@ -164,13 +168,14 @@ class Replicas:
         self._in = None
 
     def end_pause(self, actor: Actor) -> None:
-        """Pause no more."""
+        """End the run's pause, if it pauses, and cancel its timer. `actor` is the run's job."""
         if self.pause is not None:
             self.pause.stop(actor)
             self.pause = None
 
     def end_run(self, actor: Actor, absent: set[int], cause: int) -> None:
-        """Let all groups count, as the run has ended and the next one needs them all."""
+        """Let all groups count again, as the run has ended and the next one needs them all. Their
+        members that are not UP are added to `absent`."""
         self.end_pause(actor)
         out = self.out()
         for group in out:
@@ -179,7 +184,8 @@ class Replicas:
             self.rejoin(out, absent)
 
     def rejoin(self, rejoining: Iterable[Group], absent: set[int]) -> None:
-        """Let groups count again, and the run wait for those of their members that are not UP."""
+        """Let these groups count in the run again. Their members that are not UP are added to
+        `absent`, the members whose return the run waits for."""
         for group in rejoining:
             group.standing = Standing.IN
             self._out.discard(group.number)
@@ -189,7 +195,8 @@ class Replicas:
 
 
 def replicas(rules: Replication, held: Intervals) -> Replicas:
-    """Return the groups of these workers, the first ones being the first group."""
+    """Divide the workers `held` into groups of equal size by number, and return them as a copy's
+    replicas."""
     numbers = Members(held)
     each = len(numbers) // rules.count
     starts = range(0, len(numbers), each)
@@ -205,5 +212,5 @@ def members_of(groups: Iterable[Group]) -> Members:
 
 
 def named(groups: Iterable[Group]) -> str:
-    """Return the members of groups, as logs name them."""
+    """Return the numbers of all members of these groups, as logs write them."""
     return text(members_of(groups).intervals)

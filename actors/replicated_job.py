@@ -34,8 +34,8 @@ from actors.storage import BandwidthSet, StorageClient
 
 @message
 class JudgeFaults:
-    """A job tells itself to drop the replicas whose faults this instant has made known, or to lose
-    the run."""
+    """A job tells itself to act on the members' faults that became known at this instant: their
+    replicas drop out or, if too few are left, the run is lost."""
 
 
 JUDGE = JudgeFaults()
@@ -45,7 +45,8 @@ REJOINING = Standing.REJOINING
 
 @define(eq=False)
 class JobOfReplicas(JobOfRuns):
-    """A job whose runs drop replicas as their members fail, and take them up again."""
+    """A job whose runs go on without the replicas whose members fail, and take them back once they
+    are whole again (rules.md, E1)."""
 
     _faults: dict[int, list[tuple[int, int]]] = field(init=False, factory=dict)
     """Maps copies to the members whose faults this instant has made known, and the numbers of those
@@ -56,15 +57,17 @@ class JobOfReplicas(JobOfRuns):
     # --- replicas that drop out ---------------------------------------------------------------
 
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
-        """Note that a member has gone DOWN. While its fault is undetected (`hidden`), its replica
-        loads nothing from shared storage."""
+        """Act on a member's going DOWN. While its fault is undetected (`hidden`), its replica loads
+        nothing from shared storage."""
         load = _replicas(copy).of(worker).load
         if hidden and isinstance(load, GroupLoad):
             load.review(cause)
         return super()._lose(copy, worker, cause, hidden)
 
     def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
-        """Note a fault of a member's replica; before the run computes it is lost."""
+        """Act on the known fault of a member: its replica drops out at the end of this instant's
+        changes. If the run has not begun to compute, it is lost instead. Return the number (seq) of
+        the last event."""
         if not run.computes:
             return super().fail(copy, run, worker, cause)
         group = _replicas(copy).of(worker)
@@ -81,8 +84,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(JudgeFaults)
     def judge_faults(self, _: JudgeFaults, __: int) -> None:
-        """Drop the replicas with this instant's faults, all together; lose the run if too few are
-        left."""
+        """Let the replicas whose faults became known at this instant drop out, all together; lose
+        the run if too few are left."""
         faults, self._faults = self._faults, {}
         for number, known in sorted(faults.items()):
             copy = self.copies.get(number)
@@ -126,11 +129,13 @@ class JobOfReplicas(JobOfRuns):
         return run.go_on(end)
 
     def _named(self, groups: Sequence[Group]) -> str:
-        """Return the members of groups as logs name them; empty where no log does."""
+        """Return the members of these groups as logs write them; empty where no sink wants the
+        events that name them."""
         return named(groups) if self.system.journal.wants(ReplicasDropped) else ""
 
     def _unload(self, copy: Copy[Run], group: Group, cause: int) -> None:
-        """Have a replica's members fetch and send no more; it waits until all of them are UP."""
+        """Have the members of a replica that has dropped out stop fetching and sending, and discard
+        what they have fetched; the replica waits until all of them are UP."""
         group.unload(cause)
         copy.dismiss(self, group.members, cause, keep=True)
 
@@ -145,11 +150,13 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(PauseDue, during=AT_WORK)
     def pass_pauses(self, message: PauseDue, cause: int) -> None:
-        """Pass all runs' pauses, and parts, that end at this instant, by run number."""
+        """End the pauses and parts of all this job's runs that are due at this instant, by run
+        number."""
         self.pass_parts(PartDue(message.copy, message.run), cause)
 
     def ends(self, run: Run) -> float:
-        """Return when a run's pause, or else its part, ends, where that is known."""
+        """Return the time at which a run's pause ends, or its present part if it does not pause;
+        inf where that is not known."""
         pause = _replicas(run.copy).pause
         if pause is None:
             return super().ends(run)
@@ -190,7 +197,8 @@ class JobOfReplicas(JobOfRuns):
         return end
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
-        """Log that saved work is given up; while the run goes on it lacks nothing."""
+        """Log that the saved work `lost` is given up. While the run goes on this is only
+        remembered: the run lacks nothing unless it is lost later."""
         if copy.run is None or not copy.run.computes:
             return super().discard(copy, lost, cause)
         copy.given_up = lost or 0
@@ -198,8 +206,9 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(MemberRetired, during=AT_WORK)
     def replace_retired(self, message: MemberRetired, cause: int) -> None:
-        """Have a member that never comes back replaced at once, if that is asked for; while the run
-        goes on without it that is not needed."""
+        """Ask for a replacement of a member that never comes back, if the job replaces members. If
+        it does not, the run may go on without the member, and an error is raised only once the run
+        ends."""
         copy = self.copies.get(message.copy)
         if copy is None or copy.run is None or self.protection.rules.replace_after is not None:
             super().replace_retired(message, cause)
@@ -208,7 +217,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(MemberStruckAgain, during=AT_WORK)
     def report_struck_again(self, message: MemberStruckAgain, _: int) -> None:
-        """Tell the repairs of whose run the fault is: another member may be blamed for it."""
+        """Report the run's members to the repairs, as a fault strikes a member that was DOWN
+        already: they may blame another member for it."""
         copy = self.copies.get(message.copy)
         if copy is not None:
             self.report_struck(copy)
@@ -250,7 +260,8 @@ class JobOfReplicas(JobOfRuns):
             self._rejoin(copy, run, loaded)
 
     def _refill(self, copy: Copy[Run], replicas: Replicas) -> None:
-        """Replace members of dropped replicas that are DOWN by standbys, the lowest first (P12)."""
+        """Replace the DOWN members of replicas that have dropped out by standbys, the lowest first,
+        as far as there are any (P12)."""
         down = sorted(copy.down.difference(copy.unheard))
         waiting = [worker for worker in down if replicas.of(worker).out]
         for worker, other in zip(waiting, list(islice(copy.ready(), len(waiting))), strict=False):
@@ -258,7 +269,8 @@ class JobOfReplicas(JobOfRuns):
             group.cause = self.promote(copy, worker, other)
 
     def _load(self, copy: Copy[Run], run: Run, group: Group) -> None:
-        """Let a replica whose members are all UP fetch what it lacks, and the present state."""
+        """Have the members of a replica that has dropped out, all of which are UP, fetch what they
+        lack and then load the present state."""
         if self.needs is not None:
             group.standing, group.lacking = LOADING, set(group.members)
             copy.stage_in(self, self.needs, True, group.cause, group)
@@ -266,7 +278,8 @@ class JobOfReplicas(JobOfRuns):
             self._load_state(copy, run, group, group.cause)
 
     def _load_state(self, copy: Copy[Run], run: Run, group: Group, cause: int) -> None:
-        """Let a replica load the present state from shared storage, where there is one."""
+        """Begin to load the present state into a replica from shared storage. Without such storage
+        the replica counts as loaded at once."""
         client = self._storage_client()
         if client is None or not client.size:
             self._loaded(group, cause)
@@ -299,7 +312,8 @@ class JobOfReplicas(JobOfRuns):
 
     @handles(GroupLoaded, during=AT_WORK)
     def end_load(self, message: GroupLoaded, cause: int) -> None:
-        """Note that a replica has loaded the present state from shared storage."""
+        """Record that a replica has loaded the present state from shared storage, so that it can
+        rejoin its run."""
         group = _replicas(self.copies[message.copy]).groups[message.group]
         assert group.load is not None
         group.load.cease(cause)
@@ -311,7 +325,8 @@ class JobOfReplicas(JobOfRuns):
         self.resume_soon()
 
     def _rejoin(self, copy: Copy[Run], run: Run, groups: Sequence[Group]) -> None:
-        """Let all replicas that are whole rejoin after one pause."""
+        """Let these replicas, which are loaded and whole, rejoin the run together, after a pause if
+        rejoining takes time."""
         rules, cause = _replicas(copy).rules, max(group.cause for group in groups)
         for group in groups:
             group.standing = REJOINING
@@ -325,8 +340,8 @@ class JobOfReplicas(JobOfRuns):
 
 @define(eq=False)
 class GroupLoad(PartBeside):
-    """Loads the present state into a replica from shared storage (S1), while all of its members are
-    UP."""
+    """The load of the present state into a replica from shared storage (S1). It advances only while
+    all of the replica's members are UP."""
 
     actor: Actor
     copy: Copy[Run]
@@ -337,7 +352,7 @@ class GroupLoad(PartBeside):
 
     @property
     def passes(self) -> bool:
-        """Whether it loads: all of its members are UP."""
+        """Whether the load advances: all of the replica's members are UP."""
         return not self.group.absent
 
     @property
@@ -346,21 +361,22 @@ class GroupLoad(PartBeside):
         return len(self.group.members)
 
     def start(self, cause: int) -> None:
-        """Begin to load."""
+        """Begin the load; its bandwidth is 0 until the storage gives it a share."""
         self.part = Progress(self.client.size, 0, 0, self.actor.now)
         self.client.begin(self, self.part, lambda cause: self.aim(self.actor, cause), cause)
 
     def review(self, cause: int) -> None:
-        """Load on, or wait, as a member has changed state."""
+        """Go on with the load, or suspend it, as a member of the replica has changed state."""
         self.client.review(self, cause)
 
     def record(self, cause: int, _: Callable[..., BandwidthShared], *values: Any) -> int:
-        """Log the bandwidth at which it loads."""
+        """Log the bandwidth at which the replica loads from now on; return that event's number
+        (seq)."""
         about = self.actor.name, self.number, named([self.group])
         return self.actor.record(cause, ReplicaLoads, *about, *values)
 
     def cease(self, cause: int) -> None:
-        """Load no more."""
+        """End the load, complete or not: give up its share of the storage and cancel its timer."""
         self.client.end(self, cause)
         self.stop(self.actor)
 

@@ -16,9 +16,9 @@ from actors.replicas import Group
 
 
 def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
-    """Return rings of `size` members by increasing number. Members that are left over join the ring
-    before them (an odd last one makes a ring of three with a pair); without one they form a ring of
-    their own (P2)."""
+    """Return the rings of buddies: `size` members each, by increasing number. Members that are left
+    over join the ring before them (an odd last one makes a ring of three with a pair); if there is
+    none, they form a ring of their own (P2)."""
     rings = [tuple(members[k : k + size]) for k in range(0, len(members), size)]
     if len(rings) > 1 and len(rings[-1]) < size:
         rings[-2:] = [(*rings[-2], *rings[-1])]
@@ -26,8 +26,8 @@ def groups(members: Sequence[int], size: int = 2) -> list[tuple[int, ...]]:
 
 
 def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
-    """Return pairs on different nodes, of `node` workers each, wherever that can be done. An odd
-    last member joins the first pair (rules.md, N1)."""
+    """Return pairs of buddies on different nodes, of `node` workers each, as far as that can be
+    done. An odd last member joins the first pair (rules.md, N1)."""
     half = len(members) // 2
     if not half or len({n // node for n in members}) == len(members):
         return groups(members)
@@ -36,8 +36,8 @@ def across(members: Sequence[int], node: int) -> list[tuple[int, ...]]:
 
 
 def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
-    """Return the neighbours of a member in its ring: they keep a copy of its state, or it keeps one
-    of theirs."""
+    """Return the neighbours of a member in its ring of buddies: each holds the member's checkpoint
+    in its memory, or the member holds theirs."""
     ring = next(ring for ring in rings if worker in ring)
     place = ring.index(worker)
     return {ring[place - 1], ring[(place + 1) % len(ring)]} - {worker}
@@ -45,20 +45,20 @@ def buddies(rings: Sequence[Sequence[int]], worker: int) -> set[int]:
 
 @define(eq=False)
 class Buddies(Protection):
-    """A copy keeps its members when its run is lost. Its checkpoint is lost once two neighbours of
-    a ring have gone DOWN before a recovery was over; any two of a pair or of a ring of three are
-    neighbours.
+    """Protection by checkpoints that members keep for each other in memory (P2). A copy keeps its
+    members when its run is lost. Its checkpoint is lost once two neighbours of a ring have gone
+    DOWN before a recovery was over; any two of a pair or of a ring of three are neighbours.
 
-    Where a job was resized, the rings are those of its present members. The copy holds what members
-    have in memory: a message for each member and checkpoint would cost more than all else of a run
-    of malleable17.
+    Where a job was resized, the rings are those of its present members. The copy's actor keeps
+    account of what members have in memory: a message for each member and checkpoint would cost more
+    than all else of a run of malleable17.
     """
 
     keeps: ClassVar[bool] = True
 
     def resumed(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of the next run. A recovery takes its time even if nothing is saved
-        (P2)."""
+        """Return the plan of the next run on the copy's members, from their checkpoint. The
+        recovery takes its time even if nothing is saved (P2)."""
         before = ((Stage.RECOVERING, on(self.rules.recovery, copy.holders)),)
         loads = 0 if copy.fetches and self.rules.bytes is not None else None
         fetches, plan = copy.fetches and loads is None, self.plan(copy)
@@ -71,9 +71,13 @@ class Buddies(Protection):
             copy.keepers, copy.given_up = copy.replicas.left(), 0
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
-        """Discard the checkpoint if a buddy of this member has gone DOWN too. A second failure of
-        the same member is not fatal, unless it has no buddy (P2). Each replica that took the
-        checkpoint keeps a whole one, so that only the last of them to lose it matters (E1)."""
+        """Discard the checkpoint if a buddy of this member, too, has gone DOWN since the last
+        recovery ended. Return the saved work that is lost; None if the checkpoint stays.
+
+        A second failure of the same member loses nothing, unless it has no buddy (P2). Each replica
+        that took the checkpoint keeps a whole one, so that only the last of them to lose it matters
+        (E1).
+        """
         copy.failed_members.add(worker)
         if not self.rules.fatal:
             return None
@@ -111,7 +115,9 @@ class Buddies(Protection):
         copy.failed_members.difference_update(group.members)
 
     def failed(self, copy: Copy[Any]) -> float | None:
-        """Discard what this copy has saved, unless it was verified (P4)."""
+        """Discard what this copy has saved, as a verification has found an error, unless its
+        checkpoints were verified (P4). Return the saved work that is given up; None if all is
+        kept."""
         if self.rules.verified:
             return None
         lost = copy.saved or copy.stored
@@ -121,7 +127,8 @@ class Buddies(Protection):
 
     @staticmethod
     def _discard(copy: Copy[Any]) -> float:
-        """Fall back to the copy's last image, if it has one (P9); return the work that is lost."""
+        """Replace the copy's checkpoint by its last image at the master (P9) or, without one, by
+        nothing. Return the saved work that is lost: 0 where there is an image."""
         lost = copy.saved.done if copy.saved and not copy.stored else 0
         copy.saved, copy.holders = copy.stored, len(copy.members)
         copy.fetches = copy.stored is not None

@@ -28,15 +28,17 @@ class State:
 
     @property
     def fraction(self) -> float:
-        """The fraction of the work that is done."""
+        """The fraction of the work that is done, from 0 to 1."""
         return self.done / self.work
 
     def beyond(self, other: State) -> bool:
-        """Return whether this state is further than the other."""
+        """Return whether a larger fraction of the work is done in this state than in the other,
+        rounding aside."""
         return self.fraction - other.fraction > ROUNDING
 
     def of(self, work: float) -> float:
-        """Return the work done in the count of a run whose whole work is `work`."""
+        """Return the work that is done for a run whose whole work is `work`: the same fraction of
+        it."""
         # Not scaled where the counts are equal: done * work / work need not be done.
         return self.done if work == self.work else self.done * work / self.work
 
@@ -53,7 +55,8 @@ def furthest(states: Iterable[State]) -> State | None:
 
 @frozen
 class Plan:
-    """The plan of one run holds the rules of its job's protection, and what depends on the run."""
+    """What one run does before it computes, and how it takes checkpoints, by the rules of its job's
+    protection."""
 
     rules: Rules
     begins: State | None = None
@@ -76,8 +79,9 @@ class Plan:
     other members (malleable17, section 3.3.2)."""
 
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
-        """Return the times of the parts before computing, but for staging in and the first `passed`
-        ones."""
+        """Return the durations of the parts that come before computing, staging in aside, without
+        the first `passed` of them: recovery, a clone's delay, a redistribution and the checkpoint
+        that closes it."""
         times = [length for _, length in self.before[passed:]]
         if self.closes:
             closing = (self.rules.verification, self.cost or 0)

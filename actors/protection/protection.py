@@ -18,9 +18,11 @@ from actors.replicas import Group
 
 
 def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
-    """Return the plan of a copy that is placed now. It begins from the saved image if that is
-    further than `clone`, the state that it could be cloned from; from that one otherwise; from
-    scratch if there is neither (P5)."""
+    """Return the plan of a copy that is placed now, changed so that it begins from a saved state.
+
+    That is the image `saved` if it is further than `clone`, the state of the copy that could be
+    cloned; else `clone`; the plan stays one from scratch if there is neither (P5).
+    """
     rules = plan.rules
     if clone is not None and not clone.done:
         clone = None  # a state without work is not fetched
@@ -35,7 +37,8 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
 
 
 def _fetched(plan: Plan, state: State, time: float) -> Plan:
-    """Return the plan from this state, fetched through the master or, without one, in `time`."""
+    """Return the plan changed so that it begins from this state, which each member fetches through
+    the master or, without one, in `time` time units."""
     if plan.rules.image is not None:
         return evolve(plan, begins=state, fetches=True)
     return evolve(plan, begins=state, before=((Stage.RECOVERING, time),))
@@ -43,7 +46,8 @@ def _fetched(plan: Plan, state: State, time: float) -> Plan:
 
 @define(eq=False)
 class Protection:
-    """Keeps what one job has saved, and answers what that means for its runs."""
+    """Base class of the protections of one job: each keeps what the job has saved, and says what
+    its next run begins from, how checkpoints are taken and what a failure destroys."""
 
     keeps: ClassVar[bool] = False
     """Whether a copy whose run is lost or failed keeps its members for the next one."""
@@ -55,17 +59,17 @@ class Protection:
     """Plans from scratch by number of members: every run needs one."""
 
     def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
-        """Return the plan of a copy's first run; `furthest`: the furthest state of the job's runs
-        that are under way."""
+        """Return the plan of a copy's first run. `furthest` is the furthest state of the job's runs
+        under way, from which it begins with cloning."""
         return begun(self.plan(copy), self.saved, furthest if self.rules.cloning else None)
 
     def resumed(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of the next run on members that were kept, with a standby in the place of
-        each one that went DOWN (P12)."""
+        """Return the plan of the next run on the members that a copy has kept, with standbys in the
+        places of those that went DOWN (P12)."""
         return begun(self.plan(copy), self.saved, None)
 
     def plan(self, copy: Copy[Any]) -> Plan:
-        """Return the plan of a run from scratch."""
+        """Return the plan of a run from scratch on the copy's members."""
         members, by_members = len(copy.members), self.rules.period_of
         plan = self._plans.get(members)
         if plan is None:
@@ -79,30 +83,32 @@ class Protection:
         return Plan(rules, before=before, period=period, cost=cost)
 
     def saving(self, plan: Plan) -> Saving:
-        """Return how a run of this plan takes its checkpoints."""
+        """Return the object that takes the checkpoints of one run with this plan."""
         return Saving(plan) if self.rules.blocking else SavingBeside(plan)
 
     @abstractmethod
     def save(self, copy: Copy[Any], state: State) -> None:
-        """Keep a state, as a checkpoint of a copy's run is complete."""
+        """Store `state`, as a checkpoint of the copy's run is complete."""
 
     def member_failed(self, copy: Copy[Any], worker: int) -> float | None:
-        """Return the saved work that is destroyed as this member goes DOWN; None: none is."""
+        """Discard what is lost as this member of the copy goes DOWN. Return the saved work that is
+        lost with it; None if nothing is."""
         return None
 
     def recovered(self, copy: Copy[Any]) -> None:
-        """Note that the recovery with which the copy's run began is over."""
+        """Record that the recovery with which the copy's run began is over."""
 
     def rejoined(self, copy: Copy[Any], group: Group) -> None:
-        """Note that a replica whose members had gone DOWN counts again (E1)."""
+        """Record that a replica (`group`) that had dropped out of the copy's run has rejoined it
+        (E1)."""
 
     @abstractmethod
     def failed(self, copy: Copy[Any]) -> float | None:
-        """Return the saved work that is given up as a verification has found an error; None: none
-        is."""
+        """Discard what may be corrupt, as a verification of the copy's run has found an error.
+        Return the saved work that is given up; None if none is."""
 
     def forget(self) -> None:
-        """Forget what was saved, as the work (an iteration's, say) is done."""
+        """Discard what was saved, as the job, or its iteration, is completed."""
         self.saved = None
 
 
@@ -124,7 +130,8 @@ class ReExecution(Protection):
 
 @define(eq=False)
 class Images(Protection):
-    """The master keeps the furthest complete checkpoint of the job, whichever copy sent it (P3)."""
+    """Protection by checkpoint images at the master, or on shared storage: the furthest complete
+    checkpoint of the job is kept, whichever copy took it (P3)."""
 
     def _plan(self, members: int) -> Plan:
         plan = super()._plan(members)
@@ -135,7 +142,8 @@ class Images(Protection):
             self.saved = state
 
     def failed(self, copy: Copy[Any]) -> float | None:
-        """Give up unverified images, which may be as corrupt as the run (P4)."""
+        """Discard the image if it was not verified: it may be as corrupt as the run (P4). Return
+        the saved work that is given up; None if none is."""
         if self.rules.verified or self.saved is None:
             return None
         lost, self.saved = self.saved.done, None

@@ -22,7 +22,7 @@ def never(members: int) -> float:
 
 
 def on(value: float | BySize, members: int) -> float:
-    """Return the value for this number of members."""
+    """Return the value for this number of members, where `value` may be a function of it."""
     return value(members) if callable(value) else value
 
 
@@ -88,12 +88,14 @@ class Rules:
 
     @property
     def time_to_store(self) -> float | None:
-        """Time of a checkpoint's second level (P9); None: each member sends an image."""
+        """Time in which a checkpoint of buddies gets to the master as well, its second level (P9);
+        None if each member sends an image."""
         return self.time_of_images(self.image_cost)
 
     def time_of_images(self, alone: float) -> float | None:
-        """Return the time in which the images of all members are with the master: `alone` if there
-        is none; None if each member sends its own. What has size 0 is with the master at once."""
+        """Return the time in which the images of all members get to the master, or None if each
+        member sends its own as a message. Without a master it is `alone`; images of size 0 take no
+        time."""
         if self.image is None:
             return alone
         return None if self.image else 0
@@ -101,12 +103,12 @@ class Rules:
     def described(
         self,
     ) -> tuple[ProtectionKind, float | None, float | None, float | None, bool, int, bool, float]:
-        """Return the fields of ProtectionDescribed, after the job's name. A value that depends on
-        the number of members is None."""
+        """Return the fields of the event ProtectionDescribed but for the job's name. A value that
+        depends on the number of members is None."""
         times = alike(self.period), alike(self.cost), alike(self.recovery)
         return self.kind, *times, self.verified, self.copies, self.cloning, self.delay
 
     def refinements(self) -> tuple[bool, bool, float, int | None, float, float | None]:
-        """Return the fields of CheckpointingDescribed, after the job's name."""
+        """Return the fields of the event CheckpointingDescribed but for the job's name."""
         beside = self.on_notice, self.blocking, self.slowdown
         return *beside, self.images_every, self.image_cost, self.replace_after

@@ -36,7 +36,7 @@ FIRST, SECOND = Level
 
 
 class Saver(Protocol):
-    """A run as its protection knows it in order to take its checkpoints."""
+    """The part of a run that the object that takes its checkpoints may use."""
 
     actor: Actor
     number: int
@@ -48,30 +48,33 @@ class Saver(Protocol):
 
     @property
     def width(self) -> int:
-        """Number of members on which it computes."""
+        """Number of members on which the run computes."""
 
     @property
     def passes(self) -> bool:
-        """Whether its parts pass."""
+        """Whether the time of the run's parts passes: all members are UP, none hangs, and the run
+        does not pause."""
 
     @property
     def saved(self) -> Callable[[Any, State, int], None]:
-        """Called with each complete checkpoint of the first level."""
+        """Function that is called with each complete checkpoint of the first level: with the run,
+        the state and the number (seq) of the event."""
 
     def state(self, now: float) -> State:
-        """Return the state at `now`."""
+        """Return the run's state at `now`, as a checkpoint would save it."""
 
     def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
-        """Log an event of this run."""
+        """Log an event of this run, of class `kind` with these values; return its number (seq)."""
 
     def compute(self, cause: int) -> Answer:
         """Compute until the next checkpoint is due."""
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
-        """Spend the time `cost` on a checkpoint or, if None, have all members send images."""
+        """Interrupt the work for a checkpoint: spend `cost` time units on it or, if None, have all
+        members send images."""
 
     def store(self, level: Level, cause: int) -> Answer:
-        """Save the state to shared storage."""
+        """Interrupt the work and save the state to shared storage."""
 
     def send_images(self, cause: int) -> None:
         """Have all members send their images while work goes on."""
@@ -79,7 +82,8 @@ class Saver(Protocol):
 
 @message
 class CheckpointDue:
-    """A job tells itself that a checkpoint beside the work of this copy's run is complete."""
+    """A job tells itself that the time of a checkpoint that is taken while this copy's run works on
+    has passed."""
 
     copy: int
     run: int
@@ -87,7 +91,8 @@ class CheckpointDue:
 
 @define(eq=False)
 class Saving:
-    """Takes the checkpoints of one run, which stands still meanwhile."""
+    """Takes the checkpoints of one run by interrupting its work: the run stands still until a
+    checkpoint is complete. Subclasses may let it work on."""
 
     plan: Plan
     pace: float = field(init=False, default=1)
@@ -96,20 +101,22 @@ class Saving:
     """The checkpoint that is taken while the run works on."""
 
     def heeds_notice(self, run: Saver) -> bool:
-        """Whether a notice makes a checkpoint due: the run has computed since the last one, and
-        does not wait for a fault or a hang to be detected (F1, F6)."""
+        """Return whether an owner's notice makes a checkpoint due now. It does if the protection
+        asks for that, the run has computed since the last checkpoint, and it does not wait for a
+        fault or a hang to be detected (O1, F1, F6)."""
         if not self.plan.rules.on_notice or run.copy.undetected or run.hung:
             return False
         return run.part.at(run.actor.now) > 0
 
     def begin(self, run: Saver, cause: int) -> Answer:
-        """Begin a checkpoint that is due, after its verification."""
+        """Begin a checkpoint that is due, once the verification that may precede it has ended."""
         if self._shares(FIRST):
             return run.store(FIRST, cause)
         return run.stand_still(FIRST, self.plan.cost, cause)
 
     def complete(self, run: Saver, level: Level, cause: int) -> Answer:
-        """Go on, as a level of the checkpoint for which the run stands still is complete."""
+        """Record that this level of a checkpoint, for which the run stands still, is complete; then
+        begin the second level if this checkpoint has one, else compute on."""
         cause = self._keep(run, run.state(run.actor.now), level, cause)
         if self._goes_on(run, level):
             if self._shares(SECOND):
@@ -118,14 +125,16 @@ class Saving:
         return run.compute(cause)
 
     def complete_beside(self, run: Saver, cause: int) -> int:
-        """Complete the checkpoint that is taken while the run works on."""
+        """Record that a checkpoint that was taken while the run worked on is complete. Return the
+        number (seq) of the last event that follows."""
         raise AssertionError("a run stands still while this protection saves its state")
 
     def members_changed(self, run: Saver, cause: int) -> None:
-        """Take into account that members have changed state."""
+        """Let the checkpoint that is taken beside the work pass or stand still, as members have
+        changed state."""
 
     def drop(self, run: Saver) -> None:
-        """Drop what is under way, as the run ends."""
+        """Give up the checkpoint that is under way beside the work, as the run ends."""
 
     def _keep(self, run: Saver, state: State, level: Level, cause: int) -> int:
         copy = run.copy
@@ -141,22 +150,22 @@ class Saving:
         return cause
 
     def _shares(self, level: Level) -> bool:
-        """Whether a level of a checkpoint goes to shared storage (S1)."""
+        """Return whether this level of a checkpoint goes to shared storage (S1)."""
         rules = self.plan.rules
         if rules.bytes is None:
             return False
         return level is SECOND or rules.kind is ProtectionKind.IMAGES
 
     def _goes_on(self, run: Saver, level: Level) -> bool:
-        """Whether the checkpoint is sent to the master too: each k-th one is, counted over all runs
-        of the copy (P9)."""
+        """Return whether a checkpoint that is complete with buddies is sent to the master too, as
+        its second level. Each k-th one is, counted over all runs of the copy (P9)."""
         every = self.plan.rules.images_every
         return level is FIRST and every is not None and run.copy.taken % every == 0
 
 
 @define(eq=False)
 class SavingBeside(Saving):
-    """Takes the checkpoints of one run, which works on meanwhile at a lower pace (P8)."""
+    """Takes the checkpoints of one run while the run works on, at a lower pace (P8)."""
 
     def begin(self, run: Saver, cause: int) -> Answer:
         state = run.state(run.actor.now)
@@ -183,8 +192,8 @@ class SavingBeside(Saving):
         return cause
 
     def complete_beside(self, run: Saver, cause: int) -> int:
-        """Complete a level of the checkpoint that is under way; the second level, if there is one,
-        begins at once and saves the same state."""
+        """Record that a level of the checkpoint under way is complete. The second level, if there
+        is one, begins at once and saves the same state."""
         beside = self.under_way
         assert beside is not None
         self.drop(run)
@@ -207,8 +216,8 @@ class SavingBeside(Saving):
 
 @define(eq=False)
 class Beside(PartBeside):
-    """A checkpoint beside a run's work: it is complete when all members have sent their images, or
-    after a time that passes only while all of them are UP (P8)."""
+    """A checkpoint under way beside a run's work. It is complete when all members have sent their
+    images, or after a time that passes only while all of them are UP (P8)."""
 
     state: State
     """The state that it saves."""
@@ -216,7 +225,7 @@ class Beside(PartBeside):
 
 
 class Counted(Saver, Protocol):
-    """A run whose free checkpoints are counted by arithmetic."""
+    """A run whose checkpoints cost nothing and are counted by arithmetic, not one by one."""
 
     work: float
     exposed: float
@@ -230,8 +239,9 @@ class Counted(Saver, Protocol):
 
 
 def count_free(run: Counted, cause: int) -> None:
-    """Count the checkpoints, which take no time, that the present computing has passed since it
-    began, keep the state of the last, and go on as if that had just been taken."""
+    """Count the checkpoints that take no time and have fallen due since the present computing
+    began, and store the state of the last one. From then on the run goes on as if that one had just
+    been taken."""
     period, part, now = run.free_period, run.part, run.actor.now
     run.free_period, done = 0, part.at(now)  # none is taken when no work would be left
     most = math.ceil((run.work * (1 - ROUNDING) - run.base) / period) - 1
