@@ -80,8 +80,8 @@ class ProgressLimit:
         self.look(())
 
     def look(self, unfinished: Iterable[str]) -> None:
-        """Raise Stalled if no work was saved or completed for too long; `unfinished` says in words
-        which jobs are left, and what they do."""
+        """Raise Stalled if too many events have passed since work was last saved or completed.
+        `unfinished` describes the jobs that are left, for the error."""
         length = self.system.journal.length
         if self._progress:
             self._progress, self._since = False, length

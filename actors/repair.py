@@ -78,7 +78,8 @@ class Repair:
 
 @define(eq=False)
 class Fault:
-    """A fault of a unit, until the scheduler has heard of it from all of the unit's workers."""
+    """A fault that has struck a unit and cannot be blamed yet, because it is not known of all of
+    the unit's workers."""
 
     unit: Unit
     law: int
@@ -337,8 +338,9 @@ class Repairs(Actor):
                 self._begin(stage, number, repair)
 
     def _blame(self, fault: Fault) -> Sequence[int]:
-        """Blame a fault on a unit, put that unit in repair, and return its workers; without a
-        blamed unit, return the struck one's workers at once and an empty sequence."""
+        """Blame a fault on a unit, put that unit in repair, and return its workers; an empty
+        sequence if no unit is blamed. If another unit than the struck one is blamed, or none, the
+        struck one comes back at once."""
         unit, cause = fault.unit, fault.cause
         blamed = self._blamed(fault)
         if not self.blame.certain:

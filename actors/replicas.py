@@ -78,8 +78,8 @@ class Group:
         return self.standing is not Standing.IN
 
     def unload(self, cause: int) -> None:
-        """Discard what the replica has fetched or loaded since it dropped out, as a member of it
-        has failed again; it waits until all its members are UP."""
+        """Discard what the replica has fetched or loaded on its way back into the run; it then
+        waits until all its members are UP."""
         self.standing = Standing.OUT
         self.lacking.clear()
         if self.load is not None:

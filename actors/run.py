@@ -35,7 +35,7 @@ from policies.maths.tolerance import ROUNDING
 
 @message
 class PartDue:
-    """A job tells itself that a part of this copy's run has ended."""
+    """A job tells itself that the time of the present part of this copy's run has passed."""
 
     copy: int
     run: int
@@ -67,11 +67,13 @@ IDLE = Progress(0)
 
 @define(eq=False, repr=False)
 class Run:
-    """One run of a job, from step to step of its plan.
+    """One run of a job: it goes through the steps of its plan, and answers each stimulus by the
+    table `answers`.
 
     Its job reports its members' changes to it, and is called through `over` when a verification
-    ends it. Methods take the number of the event that causes what they do, and return the number of
-    the last event that follows from it.
+    ends it. Methods take the number (seq) of the event that causes what they do, and return that of
+    the last event that follows from it; an `Answer` is that number, with whether the part that has
+    begun is over already.
     """
 
     actor: Actor
@@ -152,51 +154,56 @@ class Run:
 
     @property
     def ended(self) -> bool:
-        """Whether the run has ended, with whatever outcome."""
+        """Whether the run is over, whatever its outcome."""
         return self.step is ENDED
 
     @property
     def computes(self) -> bool:
-        """Whether the run has begun to compute."""
+        """Whether the run has begun to compute; also true in the checkpoints and verifications that
+        follow."""
         return self.step >= COMPUTING
 
     @property
     def phase(self) -> Phase:
-        """The phase of an instant in which its part, or its pause, ends: last verifications come
-        after all other parts."""
+        """Phase of an instant in which the run's present part, or its pause, ends: last
+        verifications end after all other parts."""
         last = self.step is LAST_VERIFICATION and not self.paused
         return RUNS_END if last else PARTS_END
 
     @property
     def whole(self) -> bool:
-        """Whether all members on which it computes are UP, and none hangs."""
+        """Whether all members that the run computes on are UP, and none hangs."""
         return not (self.copy.absent or self.hung)
 
     @property
     def passes(self) -> bool:
-        """Whether its parts pass: it is whole, and does not pause."""
+        """Whether the time of the run's parts passes: all members are UP, none hangs, and the run
+        does not pause."""
         return not self.paused and self.whole
 
     @property
     def shares(self) -> bool:
-        """Whether its part passes at a bandwidth that shared storage gives it."""
+        """Whether the present part is a save to shared storage, or a load, at the bandwidth that
+        the storage gives the run."""
         return self.client is not None and self.client.part is self.part
 
     @property
     def width(self) -> int:
-        """Number of members on which it computes."""
+        """Number of members that the run computes on."""
         return self.copy.width
 
     def done(self, now: float) -> float:
-        """Return the work done until `now`."""
+        """Return the work done in the run until `now`, with the work that it began from."""
         return self.part.added(self.base, self.reach, now) if self.stage is COMPUTES else self.base
 
     def state(self, now: float) -> State:
-        """Return the state at `now`, which a checkpoint saves and another copy can clone."""
+        """Return the run's state at `now`, as a checkpoint would save it or another copy could
+        clone it."""
         return State(self.number, self.done(now), self.work, self.exposure(now))
 
     def ahead(self) -> tuple[float, ...]:
-        """Return the times of the parts between the present one and computing."""
+        """Return the durations of the parts that lie between the present one and computing; empty
+        once the run computes."""
         if self.computes or self.stage is CHECKPOINTS:
             return ()
         return self.plan.ahead(self._passed)[self.step is CLOSING_VERIFICATION :]
@@ -204,8 +211,8 @@ class Run:
     # --- from start to end --------------------------------------------------------------------
 
     def begin(self, cause: int, keeps: int | None) -> int:
-        """Log that the run holds its members from now on; `keeps`: the run that held them before
-        it."""
+        """Log that the run starts, and holds its members from now on. `keeps` is the number of the
+        run that held them before, if one did."""
         begins = self.plan.begins
         source, saved = (begins.run, begins.done) if begins else (None, 0)
         copy, numbers = self.copy, (self.work, self.base, source, saved, keeps)
@@ -213,40 +220,42 @@ class Run:
         return self.started
 
     def start_up(self, length: float, cause: int) -> int:
-        """Spend the time `length` before anything else, then go on."""
+        """Spend `length` time units on starting up before anything else, then have the members
+        fetch what they lack."""
         if not length:
             return self.react(OVER, cause)
         return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
     def member_ready(self, worker: int, cause: int) -> int:
-        """Note that a member holds all that it needs, or has sent its image. One that was RECLAIMED
-        meanwhile reports again, which changes nothing."""
+        """Record that a member holds all that it needs, or has sent its image; once all have, go
+        on. A member that was RECLAIMED meanwhile reports again, which changes nothing."""
         if worker not in self.missing:
             return cause
         self.missing.discard(worker)
         return cause if self.missing else self.react(READY, cause)
 
     def hang(self, worker: int, cause: int) -> int:
-        """Advance no more, because a member hangs; messages go on."""
+        """Stop advancing, because a member hangs; messages of members go on."""
         self.hung, self.hanging, self.hang_event = True, worker, cause
         self.missing.add(HANG)
         return self.review(cause)
 
     def hold(self, cause: int) -> int:
-        """Stand still, whatever the present part is, until `go_on`."""
+        """Pause: stop advancing, whatever the present part is, until `go_on` is called."""
         self.paused = True
         self.missing.add(PAUSE)
         return self.review(cause)
 
     def forget(self, gone: Iterable[int]) -> None:
-        """Expect no messages of these members any more, which drop out (rules.md, E1)."""
+        """Await no messages of these members any more, because their replicas drop out (rules.md,
+        E1)."""
         self.missing.difference_update(gone)
         if self.hung and self.hanging in gone:
             self.hung = False
             self.missing.discard(HANG)
 
     def go_on(self, cause: int) -> int:
-        """Advance again after `hold`."""
+        """End the pause that `hold` began, and advance again."""
         self.paused = False
         self.missing.discard(PAUSE)
         cause = self.review(cause)
@@ -257,13 +266,13 @@ class Run:
         return self.react(READY, cause) if awaited else cause
 
     def pass_part(self, cause: int) -> int:
-        """Go on, as the present part's time is over."""
+        """End the present part, whose time has passed, and go on with the next one."""
         self._stop()
         return self.react(OVER, cause)
 
     def react(self, stimulus: Stimulus, cause: int) -> int:
-        """Answer a stimulus as the table says, then pass all parts of length 0 at once. Raises
-        UnexpectedMessage where the table has no answer."""
+        """Call the method that the table `answers` has for the present step and this stimulus, then
+        pass all parts of length 0 at once. Raises UnexpectedMessage where the table has none."""
         over, answers = True, self.answers
         while over:
             answer = answers.get((self.step, stimulus))
@@ -275,7 +284,8 @@ class Run:
         return cause
 
     def end(self, outcome: Outcome, cause: int, kept: bool = False) -> int:
-        """End the run with this outcome; `kept`: its members are held for the job's next run."""
+        """End the run with this outcome, and log it; `kept`: the copy still holds the members, for
+        the job's next run."""
         self._stop()
         if self.free_period:
             count_free(self, cause)
@@ -297,7 +307,8 @@ class Run:
     # --- answers: a method for each row of the table ------------------------------------------
 
     def _stage_in(self, cause: int) -> Answer:
-        """Have the members fetch what they lack; without a master they lack nothing."""
+        """Have the members fetch what they lack from the master; without a master, go on at
+        once."""
         if self.needs is None:
             self.step = STAGING_IN
             return True, cause
@@ -307,7 +318,8 @@ class Run:
         return False, cause
 
     def _prepare(self, cause: int) -> Answer:
-        """Begin the next part that comes before computing, or compute."""
+        """Begin the next part that comes before computing (a load, a recovery, a clone's delay, a
+        redistribution, the checkpoint that closes it) or, after the last one, compute."""
         plan = self.plan
         if plan.loads == self._passed and self.step is not LOADING:
             return self._share(LOADING, RECOVERS, cause)
@@ -322,7 +334,8 @@ class Run:
         return self._secure(cause) if plan.closes else self.compute(cause)
 
     def _computed(self, cause: int) -> Answer:
-        """A period of work, or all of it, is done."""
+        """Go on after a period of work: with a checkpoint or, if all work is done, with the last
+        verification."""
         if self.free_period:
             count_free(self, cause)
         self._settle_exposure()
@@ -332,33 +345,37 @@ class Run:
         return self._secure(cause)
 
     def _verified(self, cause: int) -> Answer:
-        """A verification that precedes a checkpoint has ended."""
+        """Decide on the verification that precedes a checkpoint and has just ended: the run fails
+        if it finds an error, else the checkpoint begins."""
         if self._found_error(cause):
             return False, self.over(self, Outcome.FAILED, cause)
         return self.saving.begin(self, cause)
 
     def _verified_last(self, cause: int) -> Answer:
-        """The last verification has ended, and with it the run."""
+        """Decide on the last verification, which has just ended: the run fails if it finds an
+        error, else it is completed."""
         outcome = Outcome.FAILED if self._found_error(cause) else Outcome.COMPLETED
         return False, self.over(self, outcome, cause)
 
     def _saved(self, cause: int) -> Answer:
-        """A checkpoint for which the run stood still is complete."""
+        """Record that the first level of a checkpoint for which the run stood still is complete,
+        then begin the second level, if there is one, or compute on."""
         return self.saving.complete(self, Level.FIRST, cause)
 
     def _stored(self, cause: int) -> Answer:
-        """A checkpoint for which the run stood still has reached its second level, too."""
+        """Record that the second level of a checkpoint for which the run stood still is complete,
+        too (its images are at the master), and compute on."""
         return self.saving.complete(self, Level.SECOND, cause)
 
     def _saved_beside(self, cause: int) -> Answer:
-        """A checkpoint beside the work is complete, and the work that it slowed down goes on at
-        full rate (P8)."""
+        """Record that the checkpoint beside the work is complete; the work that it slowed down goes
+        on at full rate unless a second level follows (P8)."""
         cause = self.saving.complete_beside(self, cause)
         return False, cause if self.saving.under_way else self.review(cause)
 
     def _saved_late(self, cause: int) -> Answer:
-        """A checkpoint beside the work is complete, and another one has fallen due meanwhile, which
-        saves the work done now (P8)."""
+        """Record that the checkpoint beside the work is complete, and begin the one that has fallen
+        due meanwhile, which saves the work done now (P8)."""
         cause = self.saving.complete_beside(self, cause)
         if self.saving.under_way:
             return False, cause  # its images go to the master first (P9)
@@ -368,14 +385,15 @@ class Run:
         return False, self.review(cause)
 
     def _noticed(self, cause: int) -> Answer:
-        """A member will go DOWN: a checkpoint is due if its protection heeds notices, and there is
-        anything to save (O1)."""
+        """Begin a checkpoint at once, as the owner of a member gives notice that it will take the
+        worker DOWN, if the protection heeds notices and there is anything to save (O1)."""
         if self.saving.heeds_notice(self):
             return self._fall_due(cause)
         return False, cause
 
     def _ignored(self, cause: int) -> Answer:
-        """A notice in any other part does nothing, and is not kept for later (O1)."""
+        """Do nothing, as an owner gives notice while the run does not compute; the notice is not
+        kept for later (O1)."""
         return False, cause
 
     answers: ClassVar[Mapping[tuple[Step, Stimulus], Callable[[Run, int], Answer]]] = {
@@ -411,12 +429,14 @@ class Run:
     # --- what answers are made of; protections call those without an underscore ----------------
 
     def record(self, cause: int, kind: Callable[..., Event], *values: object) -> int:
-        """Log an event of this run."""
+        """Log an event of this run, of class `kind` with these values after the job's name and the
+        run's number; return the event's number (seq)."""
         return self.actor.record(cause, kind, self.actor.name, self.number, *values)
 
     def compute(self, cause: int, step: Step = COMPUTING) -> Answer:
-        """Compute for a period, or to the end if no more than that is left. While a checkpoint is
-        overdue no other falls due by its period."""
+        """Compute until the next checkpoint falls due, or to the end if no work would be left after
+        it. In the step OVERDUE a checkpoint waits for the one under way, so no other falls due by
+        its period."""
         left = remaining(self.work, self.base)
         period = math.inf if step is OVERDUE else self.plan.period
         # No checkpoint is begun when no work would be left after it (P7).
@@ -427,7 +447,8 @@ class Run:
         return self._enter(step, COMPUTES, left if last else period, cause)
 
     def stand_still(self, level: Level, cost: float | None, cause: int) -> Answer:
-        """Have the members spend the time `cost` on a checkpoint or, if None, send their images."""
+        """Interrupt the work for a level of a checkpoint: the members spend `cost` time units on it
+        or, if None, send their images to the master."""
         step = STEPS[self.step >= COMPUTING, level]
         if cost is not None:
             return self._enter(step, CHECKPOINTS, cost, cause)
@@ -436,11 +457,13 @@ class Run:
         return False, cause
 
     def store(self, level: Level, cause: int) -> Answer:
-        """Have the members save the state to shared storage, and stand still meanwhile."""
+        """Interrupt the work for a level of a checkpoint that the members save to shared
+        storage."""
         return self._share(STEPS[self.step >= COMPUTING, level], CHECKPOINTS, cause)
 
     def _share(self, step: Step, stage: Stage, cause: int) -> Answer:
-        """Save to shared storage, or load from it, at the bandwidth that it gives the run (S1)."""
+        """Begin a part in which the members save the state to shared storage, or load it, at the
+        bandwidth that the storage gives the run (S1)."""
         assert self.client is not None
         self.step, self.stage, size = step, stage, self.client.size
         if not size:
@@ -454,14 +477,16 @@ class Run:
         return False, cause
 
     def send_images(self, cause: int) -> None:
-        """Have all members send their images, and wait for their reports."""
+        """Have all members that the run computes on send their images to the master, and await
+        their reports."""
         self.missing = set(self.copy.working)
         if self.paused:
             self.missing.add(PAUSE)
         self.copy.send_images(self.actor, cause)
 
     def _fall_due(self, cause: int) -> Answer:
-        """A checkpoint is due in the midst of computing."""
+        """Take a checkpoint in the midst of computing; if another one is still under way beside the
+        work, as soon as that is complete."""
         if self.saving.under_way:
             self.step = OVERDUE
             return False, cause
@@ -471,7 +496,9 @@ class Run:
         return self._secure(cause)
 
     def _secure(self, cause: int) -> Answer:
-        """Save the present state, after a verification where one precedes checkpoints."""
+        """Begin a checkpoint of the present state or the verification that precedes it. If another
+        one is still under way beside the work, compute on and take the checkpoint as soon as that
+        is complete."""
         if self.saving.under_way:
             return self.compute(cause, OVERDUE)
         rules = self.plan.rules
@@ -489,8 +516,9 @@ class Run:
         return found
 
     def _enter(self, step: Step, stage: Stage, length: float, cause: int) -> Answer:
-        """Begin a part of this length. The last verification is a timer even if it takes no time:
-        those of an instant come after all other parts."""
+        """Begin a part that takes `length` (time units, or work) and set its timer. The last
+        verification has a timer even if it takes no time: last verifications come after all other
+        parts of an instant."""
         self.step, self.stage = step, stage
         if length <= 0 and step is not LAST_VERIFICATION:
             self.part = IDLE
@@ -511,8 +539,8 @@ class Run:
     # --- its rate and its timer ---------------------------------------------------------------
 
     def review(self, cause: int) -> int:
-        """Go on at the rate that follows from the members' states and speeds: a change settles the
-        account and moves the timer."""
+        """Go on at the rate that now follows from the members' states and speeds. If it differs
+        from the rate so far, settle the account, log the change and move the timer."""
         self.saving.members_changed(self, cause)
         replicas, client = self.copy.replicas, self.client
         if replicas is not None and replicas.pause is not None:
@@ -545,8 +573,9 @@ class Run:
             self.watched(self, computes)
 
     def _rate(self) -> float:
-        """Work advances at the slowest member's speed, and with the replicas that are left; all
-        else at rate 1 (R1, E1)."""
+        """Return the rate of the present part: work and verifications advance at the slowest
+        member's speed, times the share of replicas that are left; all else at rate 1; at 0 while a
+        member is away or hangs (R1, E1)."""
         copy = self.copy
         if copy.absent or self.hung or self.paused:  # not `passes`: a call for each part
             return 0

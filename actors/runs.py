@@ -41,8 +41,8 @@ from policies.availability import WorkerState
 
 @message
 class HearNotices:
-    """A job tells itself to act on all notices of this instant, each of which makes a checkpoint
-    due."""
+    """A job tells itself to act on all notices that owners of its members have given at this
+    instant, which may make checkpoints due."""
 
 
 @message
@@ -52,7 +52,8 @@ class HearHangs:
 
 @message
 class HangDue:
-    """A job tells itself that the hang of this copy's run is detected."""
+    """A job tells itself that the time after which this hang of a copy's run is detected has
+    passed."""
 
     copy: int
     run: int
@@ -66,7 +67,9 @@ RESUME, HEAR_NOTICES, HEAR_HANGS = Resume(), HearNotices(), HearHangs()
 
 @define(eq=False)
 class JobOfRuns(JobOfCopies):
-    """A job that is notified of its members' changes and updates the progress of its runs."""
+    """Base class of jobs that keep account of their runs' progress: the job is notified of its
+    members' changes of state and speed, and its runs stop, go on, slow down or are lost
+    accordingly."""
 
     _resuming: bool = field(init=False, default=False)
     _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
@@ -100,8 +103,8 @@ class JobOfRuns(JobOfCopies):
         self.report_progress(copy, cause)
 
     def _member_changed(self, copy: Copy[Run], worker: int, cause: int) -> int:
-        """Go on, or not, as a member is UP or RECLAIMED now; return the number of the last
-        event."""
+        """Adapt the copy's run to a member that is now UP or RECLAIMED; without a run, start the
+        next one soon if all members are UP. Return the number (seq) of the last event."""
         if copy.run is not None:
             return copy.run.review(cause)
         copy.cause = cause
@@ -141,8 +144,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearHangs)
     def hear_hangs(self, _: HearHangs, __: int) -> None:
-        """Lose the runs whose hangs are detected at this instant; then have runs hang, by law and
-        member: a further hang of a run changes nothing (rules.md, F6)."""
+        """End, as lost, the runs whose hangs are detected at this instant; then stop those that
+        begin to hang, by law and member. A further hang of a run that hangs changes nothing
+        (rules.md, F6)."""
         detected, self._detected = self._detected, []
         for due, cause in detected:
             self._lose_hung(due, cause)
@@ -181,7 +185,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(HearNotices)
     def hear_notices(self, _: HearNotices, __: int) -> None:
-        """Report all notices of this instant to the runs, by run number."""
+        """Report all notices that owners have given at this instant to the runs of the members
+        concerned, by run number."""
         notices, self._notices = self._notices, []
         known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
         # That of a worker whose DOWN takes nothing from the run changes nothing.
@@ -211,7 +216,8 @@ class JobOfRuns(JobOfCopies):
     # --- standbys (rules.md, P12) --------------------------------------------------------------
 
     def _standby_changed(self, copy: Copy[Run], message: MemberStateChanged, cause: int) -> None:
-        """Note a standby's change of state: its DOWN takes it out, and nothing else."""
+        """Act on a standby's change of state: the copy releases it if it is DOWN; otherwise it may
+        replace a member now."""
         worker, state = message.worker, message.state
         (copy.standbys_away.discard if state is UP else copy.standbys_away.add)(worker)
         if state is DOWN:
@@ -235,8 +241,9 @@ class JobOfRuns(JobOfCopies):
         copy.stage_in_standbys(self, self.needs, (worker,), joined)
 
     def _use_standbys(self, copy: Copy[Run]) -> None:
-        """Replace each member that is DOWN by a standby, the lowest first. Where one is left
-        without a standby, give all workers back, but for buddies, which wait for it."""
+        """Replace each member that is DOWN by a standby, the lowest first. If there are too few
+        standbys, end the copy and release its workers; under buddies the copy waits for its members
+        instead."""
         down, ready = sorted(copy.down.difference(copy.unheard)), list(copy.ready())
         if len(down) > len(ready) and not self.protection.keeps:
             _, fall = copy.fallen[down[len(ready)]]
@@ -246,7 +253,8 @@ class JobOfRuns(JobOfCopies):
             copy.cause = self.promote(copy, worker, other)
 
     def promote(self, copy: Copy[Run], worker: int, other: int) -> int:
-        """Replace a member that is DOWN by a standby; return the number of that event."""
+        """Give the place of `worker`, a member that is DOWN, to the standby `other`. Return the
+        number (seq) of the event that logs it."""
         _, fall = copy.fallen[worker]
         copy.promote(worker, other)
         cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
@@ -265,8 +273,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(ReplacementDue)
     def ask_replacement(self, message: ReplacementDue, _: int) -> None:
-        """Ask for a replacement once the member's fault is known and it has been away for
-        `replace_after` (P10)."""
+        """Ask the scheduler for a worker to replace a member, if the member's fault is known and it
+        has been away for the protection's `replace_after` (P10)."""
         copy, worker = self.copies.get(message.copy), message.worker
         after = self.protection.rules.replace_after
         if copy is None or after is None:
@@ -278,7 +286,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(MemberRetired, during=AT_WORK)
     def replace_retired(self, message: MemberRetired, cause: int) -> None:
-        """Have a member that never comes back replaced at once.
+        """Ask the scheduler to replace a member that never comes back, without waiting for
+        `replace_after`.
 
         Raises WorkersRetired where the job does not replace members, as it would wait for ever.
         """
@@ -302,8 +311,9 @@ class JobOfRuns(JobOfCopies):
 
     @handles(CheckpointDue)
     def pass_checkpoints(self, message: CheckpointDue, cause: int) -> None:
-        """Complete all checkpoints beside runs' work that end at this instant, by run number; that
-        of a real process alone, which takes what it takes."""
+        """Complete all checkpoints beside runs' work whose time has passed at this instant, by run
+        number. Where real processes take the checkpoints, only the one of the message's run is
+        complete."""
         due_by, together = self.due_by, self.system.loop.together
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
@@ -341,26 +351,28 @@ class JobOfRuns(JobOfCopies):
         return copy.cause
 
     def fail(self, copy: Copy[Run], run: Run, worker: int, cause: int) -> int:
-        """Act on a member's fault, or hang, which is known: the run is lost (R2). Return the number
-        of the last event."""
+        """Act on a member's fault or hang that is known now: the run is lost (R2). Return the
+        number (seq) of the last event."""
         return self.end_run(copy, LOST, cause)
 
     def report_struck(self, copy: Copy[Run]) -> None:
-        """Tell the repairs, if there are any, which members the run that a fault ends has."""
+        """Report to the repairs, if there are any, the members of the run that a fault ends: one of
+        them may be blamed for the fault."""
         if self.repairs is not None and copy.run is not None:
             struck = RunStruck(copy.number, copy.members, copy.fell_before(self.now))
             self.send(self.repairs, struck, NOTHING)
 
     def discard(self, copy: Copy[Run], lost: float | None, cause: int) -> int:
-        """Log that the saved work `lost` is given up, if any is; return the number of the last
-        event."""
+        """Log that the saved work `lost` is given up, unless it is None or 0. Return the number
+        (seq) of that event, or `cause`."""
         if not lost:
             return cause
         return self.record(cause, RestartedFromScratch, self.name, copy.last, lost)
 
     def end_run(self, copy: Copy[Run], outcome: Outcome, cause: int) -> int:
-        """End a run that is lost or has failed; its copy waits for the next run, or is over. Return
-        the number of that event."""
+        """End a run that is lost or has failed. Its copy keeps its members for the next run, under
+        buddies or with standbys; otherwise it ends too. Return the number (seq) of the event that
+        ends the run."""
         if not self.protection.keeps and not self.described.standbys:
             return self._drop(copy, outcome, cause, early=True)
         assert copy.run is not None
@@ -372,7 +384,8 @@ class JobOfRuns(JobOfCopies):
         return end
 
     def resume_soon(self) -> None:
-        """Start next runs once all of this instant's changes are known."""
+        """Have the next run of each copy without one started once all of this instant's changes are
+        known."""
         if not self._resuming:
             self._resuming = True
             self.later(RESUME, NOTHING, Phase.RUNS_RESUME)
@@ -386,7 +399,8 @@ class JobOfRuns(JobOfCopies):
                 copy.keep_newcomers(self)
 
     def resume_copy(self, copy: Copy[Run]) -> None:
-        """Start the next run of a copy whose members were kept, if all of them are UP."""
+        """Start the next run of a copy that has kept its members, if all of them are UP, after
+        replacing members by standbys."""
         if copy.run is None and self.described.standbys:
             self._use_standbys(copy)
         if copy.run is None and not copy.absent and copy.number in self.copies:
@@ -398,7 +412,8 @@ class JobOfRuns(JobOfCopies):
 
     @handles(PartDue)
     def pass_parts(self, message: PartDue, cause: int) -> None:
-        """Pass all runs' parts, and pauses, that end at this instant, by run number."""
+        """End the parts of all this job's runs, and their pauses, that are due at this instant, by
+        run number. Real processes end their parts one by one."""
         first = self.copies[message.copy].run
         assert first is not None
         if len(self.copies) == 1 or not self.system.loop.together:
@@ -412,11 +427,11 @@ class JobOfRuns(JobOfCopies):
                 self.pass_part(run)
 
     def ends(self, run: Run) -> float:
-        """Return when a run's present part ends, where that is known."""
+        """Return the time at which the run's present part ends; inf where that is not known."""
         return run.due
 
     def pass_part(self, run: Run) -> None:
-        """Pass a run's part that ends now."""
+        """End the run's present part, whose time has passed, and go on with the next one."""
         cause = run.pass_part(run.cause)
         if self.reports:
             self.report_progress(run.copy, cause)

@@ -64,10 +64,11 @@ UP, DOWN = WorkerState.UP, WorkerState.DOWN
 
 
 class Decider:
-    """The part that differs between schedulers: a decider keeps its state, asks its policies, and
-    answers by calling the scheduler's `start_some`, `start_on`, `resize` and `cancel_copy`.
+    """Base class of the parts that differ between schedulers: a decider keeps its state, asks its
+    policies, and answers by calling the scheduler's `start_some`, `start_on`, `resize` and
+    `cancel_copy`.
 
-    `cause` is everywhere the number of the event that leads to the call.
+    `cause` is everywhere the number (seq) of the event that leads to the call.
     """
 
     __slots__ = ()
@@ -81,67 +82,74 @@ class Decider:
         return False
 
     def attach(self, scheduler: Scheduler) -> None:
-        """Take the scheduler whose decider this is; called once, before anything else."""
+        """Set the scheduler whose decider this is, and prepare for the run; called once, before all
+        other methods."""
 
     def submitted(self, job: BatchJob, cause: int) -> None:
-        """Note that a job asks to be scheduled."""
+        """Record that a job has been submitted and waits for workers."""
 
     def over(self, message: CopyOver, cause: int) -> None:
-        """Note that a copy has ended; the pool has its workers back already."""
+        """Record that a copy has ended; its workers are free in the pool already."""
 
     def changed(self, worker: int, state: WorkerState, cause: int) -> bool:
-        """Note that a worker has changed state, as the pool knows already; return whether that
-        calls for a decision."""
+        """Record that a worker has changed its state, as the pool has done already. Return whether
+        that calls for a decision."""
         return False
 
     def programmed(self, worker: int, label: str, cause: int) -> bool:
-        """Note that a worker holds this program now; return whether that calls for a decision."""
+        """Record that a worker holds the program called `label` from now on. Return whether that
+        calls for a decision."""
         return False
 
     def replaced(self, copy: int, numbers: Intervals) -> None:
-        """Note that a copy holds these workers now, as a member was replaced or a standby went
-        DOWN."""
+        """Record the workers that a copy holds from now on, as a member was replaced, or a standby
+        joined or went DOWN."""
 
     def progress_reported(self, message: ProgressReport, cause: int) -> None:
-        """Note how far a malleable job is."""
+        """Record a malleable job's report on how far one of its copies is."""
 
     def progressed(self, message: RunProgress) -> None:
-        """Note how far a run is, of a job that reports."""
+        """Record a report on how far the run of a copy is, from a job that sends such reports."""
 
     def saved(self, message: StateSaved) -> None:
-        """Note the furthest saved state of a job that reports."""
+        """Record the work done in the furthest state of a job that no running copy has, from a job
+        that sends such reports."""
 
     def speed_changed(self, worker: int, speed: float, cause: int) -> None:
-        """Note that a worker has changed speed, as the pool knows already."""
+        """Record that a worker has changed its speed, as the pool has done already."""
 
     def ignores(self, worker: int, cause: int) -> bool:
-        """Return whether a fault of this worker changes nothing in the decider's model; it logs
-        that then."""
+        """Return whether a fault of this worker changes nothing in the decider's model of faults.
+        If so, log that it is ignored."""
         return False
 
     def woken(self, cause: int) -> int | None:
-        """Return the cause of the decision to which a wake-up call leads; None: the call does not
-        count, as the decision that asked for it has been replaced, or the instant has been decided
-        on."""
+        """Return the number (seq) of the event that causes a decision for which the decider has set
+        a timer, as the timer ends. Return None if no decision is needed: the one that set the timer
+        has been replaced, or this instant has been decided on."""
         return None
 
     def decide(self, cause: int) -> None:
-        """Decide, as all of this instant is known."""
+        """Decide which copies start, are resized or end, now that all other changes of this instant
+        are known."""
 
     def carried_out(self, cause: int) -> None:
-        """Look at what the last decision of this instant leaves, once jobs have logged it."""
+        """React to what the last decision of this instant leaves, once jobs have logged what it
+        does."""
 
     def stalled(self) -> str:
-        """Return which policy leaves its jobs waiting, in words; empty where none does."""
+        """Return, for the report on a deadlock, which policy leaves its jobs waiting; an empty text
+        if none does."""
         return ""
 
 
 @define(eq=False)
 class Scheduler(Dispatcher):
-    """Checks what its decider wants and carries it out as messages to jobs.
+    """Actor that collects submissions, ends and changes of workers, has its decider decide once an
+    instant, and carries the decisions out by messages to jobs.
 
-    The run ends when `jobs` jobs have completed or been killed. Its decider and its pool are parts
-    of it: they are called, not sent messages.
+    The simulation ends when `jobs` jobs have completed or been killed. Its decider and its pool are
+    parts of it: they are called, not sent messages.
     """
 
     decider: Decider
@@ -251,7 +259,8 @@ class Scheduler(Dispatcher):
             self._hear(worker, state, cause, self.pool.holder(worker))
 
     def _hear(self, worker: int, state: WorkerState, cause: int, copy: int) -> None:
-        """Act on a worker's change of state, which is known now; `copy` holds it, or -1."""
+        """Act on a worker's change of state, once it is known: report it to the decider and to the
+        repairs. `copy` is the number of the copy that holds the worker, or -1."""
         if state is DOWN:
             if self.repairs is not None:
                 self.send(self.repairs, FaultKnown(worker, copy), cause)
@@ -284,8 +293,8 @@ class Scheduler(Dispatcher):
 
     @handles(UnitRetires)
     def hear_of_retired(self, message: UnitRetires, cause: int) -> None:
-        """Tell jobs that hold them of workers that retire; raise WorkersRetired where too few are
-        left for an unfinished job."""
+        """Tell the jobs that hold them that workers are DOWN for ever. Raises WorkersRetired where
+        too few workers are left for an unfinished job."""
         self.retired.update(message.workers)
         for job in self.described.values():
             self._refuse_too_few(job, message.workers[0])
@@ -308,8 +317,8 @@ class Scheduler(Dispatcher):
         )
 
     def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
-        """Hear of the faults of workers that a copy held: that of a free worker is known at
-        once."""
+        """Act on the undetected faults of workers that a copy has released, because the fault of a
+        free worker is known at once."""
         for worker in among(numbers, self.unheard):
             self._hear(worker, DOWN, self.unheard.pop(worker), copy)
 
@@ -387,7 +396,8 @@ class Scheduler(Dispatcher):
             self.system.finish(over)
 
     def decide_soon(self, cause: int) -> None:
-        """Decide when all else of this instant has been handled."""
+        """Have the decider decide at this instant, once all else of it has been handled, because of
+        the event numbered `cause`."""
         self.deciding, self.trigger = True, cause
         self.later(DECIDE, cause, DECISION)
 
@@ -397,7 +407,8 @@ class Scheduler(Dispatcher):
             self.decider.carried_out(cause)
 
     def limit_events(self, limit: ProgressLimit) -> None:
-        """End the run with an error where the limit's number of events pass without progress."""
+        """Set the limit that ends the simulation with an error if too many events pass without
+        progress."""
         self.limit, self.look_at = limit, limit.look_at
 
     def _look_for_progress(self) -> None:
@@ -431,8 +442,9 @@ class Scheduler(Dispatcher):
             self.unsettled.clear()
 
     def _look_after_members(self) -> bool:
-        """Replace members, let repaired workers be standbys, and hear of faults of free workers;
-        return whether a standby has joined."""
+        """Before a decision, replace members that have been away for long enough, make repaired
+        workers standbys, and report faults of free workers. Return whether a standby has joined a
+        copy."""
         for copy, numbers in self.replace_members():
             self.decider.replaced(copy, numbers)
         joined = list(self.join_standbys(lambda index: self.described[index].standbys))
@@ -443,7 +455,7 @@ class Scheduler(Dispatcher):
         return bool(joined)
 
     def hear_of_free_workers(self) -> None:
-        """Tell the decider of faults of workers that no copy holds any more: those are known at
+        """Act on the undetected faults of workers that no copy holds any more: those are known at
         once (rules.md, F1)."""
         for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:
             self._hear(worker, DOWN, self.unheard.pop(worker), -1)

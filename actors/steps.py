@@ -6,11 +6,11 @@ import enum
 
 
 class Step(enum.IntEnum):
-    """A step of a run. Several steps may be one `Stage` in the log: a run goes on from each of them
-    in another way.
+    """A state of a run, in the run's table of answers. Several steps may be one `Stage` in the log:
+    a run goes on from each of them in another way.
 
-    The order counts: a run computes from COMPUTING on. Steps are integers, because other enums hash
-    in Python code, once for each look into the table.
+    The order counts: a run has begun to compute from COMPUTING on. Steps are integers, because
+    other enums hash in Python code, once for each look into the table.
     """
 
     STARTING = 0
@@ -43,8 +43,8 @@ class Step(enum.IntEnum):
 
 
 class Stimulus(enum.IntEnum):
-    """A thing that happens to a run. Changes of members' state and speed are none, as every step
-    answers them alike (`Run.review`)."""
+    """A thing that happens to a run and that each step answers in its own way. Changes of members'
+    state and speed are not among them: all steps answer these alike (`Run.review`)."""
 
     OVER = 0
     """The time of the present part has passed."""

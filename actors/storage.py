@@ -16,7 +16,8 @@ from policies.maths.tolerance import ROUNDING
 
 @message
 class UseStorage:
-    """Job to storage: a run saves or loads from now on."""
+    """Job to storage: a run, or a group of its members, begins to save or load, and needs
+    bandwidth."""
 
     job: Actor
     index: int
@@ -31,7 +32,8 @@ class UseStorage:
 
 @message
 class LeaveStorage:
-    """Job to storage: a run neither saves nor loads any more, or not while members are away."""
+    """Job to storage: a run, or a group of its members, needs no bandwidth any more, or none until
+    all members are UP."""
 
     index: int
     run: int
@@ -45,7 +47,8 @@ class ShareBandwidth:
 
 @message
 class BandwidthSet:
-    """Storage to job: the bandwidth with which a run saves or loads from now on."""
+    """Storage to job: a run, or a group of its members, saves or loads at this bandwidth from now
+    on."""
 
     copy: int
     run: int
@@ -58,7 +61,8 @@ SHARE = ShareBandwidth()
 
 
 def max_min(bandwidth: float, caps: Sequence[float]) -> list[float]:
-    """Return the shares of a bandwidth by max-min fairness, for caps in ascending order.
+    """Divide `bandwidth` by max-min fairness among users with these caps, which ascend; return each
+    one's share.
 
     Water filling: each in turn gets its cap, or an equal part of what the ones before it have left.
     """
@@ -72,7 +76,8 @@ def max_min(bandwidth: float, caps: Sequence[float]) -> list[float]:
 
 @define(eq=False)
 class Use:
-    """A run's use of the storage, as the storage knows it."""
+    """One use of the storage, by a run or a group of its members, with the bandwidth that it has at
+    present."""
 
     message: UseStorage
     cause: int
@@ -82,8 +87,8 @@ class Use:
 
 @define(eq=False)
 class Storage(Actor):
-    """Divides its bandwidth anew whenever a run begins or ceases to save or load, once an instant,
-    after the master has dealt its channels."""
+    """Actor that divides the shared storage's bandwidth anew whenever a run begins or ceases to
+    save or load: once an instant, after the master has assigned its channels."""
 
     bandwidth: float
     """Bytes per time unit, of all runs together."""
@@ -111,7 +116,8 @@ class Storage(Actor):
 
     @handles(ShareBandwidth)
     def share(self, _: ShareBandwidth, __: int) -> None:
-        """Give each run its share, by cap, job, run and group."""
+        """Divide the bandwidth among all uses, in the order of cap, job, run and group, and tell
+        jobs whose bandwidth has changed."""
         self._due = False
         uses = [self.uses[key] for key in sorted(self.uses, key=self._order)]
         shares = max_min(self.bandwidth, [use.message.cap for use in uses])
@@ -128,7 +134,7 @@ class Storage(Actor):
 
 
 class Sharer(Protocol):
-    """A run, or a group of its members, as its part of the storage's bandwidth knows it."""
+    """The part of a run, or of a group of its members, that a client of the storage may use."""
 
     actor: Actor
     number: int
@@ -141,15 +147,16 @@ class Sharer(Protocol):
 
     @property
     def passes(self) -> bool:
-        """Whether what it saves or loads passes."""
+        """Whether all members that save or load are UP, so that they can."""
 
     def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
-        """Log an event of this run."""
+        """Log an event of this run, of class `kind` with these values; return its number (seq)."""
 
 
 @define(eq=False)
 class StorageClient:
-    """Saves or loads the state of one run, at the bandwidth that the storage gives it."""
+    """Client of the shared storage for one run, or one group of its members: it requests bandwidth
+    and keeps the account of what is saved or loaded."""
 
     storage: Actor
     index: int
@@ -167,13 +174,14 @@ class StorageClient:
     """Whether the storage has been told that the run uses it."""
 
     def begin(self, run: Sharer, part: Progress, aim: Callable[[int], None], cause: int) -> None:
-        """Begin to save or load `part`; `aim` moves the timer of its end."""
+        """Begin to save or load `part`, an amount of bytes. `aim` is called, with the event's
+        number, to move the timer of the part's end whenever the bandwidth changes."""
         self.part, self._aim = part, aim
         self.review(run, cause)
 
     def review(self, run: Sharer, cause: int) -> int:
-        """Hold a share while all members are UP, and none while one is not; return the number of
-        the last event."""
+        """Request bandwidth if all members are UP, and give it back if one is not. Return the
+        number (seq) of the last event."""
         passes = run.passes
         if self.part is None or passes is self._uses:
             return cause
@@ -188,7 +196,8 @@ class StorageClient:
         return cause
 
     def share(self, run: Sharer, bandwidth: float, cause: int) -> None:
-        """Go on at this bandwidth."""
+        """Go on at the bandwidth (bytes per time unit) that the storage gives, if it was
+        requested."""
         if self._uses:
             self._set(run, bandwidth, cause)
 
@@ -205,7 +214,7 @@ class StorageClient:
         run.actor.send(self.storage, LeaveStorage(self.index, run.number, self.group), cause)
 
     def end(self, run: Sharer, cause: int) -> None:
-        """Cease to save or load, as all has passed or the run has ended."""
+        """Give the bandwidth back, as all has been saved or loaded, or the run has ended."""
         if self._uses:
             self._leave(run, cause)
         self.part = None

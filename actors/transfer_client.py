@@ -42,7 +42,8 @@ TRANSFER_DUE = TransferDue()
 
 @define(eq=False)
 class TransferClient(Actor):
-    """Fetches what its run needs and sends its image, through the master (rules.md, L).
+    """The part of a worker that fetches what its run needs, and sends its image, through the master
+    (rules.md, L).
 
     Changes of its state are `Worker`'s business, which calls `moved`.
     """
@@ -74,9 +75,12 @@ class TransferClient(Actor):
     """Whether it holds a channel for a message that is lost, until its run ends (F1)."""
 
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
-        """Suspend, resume or lose its messages as its state has changed; called only where there is
-        a master. `hidden`: its run's job does not know yet, and a message that passes is lost but
-        keeps its channel (rules.md, F1)."""
+        """Suspend, resume or lose the worker's messages, as its state has changed; called only
+        where there is a master.
+
+        `hidden`: the job that holds the worker does not know of its fault yet, so a message under
+        way is lost but keeps its channel (rules.md, F1).
+        """
         if state is DOWN:
             # Its run is lost (R2). One that is back at once must not tell it that nothing is
             # missing: it would hear that before it hears of the loss, and save what is lost.
@@ -107,8 +111,9 @@ class TransferClient(Actor):
         self._go_on(request, cause)
 
     def _stay(self, former: StageIn, request: StageIn, cause: int) -> None:
-        """Keep its data, and the part that has passed of a message with program or data, as it is
-        enrolled again at the instant at which it left (volatile13)."""
+        """Decide what the worker keeps as it is enrolled again at the instant at which it left a
+        run (volatile13): in the same job its data and the part that has passed of a message it
+        still needs, in another job only complete programs."""
         memory = self.memory
         self.saving = memory.image = False
         if request.job is not former.job:
@@ -125,7 +130,7 @@ class TransferClient(Actor):
 
     @handles(AwaitRun, during=(UP,))
     def await_run(self, message: AwaitRun, cause: int) -> None:
-        """Suspend what it has fetched as a standby: the run of which it is a member now fetches
+        """Suspend what the worker fetches as a standby: it is a member now, of a run that fetches
         nothing yet."""
         if self.request is not None and self.request.copy == message.copy:
             self._quit_channel(cause)
@@ -155,7 +160,8 @@ class TransferClient(Actor):
             self._report(cause)
 
     def _report(self, cause: int) -> None:
-        """Report to the scheduler what it holds, while no message passes."""
+        """Report to the scheduler what the worker holds of its run's input, if it sends such
+        reports; called while no message passes."""
         if self.reports:
             job = None if self.request is None else self.request.job.name
             passed = self.memory.part.done if self.memory.kind in INPUT else 0
@@ -170,7 +176,8 @@ class TransferClient(Actor):
         return self.memory.lacks(request.needs, request.units, request.image)
 
     def _go_on(self, request: StageIn, cause: int) -> None:
-        """Ask for a channel, or notify the job that nothing is missing."""
+        """Ask the master for a channel for the next message, or report to the job that nothing is
+        missing."""
         if self._wanted(request) is None:
             self._report_ready(request, cause)
         else:
@@ -256,7 +263,8 @@ class TransferClient(Actor):
             self.send(self.master, NeedNoChannel(self.index), cause)
 
     def _drop(self, cause: int) -> None:
-        """Lose what has passed of an incomplete message."""
+        """Discard the part that has passed of an incomplete message, log it, and give back the
+        channel."""
         if self._transfer is not None:
             self.cancel(self._transfer)
             self._transfer = None

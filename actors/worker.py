@@ -34,7 +34,7 @@ Change = tuple[float, WorkerState]
 
 
 def always_up() -> Iterator[Change]:
-    """Return the availability of a worker that is UP throughout."""
+    """Return the owner's changes of a worker that is UP throughout."""
     return iter(((0, UP),))
 
 
@@ -176,7 +176,9 @@ class Worker(TransferClient):
 
     @handles(Turn)
     def turn(self, _: Turn, __: int) -> None:
-        """Handle all changes due at this instant together, whatever their order."""
+        """Settle the worker's state at this instant, from all that is due now: the owner's change,
+        a fault, a hang, a repair and the end of a downtime, whatever the order in which they were
+        reported."""
         due_by, was = self.system.loop.due_by, self.state
         self._look_at_owner(due_by)
         owned = self._owned
@@ -202,7 +204,7 @@ class Worker(TransferClient):
             self._report_struck(was)
 
     def _look_at_owner(self, due_by: float) -> None:
-        """Take the owner's next change, if it is due."""
+        """Apply the owner's next change of state, if it is due."""
         following = self._next
         if following is not None and following[0] <= due_by:
             self._given = following[1]
@@ -210,13 +212,15 @@ class Worker(TransferClient):
             self._await_owner()
 
     def _report_struck(self, was: WorkerState) -> None:
-        """Forget this instant's faults of units; report them where no change of state does."""
+        """Report the unit's faults of this instant to the scheduler if the worker was DOWN (`was`),
+        so that no change of state reports them; then forget them."""
         if was is DOWN:
             self.send(self.scheduler, StruckWhileDown(self.index), self._struck[0][1])
         self._struck.clear()
 
     def _hang_unless(self, away: bool, hang: Hang, fault: Fail | None) -> None:
-        """Report a hang unless the worker is not UP, or a fault of an earlier law strikes it."""
+        """Report a hang to the scheduler, unless the worker is not UP (`away`) or a fault of an
+        earlier law strikes it at this instant."""
         self._hanging = None
         if not away and (fault is None or hang.law < fault.law):
             self.send(self.scheduler, WorkerHung(self.index, hang), self.system.origin)
@@ -243,7 +247,9 @@ class Worker(TransferClient):
             self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
 
     def _hide(self, latest: float, fall: int) -> None:
-        """Have the fault detected at this time at the latest (F1)."""
+        """Hide the fault from the job that holds the worker until the time `latest`, at which it is
+        detected unless it is known before (F1). `fall` is the number of the event with which the
+        worker went DOWN."""
         self._hidden = latest, fall
         self.at(latest, TURN, self.system.origin, STATES_CHANGE)
 
@@ -255,7 +261,12 @@ class Worker(TransferClient):
         detection: float | None = None,
         cause: int | None = None,
     ) -> int:
-        """Change its state; return the number of that event. `cause` is that of a unit's fault."""
+        """Change the worker's state and report it to the scheduler. Return the number (seq) of the
+        event.
+
+        `until`: end of a fault's downtime. `hidden`, `detection`: the fault is detected only later,
+        after that time. `cause`: the event of the unit's fault, if it has one.
+        """
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen
         ends = was is DOWN and loop.now <= over <= due_by
@@ -284,7 +295,7 @@ class Worker(TransferClient):
         self._speed_up(self._speed, cause)
 
     def _speed_up(self, speed: float, cause: int) -> None:
-        """Change its speed, and wait for the next change."""
+        """Set the worker's speed, and a timer for its next change of speed."""
         following = next(self.speeds, None) if self.speeds is not None else None
         if following is not None:
             time, self._speed = following
@@ -296,8 +307,8 @@ class Worker(TransferClient):
 
 @define(eq=False)
 class WorkerRegistry:
-    """Keeps the workers of a platform by number. Calling it returns one of them, whose actor it
-    makes if there is none yet."""
+    """Holds the actors of a platform's workers. Calling it with a worker's number returns the
+    actor, which is created if there is none yet."""
 
     system: System
     make: Callable[[int], Worker]

@@ -16,7 +16,8 @@ from policies.availability import WorkerState
 
 @message
 class Turn:
-    """A worker tells itself that its owner's next change, or the end of a downtime, is due."""
+    """A worker tells itself to settle its state now: the owner's next change, the end of a downtime
+    or another reason for a change is due."""
 
 
 @message
@@ -53,19 +54,21 @@ class Hang:
 
 @message
 class ComeInTime:
-    """Scheduler to worker of the reserve: your owner has you UP after this time."""
+    """Scheduler to worker of the reserve: you are called, and your owner has you UP after this
+    delay."""
 
     delay: float
 
 
 @message
 class ReserveComes:
-    """A worker of the reserve tells itself that its owner has it UP from now on."""
+    """A worker of the reserve, which has been called, tells itself that its owner has it UP from
+    now on."""
 
 
 @message
 class NoticeDue:
-    """A worker tells itself that its owner announces the next change."""
+    """A worker tells itself that the time of its owner's next notice has come."""
 
     time: float | None
     """Time at which the owner takes the worker DOWN; None: it does not."""
@@ -108,8 +111,7 @@ class StageIn:
 
 @message
 class AwaitRun:
-    """Job to worker: you are a member now, no standby any more; fetch no more until your run
-    does."""
+    """Job to worker: you were a standby and are a member now; fetch nothing until your run does."""
 
     copy: int
 
@@ -121,7 +123,8 @@ class SendImage:
 
 @message
 class LeaveRun:
-    """Job to worker: the run has ended; what has passed of an incomplete message is lost."""
+    """Job to worker: your run has ended; stop fetching for it, which loses what has passed of an
+    incomplete message."""
 
     copy: int
     """The copy whose run has ended: another copy may hold the worker by now."""
@@ -141,7 +144,7 @@ class Preempted:
 
 @message
 class TransferDue:
-    """A worker tells itself that the message has passed whole."""
+    """A worker tells itself that the message under way has passed completely."""
 
 
 # --- to the scheduler --------------------------------------------------------------------------
@@ -171,7 +174,8 @@ class SpeedChanged:
 
 @message
 class FaultHeard:
-    """Worker to scheduler: what made me go DOWN, and was hidden, is known now."""
+    """Worker to scheduler: the fault that made me go DOWN, which was hidden from my job, is
+    detected now."""
 
     index: int
 
@@ -250,7 +254,7 @@ class NeedNoChannel:
 
 @message
 class Serve:
-    """The master tells itself to deal out the channels, once, for the time that begins now."""
+    """The master tells itself to assign its channels, once for all requests of this instant."""
 
 
 @message
@@ -261,8 +265,8 @@ class SlotBegan:
 
 @message
 class HoldingsChanged:
-    """Worker to scheduler: what I hold of a run's input has changed, other than by my DOWN or as I
-    said that it would."""
+    """Worker to scheduler: this is what I hold of a run's input from now on. I send it neither when
+    I go DOWN, which empties my memory, nor when a message ends at the time that I have reported."""
 
     index: int
     job: str | None

@@ -108,7 +108,7 @@ class _Handlers(dict[type, Callable[[Any, Any, int], None]]):
 
 
 class _Stopped(dict[type, Callable[[Any, Any, int], None]]):
-    """Handlers of a stopped actor, which ignores every message."""
+    """Handler table of a stopped actor, by which it ignores every message."""
 
     def __missing__(self, kind: type) -> Callable[[Any, Any, int], None]:
         return _ignore
@@ -235,7 +235,7 @@ class Actor:
     # --- what an actor may define ------------------------------------------------------------
 
     def started(self) -> None:
-        """Called once, when the actor has joined its system."""
+        """Begin the actor's life: the system calls this once, when the actor has joined it."""
 
     def waits_for(self) -> str | None:
         """Return what this actor still waits for, for the report on a deadlock; None if it waits

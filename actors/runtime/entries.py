@@ -64,8 +64,8 @@ def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
 
 
 class _Due:
-    """Receives a timer that was collected with others of its instant; it may still be cancelled
-    before its turn."""
+    """Stands in for the target of a timer that has been queued with the others of its instant,
+    because the timer may still be cancelled before its turn."""
 
     __slots__ = ("handlers", "name")
 
@@ -147,10 +147,11 @@ instead of two (2^50 events suffice)."""
 
 
 def orders() -> tuple[Iterator[int], ...]:
-    """Return, for each phase, an iterator over the orders of its entries."""
+    """Return, for each phase, an endless iterator over the order numbers of its entries: phase and
+    sequence number in one whole number."""
     return tuple(count(phase << PHASE_SHIFT) for phase in Phase)
 
 
 def end_of_phase(order: int) -> int:
-    """Return the bound that all orders of the same phase lie below."""
+    """Return the bound below which all order numbers of the same phase as `order` lie."""
     return ((order >> PHASE_SHIFT) + 1) << PHASE_SHIFT

@@ -47,7 +47,7 @@ class Event:
 
 @define(eq=True)
 class Record:
-    """One line of the journal."""
+    """One event as the journal numbers and times it: a line of the log."""
 
     seq: int
     """Number of the event in its run, from 0."""
@@ -153,8 +153,9 @@ class Journal:
 
 
 def _bound(lines: JsonLines, render: Any) -> Callable[[Sequence[Record]], None]:
-    """Return structlog's processors and logger without its bound context, which lines do not use
-    and which costs as much as rendering a line."""
+    """Return a function that renders and writes records with structlog's processors and logger,
+    without its bound context, which lines do not use and which costs as much as rendering a
+    line."""
     import structlog  # it imports rich's tracebacks: a run without a log need not wait for them
 
     class Bound(structlog.BoundLoggerBase):

@@ -35,8 +35,8 @@ class NoOutsideWorld(asyncio.BaseEventLoop):
     """asyncio's own base loop without the operations in `REFUSED`."""
 
     def _idle(self) -> bool:
-        """Whether the heap, which is empty, has been filled from outside; in virtual time it never
-        is."""
+        """Return whether entries from outside the simulation have come into the heap, which is
+        empty. In virtual time there never are any."""
         return False
 
 

@@ -121,7 +121,8 @@ class System:
         return stream(self.seed, name)
 
     def describe(self, kind: Callable[P, Event], *args: P.args, **kwargs: P.kwargs) -> None:
-        """Record a fact that holds from the start, as opposed to one that happens."""
+        """Record an event of class `kind` that states a fact which holds from the start, such as a
+        parameter."""
         self.journal.record(self.origin, kind, *args, **kwargs)
 
     def spawn(self, actor: A) -> A:
@@ -180,7 +181,7 @@ class System:
         task.add_done_callback(lambda done: self._ended(actor, done))
 
     def stopped(self, actor: Actor) -> None:
-        """Remove `actor`, which stops, and cancel its tasks."""
+        """Remove `actor` from the system as it stops, and cancel its tasks."""
         del self.actors[actor.name]
         for task in self._tasks.pop(actor.name, ()):
             task.cancel()

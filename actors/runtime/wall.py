@@ -44,17 +44,20 @@ class Outside(Protocol):
     """Whether work takes what it takes, instead of its nominal time."""
 
     def begin(self, entry: Timer) -> None:
-        """Begin the real work that ends at the entry's due time."""
+        """Begin the real work that a carried entry stands for, which should end at the entry's due
+        time."""
 
     def stop(self, entry: Timer) -> None:
-        """Stop the entry's work, which is not needed any more."""
+        """Stop the real work that a carried entry stands for, as its result is not needed any
+        more."""
 
     def wait(self, until: float) -> Sequence[Arrival]:
         """Return the arrivals since the last call; block until there is one, or until the time
         `until`. Raises any error that occurred outside."""
 
     def now(self) -> float:
-        """Return the time of the wall clock."""
+        """Return the present time of the wall clock, in the scenario's unit from the run's
+        start."""
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
         """Return the receiver and the message that take the place of an entry's target and message
@@ -63,7 +66,8 @@ class Outside(Protocol):
 
 
 class WallClockLoop(VirtualTimeLoop):
-    """A virtual-time loop that keeps pace with the wall clock."""
+    """A virtual-time loop that keeps pace with the wall clock: it waits in real time for each
+    instant, and for real work that is carried out outside."""
 
     def __init__(self, outside: Outside) -> None:
         super().__init__(0.0)
