@@ -30,7 +30,7 @@ def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: 
 
 @define(eq=False)
 class Memory:
-    """What a worker's memory holds: complete messages, and the part of an incomplete one that has
+    """Contents of a worker's memory: complete messages, and the part of an incomplete one that has
     passed."""
 
     programs: set[str] = field(factory=set)

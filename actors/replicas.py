@@ -58,7 +58,7 @@ class Load(Protocol):
 
 @define(eq=False)
 class Group:
-    """One replica of a run's state: a group of members that together hold the whole of it."""
+    """One replica of a run's state: a group of members that together hold the whole state."""
 
     number: int
     members: Members

@@ -207,8 +207,8 @@ class JobOfReplicas(JobOfRuns):
     @handles(MemberRetired, during=AT_WORK)
     def replace_retired(self, message: MemberRetired, cause: int) -> None:
         """Ask for a replacement of a member that never comes back, if the job replaces members. If
-        it does not, the run goes on without the member, and only once it ends is the member missed:
-        by a standby's coming in or by an error."""
+        it does not, only note the member: the run goes on without it, and it is missed once that
+        run ends."""
         copy = self.copies.get(message.copy)
         if copy is None or copy.run is None or self.protection.rules.replace_after is not None:
             super().replace_retired(message, cause)

@@ -264,8 +264,9 @@ class Worker(TransferClient):
         """Change the worker's state and report it to the scheduler. Return the number (seq) of the
         event.
 
-        `until`: end of a fault's downtime. `hidden`, `detection`: the fault is detected only later,
-        after that time. `cause`: the event of the unit's fault, if it has one.
+        `until`: the end of a fault's downtime. `hidden`: the job that holds the worker does not
+        know of the fault yet. `detection`: the time until it does, where the log has it. `cause`:
+        the event of the unit's fault, if it has one.
         """
         loop, was = self.system.loop, self.state
         due_by, (over, fall) = loop.due_by, self._fallen

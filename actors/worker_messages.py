@@ -265,8 +265,9 @@ class SlotBegan:
 
 @message
 class HoldingsChanged:
-    """Worker to scheduler: this is what I hold of a run's input from now on. I send it neither when
-    I go DOWN, which empties my memory, nor when a message ends at the time that I have reported."""
+    """Worker to scheduler: what I hold of a run's input has changed to this. I report it neither
+    when I go DOWN, which empties my memory, nor when a message ends at the time that I have
+    reported."""
 
     index: int
     job: str | None

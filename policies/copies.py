@@ -22,14 +22,15 @@ from policies.interface.copies import ActiveJobs, CopyAllocation, Counts, Redund
 
 
 def shortest_first(jobs: ActiveJobs) -> Counts:
-    """Return the positions of at most M jobs by remaining work, ties by position."""
+    """Return the positions of the jobs with the least remaining work, at most one for each of the M
+    machines, the least first; ties go to the lower position."""
     return jobs.remaining.argsort(kind="stable")[: jobs.servers]
 
 
 def spare_to_smallest(servers: int, jobs: int) -> Counts:
-    """Return r_j of redundancy17, Algorithm 1, for n jobs by remaining work: floor(M/n) copies
-    each, and all spare machines for the first job. Where n >= M the first M jobs have one copy
-    each."""
+    """Return the number of copies of each job, r_j of redundancy17's Algorithm 1, in the order of
+    remaining work: floor(M/n) each of n jobs on M machines, and all spare machines for the first.
+    If n >= M the first M jobs have one copy each."""
     each = max(servers // jobs, 1)
     copies = np.full(min(jobs, servers), each)
     if jobs < servers:
@@ -38,8 +39,9 @@ def spare_to_smallest(servers: int, jobs: int) -> Counts:
 
 
 def spare_spread(servers: int, jobs: int) -> Counts:
-    """Return floor(M/n) copies each, with the spare machines one each to the smallest jobs (a
-    variant that is not in redundancy17)."""
+    """Return the number of copies of each job, in the order of remaining work: floor(M/n) each, and
+    one spare machine each for the first jobs, as far as there are spare ones (a variant that is not
+    in redundancy17)."""
     served = min(jobs, servers)
     copies = np.full(served, servers // served)
     copies[: servers % served] += 1
@@ -102,8 +104,8 @@ HALF = Fraction(1, 2)
 
 
 def exact_fraction(value: Fraction | float | str) -> Fraction:
-    """Convert the decimal as it was written: 0.29 becomes 29/100, so that 0.29 x 100 floors to 29,
-    not 28.
+    """Return the value as an exact fraction of the decimal as it was written: 0.29 becomes 29/100,
+    so that 0.29 x 100 floors to 29, not 28.
 
     Raises ValueError where `value` is not a number.
     """
@@ -134,8 +136,8 @@ def shared_evenly(jobs: ActiveJobs, served: int) -> CopyAllocation:
 
 
 def laps_copies(servers: int, jobs: int, beta: Fraction) -> tuple[Counts, int]:
-    """Return r_j of redundancy17, Algorithm 2, the newest job first, and z + 1, the number of
-    copies that share a server.
+    """Return the number of copies of each served job, r_j of redundancy17's Algorithm 2, the newest
+    job first, and the number of copies that share a machine, z + 1.
 
     With beta n = z M + alpha + gamma (alpha < M whole, gamma < 1) it serves floor(beta n) + 1 jobs
     on exactly (z + 1) M slots. Where beta n = M the newest job has M copies at share 1/2.
@@ -175,7 +177,7 @@ class Laps:
 
 @frozen
 class ProcessorSharing:
-    """All jobs share the machines evenly (processor sharing), none with more than one machine."""
+    """Processor sharing: all jobs share the machines evenly, none with more than one machine."""
 
     def __call__(self, jobs: ActiveJobs, rng: Generator) -> CopyAllocation:
         return shared_evenly(jobs, len(jobs))

@@ -25,7 +25,8 @@ from policies.interface.pack import (
 
 @define(eq=False)
 class Share:
-    """One application's tentative size, with the time at which it would end."""
+    """One application's tentative size (number of processors) while a policy decides, with the time
+    at which it would end."""
 
     candidate: CandidateView
     size: int
@@ -35,7 +36,7 @@ class Share:
         self.finish = self.candidate.finish(self.size)
 
     def move(self, size: int) -> None:
-        """Give the application `size` processors instead."""
+        """Set the tentative size to `size` processors, and compute the end that follows."""
         self.size = size
         self.finish = self.candidate.finish(size)
 
@@ -90,7 +91,8 @@ def _rank(share: Share) -> tuple[float, int]:
 
 
 def changes(shares: Iterable[Share]) -> tuple[Resize, ...]:
-    """Return the sizes that differ from what the applications hold now."""
+    """Return a resize for each application whose tentative size differs from the one that it has
+    now."""
     return tuple(
         Resize(share.candidate.index, share.size)
         for share in shares
@@ -136,8 +138,8 @@ class GreedySpeedupProfile:
 
 
 def _ratio(share: Share, pair: int) -> float:
-    """Return the ratio of the works after and before one more pair; inf where it would not end
-    earlier."""
+    """Return how much one more pair increases the application's work, size x time: the ratio of the
+    works after and before; inf where the application would not end earlier."""
     size = share.size + pair
     if size > share.candidate.largest:
         return inf
@@ -188,8 +190,8 @@ def named_allocation(name: str) -> AllocationPolicy:
 
 
 def acts_at_faults(policy: RedistributionPolicy) -> bool:
-    """Whether the policy redistributes at faults; a policy without the attribute `acts_at_faults`
-    counts as one that does."""
+    """Return whether the policy redistributes at faults; a policy without the attribute
+    `acts_at_faults` counts as one that does."""
     return bool(getattr(policy, "acts_at_faults", True))
 
 
@@ -250,8 +252,8 @@ class ShortestApplicationsFirst:
         return changes(shares)
 
     def _take(self, faulty: Share, shares: Sequence[Share], pair: int) -> bool:
-        """Move the fewest pairs that help from the first donor that can give them; return False if
-        there is none."""
+        """Move the fewest pairs that help to the faulty application, from the application that ends
+        first and can give them. Return False if there is none."""
         donors = (s for s in shares if s is not faulty and s.size > pair)
         for donor in sorted(donors, key=lambda s: (s.finish, s.candidate.index)):
             for moved in self._amounts(faulty, donor, pair):
@@ -262,7 +264,8 @@ class ShortestApplicationsFirst:
         return False
 
     def _amounts(self, faulty: Share, donor: Share, pair: int) -> Iterator[int]:
-        """Return the numbers of processors that `donor` can give and still keep a pair."""
+        """Return the numbers of processors that `donor` can give to the faulty application and
+        still keep a pair, ascending."""
         most = min(donor.size - pair, faulty.candidate.largest - faulty.size)
         if self.look is LookAhead.NEXT_PAIR:
             most = min(most, pair)
@@ -270,8 +273,8 @@ class ShortestApplicationsFirst:
 
     @staticmethod
     def _helps(faulty: Share, donor: Share, moved: int) -> bool:
-        """Whether the faulty application would end earlier, and the donor earlier than the faulty
-        one does now."""
+        """Return whether moving `moved` processors lets the faulty application end earlier, and the
+        donor still end before the time at which the faulty one would end now."""
         late = faulty.finish
         return (
             faulty.candidate.finish(faulty.size + moved) < late

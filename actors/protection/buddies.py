@@ -49,9 +49,9 @@ class Buddies(Protection):
     members when its run is lost. Its checkpoint is lost once two neighbours of a ring have gone
     DOWN before a recovery was over; any two of a pair or of a ring of three are neighbours.
 
-    Where a job was resized, the rings are those of its present members. The copy's actor keeps
-    account of what members have in memory: a message for each member and checkpoint would cost more
-    than all else of a run of malleable17.
+    Where a job was resized, the rings are those of its present members. A `Copy` keeps account of
+    what its members have in memory: a message for each member and checkpoint would cost more than
+    all else of a run of malleable17.
     """
 
     keeps: ClassVar[bool] = True

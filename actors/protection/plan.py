@@ -37,8 +37,8 @@ class State:
         return self.fraction - other.fraction > ROUNDING
 
     def of(self, work: float) -> float:
-        """Return the work that is done for a run whose whole work is `work`: the same fraction of
-        it."""
+        """Return the work that this state amounts to for a run whose whole work is `work`: the same
+        fraction is done."""
         # Not scaled where the counts are equal: done * work / work need not be done.
         return self.done if work == self.work else self.done * work / self.work
 
@@ -55,8 +55,8 @@ def furthest(states: Iterable[State]) -> State | None:
 
 @frozen
 class Plan:
-    """What one run does before it computes, and how it takes checkpoints, by the rules of its job's
-    protection."""
+    """The plan of one run: the state that it begins from, the parts that it passes before it
+    computes, and how often it takes checkpoints."""
 
     rules: Rules
     begins: State | None = None

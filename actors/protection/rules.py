@@ -22,7 +22,7 @@ def never(members: int) -> float:
 
 
 def on(value: float | BySize, members: int) -> float:
-    """Return the value for this number of members, where `value` may be a function of it."""
+    """Return `value` for this number of members; it may be a function of their number."""
     return value(members) if callable(value) else value
 
 

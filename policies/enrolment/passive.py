@@ -49,8 +49,8 @@ class Incremental:
         return chosen.configuration()
 
     def tree(self, enrolment: Enrolment) -> Tree:
-        """Return the tree of assignments tried before for this enrolment, which the belief
-        caches."""
+        """Return the tree of assignments that this heuristic has tried before for this enrolment.
+        The enrolment's belief keeps it from call to call."""
         return enrolment.belief.recall(
             (Incremental, self.criterion, enrolment), lambda: Tree(self.criterion, enrolment)
         )

@@ -21,8 +21,8 @@ from policies.maths.tolerance import SAME
 
 @frozen
 class FromScratch:
-    """Shows a policy the present instant as if no task were allocated to any worker (volatile13,
-    section VI.B).
+    """The present instant as a passive heuristic would see it if no task were allocated to any
+    worker (volatile13, section VI.B).
 
     Complete programs count; data and parts of messages do not.
     """
@@ -40,8 +40,8 @@ class FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
     def missing(self, worker: int, tasks: int) -> int:
-        """Return the slots to send the program, unless the worker has it, and the data of `tasks`
-        tasks."""
+        """Return the slots of communication that `worker` lacks for `tasks` tasks: the program,
+        unless it has it, and the data."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + tasks * self.enrolment.data
 
@@ -56,7 +56,8 @@ It is a plain tuple because one is made for nearly every new set.
 
 @define(eq=False)
 class Walk:
-    """Remembers the last walk of a greedy heuristic whose criterion does not depend on the time.
+    """Remembers the last walk of a greedy heuristic: the tasks that it assigned, one by one. Its
+    criterion does not depend on the time.
 
     A worker that left, arrived or received the program changes the walk from the first task that it
     had or would now get; the earlier steps stay. No answer depends on earlier calls.
@@ -68,15 +69,15 @@ class Walk:
     steps: list[Step] = field(factory=list)
 
     def again(self, fresh: FromScratch) -> Assignment | None:
-        """Remove the steps that would be different now. Return the assignment of all tasks if no
-        step was removed, else None."""
+        """Remove the steps that the heuristic would take differently now. Return the assignment of
+        all tasks if none was removed, else None."""
         del self.steps[self._unaffected(fresh) :]
         self.up, self.programmed = fresh.up, fresh.programmed
         return self.steps[-1][3] if len(self.steps) == fresh.enrolment.tasks else None
 
     def on(self, fresh: FromScratch, hopeless: Callable[[Assignment], bool]) -> Assignment | None:
-        """Complete the walk after `again` at the same instant and return the assignment of all
-        tasks.
+        """Take the steps that are missing after `again`, at the same instant, and return the
+        assignment of all tasks.
 
         Returns None where too few workers are UP, or where the walk reaches a `hopeless`
         assignment; every assignment that follows a hopeless one must be hopeless too.
@@ -180,10 +181,11 @@ class Proactive:
     def _walked(
         self, view: EnrolmentView, running: RunningView, fresh: FromScratch
     ) -> Configuration | None:
-        """Decide as `__call__` does, for a heuristic whose last walk is known except for what
-        changed.
+        """Decide as `__call__` does, by repeating the heuristic's last walk from the first step
+        that changes.
 
-        The walk goes no further than it may lead to a change, which makes Y-IE 1.2 times as fast.
+        The walk ends as soon as it can lead to no change of the configuration, which makes Y-IE 1.2
+        times as fast.
         """
         walk = self._walk(view.enrolment)
         whole = walk.again(fresh)
@@ -197,7 +199,8 @@ class Proactive:
         return whole.configuration() if better else None
 
     def _walk(self, enrolment: Enrolment) -> Walk:
-        """Return the heuristic's last walk for this enrolment, which the belief caches."""
+        """Return the last walk of the passive heuristic for this enrolment. The enrolment's belief
+        keeps it from call to call."""
         return enrolment.belief.recall(
             (Walk, self.passive.criterion, enrolment), lambda: Walk(self.passive.tree(enrolment))
         )
@@ -205,8 +208,8 @@ class Proactive:
     def _hopeless(
         self, view: EnrolmentView, tree: Tree, kept: float
     ) -> Callable[[Assignment], bool]:
-        """Return a test for assignments: whether every assignment that continues from one scores
-        less than `kept`, rounding included."""
+        """Return a function that says of an assignment of some tasks whether no assignment of all
+        tasks that continues it can reach the score `kept`, rounding included."""
         score, elapsed, enough = self.criterion.score, view.elapsed, kept - SAME * (1 + abs(kept))
         return lambda part: score(*tree.ceiling(part), elapsed) < enough
 
@@ -219,7 +222,7 @@ class Proactive:
 
 
 def _begun(fresh: FromScratch, configuration: Configuration) -> Value:
-    """Return the value of a configuration that would begin now."""
+    """Return the value (ln P, E in slots) of a configuration that would begin now, from scratch."""
     enrolment, members = fresh.enrolment, configuration.members
     needs = [(worker, fresh.missing(worker, tasks)) for worker, tasks in members]
     work = max(tasks * enrolment.speeds[worker] for worker, tasks in members)
@@ -227,7 +230,8 @@ def _begun(fresh: FromScratch, configuration: Configuration) -> Value:
 
 
 def _left(enrolment: Enrolment, running: RunningView) -> Value:
-    """Return the value of what the running configuration still has to do."""
+    """Return the value (ln P, E in slots) of the running configuration for the communication and
+    computation that it still has to do."""
     members = (worker for worker, _ in running.configuration.members)
     needs = zip(members, running.missing(), strict=True)
     return enrolment.belief.estimate(needs, running.work_left, enrolment.channels)

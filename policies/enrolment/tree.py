@@ -62,8 +62,8 @@ class Assignment:
 
 @define(eq=False)
 class Tree:
-    """Holds every assignment that one criterion tried for one enrolment, indexed by the order of
-    its tasks.
+    """All assignments that one criterion has tried for one enrolment, as a tree: each step adds one
+    task.
 
     Few workers change between two decisions, so most steps were taken before: such a step costs one
     look-up per UP worker instead of one estimate.
@@ -77,8 +77,8 @@ class Tree:
     _kept: int = field(default=0, init=False)
 
     def root(self) -> Assignment:
-        """Return the empty assignment, and discard the whole tree first if it has grown too
-        large."""
+        """Return the assignment without tasks, at which every walk begins. If the tree has grown
+        too large it is discarded first."""
         if self._kept > SCORES_KEPT:
             # Discarding everything is simpler than choosing, and rare: no answer depends on the
             # tree.
@@ -86,8 +86,9 @@ class Tree:
         return self._root
 
     def best(self, before: Assignment, loads: Iterable[Load], elapsed: int) -> Load:
-        """Return the best task to add, the first of equals. Raises ValueError if `loads` is
-        empty."""
+        """Return the one of `loads` (each a worker that may get one task more) that gives the best
+        score when it is added to the assignment `before`; of equal ones the first. Raises
+        ValueError if `loads` is empty."""
         if self.criterion is Criterion.E:
             return self._best_duration(before, loads)
         if self.criterion is Criterion.Y:
@@ -102,8 +103,8 @@ class Tree:
         return _found(chosen)
 
     def _best_duration(self, before: Assignment, loads: Iterable[Load]) -> Load:  # noqa: C901
-        """Compute `best` for criterion E, the inner loop of every C-IE; helper methods are inlined
-        here because their calls took most of the time.
+        """Compute `best` for criterion E. This is the inner loop of every C-IE; helper methods are
+        inlined here because their calls took most of the time.
 
         Workers that could not win even without interruption are skipped before their set is
         analysed.
@@ -156,7 +157,7 @@ class Tree:
         return _found(chosen)
 
     def add(self, before: Assignment, load: Load) -> Assignment:
-        """Return the assignment after one task more."""
+        """Return the assignment `before` with the task `load` added."""
         after = before.after.get(load)
         if after is None:
             after = before.after[load] = self._next(before, load)
@@ -175,7 +176,9 @@ class Tree:
         )
 
     def _costs(self, before: Assignment, load: Load) -> tuple[int, int, float]:
-        """Return (W, sum n_q, max_q E_q(n_q)) with one task more; no worker then needs less."""
+        """Return the costs of `before` with one task more: slots of computation W, slots of
+        communication of all members sum n_q, and the slowest member's expected transfers max_q
+        E_q(n_q). No worker then needs less than before."""
         worker, need = load
         tasks = before.tasks.get(worker, 0)
         work = (tasks + 1) * self.enrolment.speeds[worker]
@@ -183,7 +186,8 @@ class Tree:
         return max(before.work, work), total, max(before.slowest, self._alone(load))
 
     def _alone(self, load: Load) -> float:
-        """Return the expected slots of this worker's transfers alone, E_q(n_q)."""
+        """Return E_q(n_q), the expected slots that this worker's transfers take if it alone uses
+        the link."""
         alone = self._transfers.get(load)
         if alone is None:
             worker, need = load
@@ -191,8 +195,8 @@ class Tree:
         return alone
 
     def score(self, before: Assignment, load: Load) -> float:
-        """Return the score of the assignment with one task more, for a criterion that does not
-        depend on the time."""
+        """Return the score of `before` with the task `load` added (higher is better), for a
+        criterion that does not depend on the time."""
         score = before.scores.get(load)
         if score is None:
             score = before.scores[load] = self._score(before, load)
@@ -207,8 +211,8 @@ class Tree:
         return -transfer - self.enrolment.belief.expected(before.mask | 1 << load[0], work)
 
     def could_reach(self, before: Assignment, load: Load, score: float) -> bool:
-        """Whether a first task for this worker could reach `score`. For criterion E a cheap bound
-        is tried first."""
+        """Return whether `before` with a first task for this worker could have at least the score
+        `score`. For criterion E a cheap bound is tried first."""
         if self.criterion is Criterion.E and load not in before.scores:
             transfer = (before.total + load[1]) / self.enrolment.channels
             if before.slowest > transfer:
@@ -219,14 +223,15 @@ class Tree:
         return self.score(before, load) >= score
 
     def value(self, whole: Assignment) -> tuple[float, float]:
-        """Return (ln P, E in slots) of an assignment."""
+        """Return ln P, the log-probability of success, and E, the expected slots, of an
+        assignment."""
         if whole.value is None:
             whole.value = self._value(whole.mask, whole.work, whole.total, whole.slowest)
         return whole.value
 
     def ceiling(self, part: Assignment) -> tuple[float, float]:
-        """Return the pair (ln P, E in slots) that no assignment of all tasks continuing from `part`
-        can exceed.
+        """Return bounds (ln P, E in slots) on all assignments of all tasks that continue from
+        `part`: P is no larger, and E no smaller.
 
         More members, more transfers and more slots of computation only lower P. E counts slots of
         computation without interruption, because given success E(S)(W) can fall with one member

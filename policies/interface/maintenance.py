@@ -17,7 +17,8 @@ Group = tuple[Window, ...]
 
 
 def closed(group: Group, start: float, end: float) -> bool:
-    """Return whether one of these windows covers `start`, or begins after it and before `end`."""
+    """Return whether one of these windows overlaps [start, end): it covers `start`, or begins after
+    it and before `end`."""
     return any(_lies(window, start, end) for window in group)
 
 
@@ -28,7 +29,7 @@ def _lies(window: Window, start: float, end: float) -> bool:
 
 @frozen(eq=False)
 class Maintenance:
-    """The windows of all workers. Workers with the same windows are one group."""
+    """The windows of maintenance of all workers. Workers with the same windows are one group."""
 
     groups: tuple[Group, ...]
     group_of: Sequence[int]
@@ -44,38 +45,39 @@ class Maintenance:
 
     @classmethod
     def of(cls, windows: Sequence[Sequence[Window]]) -> Maintenance:
-        """Return the windows of workers 0, 1, ..., given those of each."""
+        """Build it from the windows of each worker, by number."""
         known: dict[Group, int] = {}
         own = [known.setdefault(tuple(sorted(them)), len(known)) for them in windows]
         return cls(tuple(known), own)
 
     def left(self, now: float) -> bool:
-        """Return whether a window is still to come, or under way."""
+        """Return whether any window is under way at `now` or still to come."""
         return any(over > now for group in self.groups for _, over in group)
 
     def never_fits(self, processors: int, held: float) -> bool:
-        """Return whether the windows leave a job of this size no place at any time; it then starts
-        as if there were none."""
+        """Return whether no start at any time would let a job of `processors` workers end, `held`
+        time units later, without a window on them. Such a job then starts as if there were no
+        windows."""
         pairs = zip(self.groups, self.sizes, strict=True)
         lasting = sum(size for group, size in pairs if not any(over == inf for _, over in group))
         return held == inf or processors > lasting
 
     def open_to(self, processors: int, held: float, start: float) -> list[bool]:
-        """Return, for each group, whether a job of this size that starts at `start` may use its
-        workers: none of them is taken before the job's end."""
+        """Return, for each group of workers, whether a job that starts at `start` and takes `held`
+        time units may use its workers: no window takes them DOWN before the job's end."""
         if self.never_fits(processors, held):
             return [True] * len(self.groups)
         return [not closed(group, start, start + held) for group in self.groups]
 
     def next_from(self, workers: Iterable[int], start: float) -> float:
-        """Return the first time after `start` at which one of these workers is taken; inf: none
-        is."""
+        """Return the first time after `start` at which a window takes one of these workers DOWN;
+        inf if none does."""
         groups = {self.group_of[worker] for worker in workers if worker < len(self.group_of)}
         times = (begin for group in groups for begin, _ in self.groups[group] if begin > start)
         return min(times, default=inf)
 
     def back(self, worker: int, now: float, otherwise: float) -> float:
-        """Return the time at which an absent worker is expected back: the end of the window that
-        covers it, else `otherwise`."""
+        """Return the time at which a worker that is not UP is expected back: the end of the window
+        that covers it now, else `otherwise`."""
         group = self.groups[self.group_of[worker]]
         return max((over for begin, over in group if begin <= now < over), default=otherwise)

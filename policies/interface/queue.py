@@ -19,8 +19,8 @@ from policies.maths.speedup import Profile
 
 @frozen
 class Replication:
-    """How many groups of a job's processors hold its whole state each, and what it takes a run to
-    go on with fewer of them, or more."""
+    """Replication of a job's state: how many groups of its processors hold the whole state each,
+    how few groups a run can go on with, and how long it pauses as that number changes."""
 
     count: int
     """Number of groups, g."""
@@ -77,7 +77,8 @@ class BatchJob:
 
     @property
     def overhead(self) -> float:
-        """Time that an attempt holds its processors besides its own time."""
+        """Time for which an attempt holds its processors besides computing: start-up and
+        verification."""
         return self.select + self.startup + self.verification
 
     def believed(self, processors: int) -> float:
@@ -303,7 +304,8 @@ class BatchAllocation(Protocol):
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return, for each of `jobs`, an allotment of attempts[i] attempts."""
+        """Return an allotment for each of `jobs`: pairs (number of attempts, processors of each)
+        for the attempts[i] attempts that job i may make in this batch."""
 
 
 @frozen

@@ -42,26 +42,27 @@ class FleetView(Protocol):
         """Number of workers that the largest unfinished job needs."""
 
     def record(self, worker: int) -> WorkerRecord:
-        """Return what is known of a worker."""
+        """Return the faults, repairs and computing time recorded of this worker."""
 
 
 class RetirementPolicy(Protocol):
     """Decides, as the last stage of a unit's repair ends, whether the unit comes back."""
 
     def retires(self, workers: Sequence[int], view: FleetView) -> bool:
-        """Return whether the unit with these workers is DOWN for ever."""
+        """Return whether the unit with these workers retires: it does not come back from this
+        repair, and its workers are DOWN for ever."""
 
 
 class ScoringPolicy(RetirementPolicy, Protocol):
-    """A retirement policy that keeps a score of each worker; it is told of what scores depend
-    on."""
+    """A retirement policy that keeps a score of each worker; it is called for each fault blamed and
+    each run over, on which scores depend."""
 
     def blamed(self, workers: Sequence[int], now: float) -> None:
-        """Note that a fault is blamed on the unit with these workers."""
+        """Record that a fault is blamed, at `now`, on the unit with these workers."""
 
     def ran(self, workers: Spans, computed: float) -> None:
-        """Note that a run that has computed for this time is over; on these of its members no fault
-        that ended it is blamed."""
+        """Record that a run is over that computed for `computed` time units on these workers; those
+        on which a fault that ended it is blamed are left out."""
 
     def score(self, worker: int) -> float:
         """Return the score of a worker; higher is better."""

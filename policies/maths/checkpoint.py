@@ -27,8 +27,8 @@ def checkpoint_cost(
 
 
 def young_period(mtbf: Times, cost: Times) -> Times:
-    """Return tau, the period between two checkpoints' ends, the checkpoint included (malleable17,
-    eq. 1)."""
+    """Return tau, the period between two checkpoints' ends, by Young's formula, the checkpoint
+    included (malleable17, eq. 1)."""
     return np.sqrt(2 * mtbf * cost) + cost
 
 

@@ -36,14 +36,14 @@ class Link:
     """Inverse of the bandwidth, in s per data unit."""
 
     def cost(self, footprint: float, before: int, after: int) -> float:
-        """Return RC, in s, of moving from `before` to `after` processors with `footprint` data
-        units in all."""
+        """Return RC, the time in s that it takes to redistribute `footprint` data units in all from
+        `before` to `after` processors."""
         message = footprint * self.inverse_bandwidth / (before * after) + self.latency
         return self.startup + round_count(before, after) * message
 
 
 def round_count(before: int, after: int) -> int:
-    """Return the rounds of messages of a redistribution.
+    """Return the number of rounds of messages that a redistribution takes.
 
     It is the edge-chromatic number of the bipartite graph between the processors that stay and
     those that come or go, which is its largest degree (König; malleable17, section 3.3.1).
@@ -82,8 +82,8 @@ class Checkpointing:
 
 
 def synthetic_times(footprint: float, sequential: float, sizes: Times) -> Times:
-    """Return t(m, q) of the synthetic application of size m = `footprint`, in s (malleable17, eq.
-    7)."""
+    """Return t(m, q), the error-free time in s of the synthetic application of size m = `footprint`
+    on each number of processors in `sizes` (malleable17, eq. 7)."""
     whole = footprint * math.log2(footprint)
     return sequential * 2 * whole + (1 - sequential) * 2 * whole / sizes + whole / sizes
 
@@ -128,7 +128,8 @@ class Costs:
     """Term of the expected time for a full period, e^(lambda j tau) - 1."""
 
     def expected(self, size: int, left: float) -> float:
-        """Return t^R of the fraction `left` of the work (malleable17, eq. 3)."""
+        """Return t^R, the expected time in s, faults included, of the fraction `left` of the work
+        on `size` processors (malleable17, eq. 3)."""
         at = size // self.pair - 1
         work = left * self.times[at]
         count = int(work / self.work[at])
@@ -138,23 +139,25 @@ class Costs:
         return self.scale[at] * (count * self.full[at] + rest)
 
     def checkpoints(self, size: int, left: float) -> int:
-        """Return N_ff, the checkpoints of the fraction `left` of the work without faults
-        (malleable17, eq. 2)."""
+        """Return N_ff, the number of checkpoints that the fraction `left` of the work takes on
+        `size` processors without a fault (malleable17, eq. 2)."""
         at = size // self.pair - 1
         return int(left * self.times[at] / self.work[at])
 
     def duration(self, size: int, left: float) -> float:
-        """Return the time of the fraction `left` of the work if no fault occurs."""
+        """Return the time in s, checkpoints included, of the fraction `left` of the work on `size`
+        processors if no fault occurs."""
         at = size // self.pair - 1
         return left * self.times[at] + self.checkpoints(size, left) * self.checkpoint[at]
 
     def taken(self, size: int, elapsed: float) -> int:
-        """Return N, the checkpoints taken in `elapsed` s since the last fault or redistribution
-        (malleable17, eq. 5)."""
+        """Return N, the number of checkpoints taken on `size` processors in the `elapsed` s since
+        the last fault or redistribution (malleable17, eq. 5)."""
         return int(elapsed / self.period[size // self.pair - 1])
 
     def left(self, size: int, left: float, elapsed: float, taken: int) -> float:
-        """Return what remains of the fraction `left` after `elapsed` s with `taken` checkpoints.
+        """Return the fraction of the work that is left, when `left` of it was left `elapsed` s ago
+        and `taken` checkpoints were taken since.
 
         All work counts, saved or not (malleable17, section 3.3.2); a checkpoint under way counts as
         work.
@@ -164,8 +167,8 @@ class Costs:
         return max(0.0, left - worked / self.times[at])
 
     def finish(self, start: float, before: int, after: int, left: float) -> float:
-        """Return t^U of the fraction `left`, redistributed from `before` to `after` processors at
-        `start`.
+        """Return t^U, the expected end (a time, in s) of an application with the fraction `left` of
+        its work, if at `start` it is redistributed from `before` to `after` processors.
 
         t^U = start + RC + C + t^R (malleable17, section 3.3.2). The formula is written out here:
         with calls to the other methods it takes twice as long, and the greedy heuristics do little
@@ -185,16 +188,19 @@ class Costs:
         return moved + self.closings[at] + self.scale[at] * (count * self.full[at] + rest)
 
     def redistribution(self, before: int, after: int) -> float:
-        """Return RC, in s (malleable17, eq. 6)."""
+        """Return RC, the time in s of a redistribution from `before` to `after` processors
+        (malleable17, eq. 6)."""
         return self.link.cost(self.footprint, before, after)
 
     def computing(self, size: int) -> float:
-        """Return tau - C, the work between two checkpoints; inf where none is taken."""
+        """Return tau - C, the work in s between two checkpoints on `size` processors; inf where no
+        checkpoint is taken."""
         at = self.row(size)
         return self.work[at] if self.period[at] < LONGEST else math.inf
 
     def saving(self, size: int) -> float:
-        """Return C, the cost of a checkpoint, which is also that of a recovery."""
+        """Return C, the time in s of a checkpoint on `size` processors, which is also that of a
+        recovery."""
         return self.checkpoint[self.row(size)]
 
     @property
@@ -203,7 +209,8 @@ class Costs:
         return self.pair * len(self.times)
 
     def row(self, size: int) -> int:
-        """Return the table index of `size`, or of the nearest size that the tables cover."""
+        """Return the index in the tables of the size `size`, or of the nearest size that they
+        cover."""
         return min(max(size // self.pair, 1), len(self.times)) - 1
 
 
@@ -214,8 +221,8 @@ def costs(
     link: Link,
     protection: Checkpointing | None,
 ) -> Costs:
-    """Build the tables of an application that takes `times` (s) on pair, 2 pair, 3 pair...
-    processors."""
+    """Build the tables of one application, given the times in s that it takes on pair, 2 pair, 3
+    pair... processors. Without `protection` nothing is checkpointed and no fault is expected."""
     if protection is None:
         none, never = np.zeros(len(times)), np.full(len(times), LONGEST)
         least = pair * (int(np.argmin(times)) + 1)
@@ -242,8 +249,8 @@ def _protected(
 def _rates(
     times: Times, sizes: Times, cost: Times, period: Times, protection: Checkpointing
 ) -> tuple[Times, Times, Times]:
-    """Return t^R of the whole work, e^(lambda j R) (1 / (lambda j) + D) and e^(lambda j tau) - 1,
-    by size."""
+    """Return three tables by size: t^R of the whole work, and two factors of it, e^(lambda j R) (1
+    / (lambda j) + D) and e^(lambda j tau) - 1 (malleable17, eq. 3)."""
     if math.isinf(protection.mtbf):
         none = np.zeros(len(times))
         return times + checkpoints(times, period, cost) * cost, none, none

@@ -27,13 +27,16 @@ NEGLIGIBLE = 1e-13
 
 
 class Gain(Protocol):
-    """The mean service of r copies in the time since a decision epoch (redundancy17, eq. 1)."""
+    """The mean service g(r, t) of a job with r copies in the time t since a decision epoch: the
+    expected maximum over r machines (redundancy17, eq. 1)."""
 
     def work(self, copies: int, time: float) -> float:
-        """Return g(r, t) in work units; it is 0 at time 0 and rises with `time`."""
+        """Return g(r, t), the mean work of `copies` copies after `time` time units; it is 0 at time
+        0 and rises with `time`."""
 
     def time(self, copies: int, work: float) -> float:
-        """Return the time t, in time units, with g(r, t) = `work`."""
+        """Return the time, in time units, after which the mean work g(r, t) of `copies` copies is
+        `work`."""
 
 
 @frozen
@@ -100,7 +103,7 @@ class GainFunction:
 
 @frozen
 class GainEstimate:
-    """A number with its error."""
+    """An estimate of a mean service g(r, t), with its error."""
 
     value: float
     error: float
@@ -109,8 +112,8 @@ class GainEstimate:
 
 
 def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainEstimate:
-    """Return g(r, t) of a two-speed process by numerical integration of E[max] = integral of 1 -
-    F^r.
+    """Return the mean service g(r, t) of `copies` copies in `time` under a two-speed process, by
+    numerical integration of E[max] = integral of 1 - F^r.
 
     The number of redraws in t is Poisson; with n, the n + 1 intervals have Dirichlet lengths, so
     that the share of time at the peak, k of them being at it, is Beta(k, n + 1 - k).
@@ -128,7 +131,8 @@ def two_state_gain(copies: int, time: float, process: TwoPoint | OnOff) -> GainE
 
 
 class _Occupation:
-    """The law of the share of an interval that a two-state chain spends in its second state."""
+    """Distribution of the share of a time interval that a two-state chain spends in its second
+    state, the high speed."""
 
     def __init__(self, redraws: float, p: float) -> None:
         from scipy.stats import binom, poisson
@@ -174,8 +178,8 @@ class SimulatedService:
         return cls(np.fromiter(paths, dtype=float, count=servers))
 
     def gain(self, copies: int) -> GainEstimate:
-        """Return the mean of the maximum over all subsets of r servers, with its standard error
-        from up to 20 parts of the sample.
+        """Return the mean service g(r, t) of `copies` copies: the mean of the maximum over all
+        subsets of r servers, with its standard error from up to 20 parts of the sample.
 
         Raises ValueError for more copies than half of the sample.
         """
@@ -189,7 +193,8 @@ class SimulatedService:
 
 
 def service_until(process: SpeedProcess, time: float, rng: Generator) -> float:
-    """Return the service S(0, t] of one server."""
+    """Draw one server's path of speeds and return its service S(0, t], the work that it does until
+    `time`."""
     total, since, speed = 0.0, 0.0, 0.0
     for change, following in process.path(rng):
         if change >= time:
@@ -244,7 +249,8 @@ def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
 
 
 def tabulated_gain(process: SpeedProcess, sample: int, rng: Generator) -> Gain:
-    """Return g(r, t) for the mean semantics: `gain_at` on a grid, with g/t linear in log t between.
+    """Return the mean service g(r, t) of `process` for the mean semantics: `gain_at` on a grid of
+    times, with g/t linear in log t between.
 
     g(1, t) = t exactly, and t <= g(r, t) <= peak t (redundancy17, Lemma 2) whatever the error.
     """

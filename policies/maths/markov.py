@@ -54,7 +54,8 @@ class MarkovChain:
             raise ValueError(f"Each row of transition probabilities sums to 1, not {rows}.")
 
     def spectrum(self) -> Spectrum:
-        """Return the spectrum of the chain's UP/RECLAIMED part, computed at every call."""
+        """Return the eigenvalues and weights of the chain's UP/RECLAIMED part, computed at every
+        call."""
         return Spectrum.of(self.rows)
 
 
@@ -79,7 +80,8 @@ class Belief:
     _made: dict[Hashable, object] = field(factory=dict, init=False, repr=False)
 
     def spectrum(self, worker: int) -> Spectrum:
-        """Return the spectrum of one worker's chain, shared by workers with equal chains."""
+        """Return the spectrum (eigenvalues and weights) of one worker's chain; workers with equal
+        chains share it."""
         found = self._spectra.get(worker)
         if found is None:
             chain = self.chains[worker]
@@ -88,7 +90,8 @@ class Belief:
         return found
 
     def analysis(self, mask: int) -> SetAnalysis:
-        """Return E_u, A, P_+ and E_c of the set `mask`, which must not be empty."""
+        """Return the quantities of Theorem 5.1 (E_u, A, P_+ and E_c, see SetAnalysis) of the
+        workers in `mask`, which must not be empty."""
         found = self._sets.get(mask)
         if found is None:
             found = self._analyse(mask)
@@ -104,8 +107,8 @@ class Belief:
         return analyse([self.spectrum(worker) for worker in workers_of(mask)])
 
     def _product(self, mask: int) -> Product:
-        """Return the product of a set: that of all its workers but the last, which a policy's sets
-        mostly share, times the last.
+        """Return P(all UP at t, none DOWN before) of a set of workers: the product for all of them
+        but the last, which a policy's sets mostly share, times the last.
 
         A new set takes 1.5 multiplications in this way; multiplied one by one, Y-IE takes 1.13
         times as long.

@@ -34,13 +34,14 @@ class Load:
 
 
 def _exactly(total: float, coefficients: NDArray[np.float64]) -> LinearConstraint:
-    """Return a constraint with one row: the weighted sum of all variables is `total`."""
+    """Return the constraint that the sum of all variables, weighted with `coefficients`, is
+    `total`."""
     return LinearConstraint(coefficients[np.newaxis], [total], [total])
 
 
 def _at_most(high: float, variables: int, *terms: tuple[float, Places]) -> LinearConstraint:
-    """Return a constraint with a row for each position: the sum of coefficient x variable is at
-    most `high`."""
+    """Return constraints on `variables` variables, one for each position of the terms: the sum over
+    the terms of coefficient x variable at that position is at most `high`."""
     rows = len(terms[0][1])
     values = np.repeat([coefficient for coefficient, _ in terms], rows)
     places = np.tile(np.arange(rows), len(terms)), np.concatenate([columns for _, columns in terms])
@@ -97,7 +98,8 @@ class Bound(enum.Enum):
 
 @frozen
 class OfflineOptimum:
-    """The earliest slot at which an iteration can end: the first slot after its last one."""
+    """Bounds on the earliest slot at which an iteration can end, which is the slot after its last
+    one, and the workers of the best iteration found."""
 
     lower: int
     """Slot before which no iteration ends; one more than the number of slots if none ends at
@@ -188,8 +190,8 @@ class Search:
 
 
 def _in_a_row(slots: int, length: Callable[[int], int]) -> int:
-    """Return how many iterations fit into the slots; `length` gives the slots that one takes from
-    its start."""
+    """Return how many iterations fit into `slots` slots one after the other; `length` returns the
+    slots that one takes, given its first slot."""
     count = start = 0
     while (start := start + length(start)) <= slots:
         count += 1
@@ -223,9 +225,10 @@ def _optimum(
 
 
 def end_of(workers: Sequence[int], slots: int, up: States, down: States) -> int | None:
-    """Return the first slot after `slots` common UP ones of these workers; None if there is none.
+    """Return the first slot after these workers have all been UP in `slots` slots; None if that
+    never comes.
 
-    The workers begin again whenever one of them was DOWN.
+    They begin again from 0 whenever one of them was DOWN.
     """
     members = list(workers)
     together = np.logical_and.reduce(up[members])

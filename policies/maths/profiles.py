@@ -24,8 +24,8 @@ Counts = NDArray[np.int64]
 def bisect_counts(
     low: Counts, high: Counts, holds: Callable[[Counts], NDArray[np.bool_]]
 ) -> Counts:
-    """Return, per element, the smallest count in [low, high] that `holds`; high where none below
-    does."""
+    """Return, for each element, the smallest count in [low, high] for which `holds` is true; high
+    if there is none. If it holds for a count, it must hold for all larger ones."""
     low, high = low.copy(), high.copy()
     while (low < high).any():
         middle = (low + high) // 2
@@ -37,7 +37,8 @@ def bisect_counts(
 
 @define(eq=False)
 class Formulas:
-    """Profiles of `Speedup`'s formula on P processors, with one array element for each."""
+    """Times and areas of many jobs with formula profiles (`Speedup`) on up to P processors, as
+    arrays with one element for each job."""
 
     processors: int
     """Number of processors, P."""
@@ -62,7 +63,7 @@ class Formulas:
 
     @classmethod
     def of(cls, profiles: Sequence[Speedup], processors: int) -> Formulas:
-        """Build the arrays of `profiles`."""
+        """Build the arrays of `profiles` for a platform of `processors` processors."""
         rows = [(s.parallel, s.degree, s.delta, s.serial, s.cost) for s in profiles]
         columns = np.array(rows, dtype=np.float64).reshape(len(rows), 5).T
         parallel, degree, delta, serial, cost = columns
@@ -70,7 +71,8 @@ class Formulas:
         return cls(processors, parallel, degree, delta, serial, cost, powers)
 
     def time(self, counts: Counts) -> Floats:
-        """Return t(p), with one count per profile."""
+        """Return t(p), the time of one attempt of each job on its number of processors in
+        `counts`."""
         shared = np.minimum(counts, self.degree)
         if self.powers:
             shared = shared**self.delta
@@ -87,8 +89,8 @@ class Formulas:
         return np.where(self.time(high) < self.time(low), high, low)
 
     def needed(self, limit: Floats) -> Counts:
-        """Return the smallest p with t(p) <= limit, which is also that of least area; `fastest`
-        where even that is too slow."""
+        """Return, for each job, the smallest number of processors on which its time is at most
+        `limit`, which is also that of least area; `fastest` where even that is too slow."""
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             guess = self._root(limit)
         top = self.fastest
@@ -103,8 +105,8 @@ class Formulas:
         return bisect_counts(ones, top, lambda p: self.time(p) <= limit)
 
     def _root(self, limit: Floats) -> Floats:
-        """Return the smallest real p with a/p^delta + b + (p - 1) c = limit (c = 0 unless delta =
-        1)."""
+        """Return, for each job, the smallest p, rounded up to a whole number, with a/p^delta + b +
+        (p - 1) c = limit (c = 0 unless delta = 1)."""
         # The quotient form of the quadratic's smaller root, which does not cancel where c is small
         # or 0.
         room = limit - self.serial + self.cost
@@ -115,16 +117,17 @@ class Formulas:
         return np.ceil(root)
 
     def min_time(self) -> Counts:
-        """Return the smallest p of minimal time."""
+        """Return, for each job, the smallest number of processors with its shortest time."""
         return self.fastest
 
     def min_area(self) -> Counts:
-        """Return the smallest p of minimal area, which is 1 because the area never falls."""
+        """Return, for each job, the smallest number of processors with its smallest area: 1,
+        because the area never falls."""
         return np.ones_like(self.fastest)
 
     def thrifty(self, limit: Floats) -> Counts:
-        """Return, of the counts with t(p) <= limit, that of least area; at equal area the
-        fastest."""
+        """Return, for each job, the number of processors of least area among those on which its
+        time is at most `limit`; at equal area the fastest."""
         counts = self.needed(limit)
         fastest = self.fastest
         area = counts * self.time(counts)
@@ -132,8 +135,8 @@ class Formulas:
         return np.where(same, fastest, counts)
 
     def local(self) -> Counts:
-        """Return LPA's counts: the smallest p of least r(alpha, beta) (moldable21, algorithm 2), up
-        to `fastest`.
+        """Return, for each job, the number of processors that LPA chooses: the smallest of least
+        approximation ratio r(alpha, beta) (moldable21, algorithm 2), up to `fastest`.
 
         2 alpha grows from the crossing alpha = beta on; before it r is unimodal.
         """
@@ -153,13 +156,16 @@ class Formulas:
         return self.ratio(counts + 1) < self.ratio(counts) * (1 - ROUNDING)
 
     def ratio(self, counts: Counts) -> Floats:
-        """Return r(alpha, beta) of each profile at its count."""
+        """Return, for each job, the approximation ratio r(alpha, beta) of its number of processors
+        in `counts` (moldable21, equation 10)."""
         time = self.time(counts)
         return ratio(counts * time / self.least_area, time / self.least_time, self.processors)
 
 
 def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
-    """Return r(alpha, beta) of moldable21, equation 10; on a single processor it is 2 alpha."""
+    """Return the approximation ratio r(alpha, beta) that list scheduling reaches if areas are at
+    most alpha, and times at most beta, times the least ones (moldable21, Lemma 2, equation 10). On
+    a single processor it is 2 alpha."""
     if processors == 1:
         return 2 * alpha
     far = (processors * alpha + (processors - 2) * beta) / (processors - 1)
@@ -168,7 +174,8 @@ def ratio(alpha: Floats, beta: Floats, processors: int) -> Floats:
 
 @frozen(eq=False)
 class Listed:
-    """One table of times, which answers the same questions as `Formulas` does for many."""
+    """Times and areas of one job whose profile is a table, which answers the same questions as
+    `Formulas` does for many jobs."""
 
     processors: int
     times: Floats
@@ -182,8 +189,8 @@ class Listed:
 
     @classmethod
     def tabulated(cls, profile: Profile, processors: int) -> Listed:
-        """Tabulate any profile: a table as `of` does, a formula up to its fastest count. Raises
-        ValueError for rigid jobs."""
+        """Build it for any moldable profile: a table as `of` does, a formula up to its fastest
+        number of processors. Raises ValueError for rigid jobs."""
         formulas, _ = split([profile])
         if not formulas:
             return cls.of(cast(Table, profile), processors)
@@ -193,26 +200,29 @@ class Listed:
         return cls(processors, times, times * counts)
 
     def min_time(self) -> int:
-        """Return the smallest p of minimal time."""
+        """Return the smallest number of processors with the job's shortest time."""
         return _first(self.times <= self.times.min() * (1 + ROUNDING))
 
     def min_area(self) -> int:
-        """Return the smallest p of minimal area."""
+        """Return the smallest number of processors with the job's smallest area."""
         return _first(self.areas <= self.areas.min() * (1 + ROUNDING))
 
     def ratios(self) -> Floats:
-        """Return r(alpha, beta) of each count; that of p is at index p - 1."""
+        """Return the approximation ratio r(alpha, beta) of each number of processors (moldable21,
+        equation 10); that of p is at index p - 1."""
         alpha, beta = self.areas / self.areas.min(), self.times / self.times.min()
         return ratio(alpha, beta, self.processors)
 
     def local(self) -> int:
-        """Return the count that LPA chooses."""
+        """Return the number of processors that LPA chooses: the smallest of least r(alpha, beta)
+        (moldable21, algorithm 2)."""
         ratios = self.ratios()
         return _first(ratios <= ratios.min() * (1 + ROUNDING))
 
     def thrifty(self, limit: float) -> int:
-        """Return, of the counts with t(p) <= limit, that of least area; at equal area the fastest.
-        Where none is fast enough it is the fastest of all."""
+        """Return the number of processors of least area among those on which the job's time is at
+        most `limit`; at equal area the fastest. If none is fast enough, return the fastest of
+        all."""
         able = self.times <= limit
         if not able.any():
             return self.min_time()
@@ -225,7 +235,8 @@ def _first(good: NDArray[np.bool_]) -> int:
 
 
 def split(profiles: Sequence[Profile]) -> tuple[list[int], list[int]]:
-    """Return the positions of the formulas and of the tables. Raises ValueError for rigid jobs."""
+    """Return the positions in `profiles` of the formulas, and those of the tables. Raises
+    ValueError for rigid jobs."""
     formulas = [i for i, profile in enumerate(profiles) if isinstance(profile, Speedup)]
     tables = [i for i, profile in enumerate(profiles) if isinstance(profile, Table)]
     if len(formulas) + len(tables) < len(profiles):

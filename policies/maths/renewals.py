@@ -29,8 +29,8 @@ def weibull_scale(mean: float, shape: float) -> float:
 
 
 def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
-    """Return the probability that the time left at an arbitrary moment is no longer than each of
-    `times`.
+    """Return the probability that what is left of a Weibull life at an arbitrary moment of it is no
+    longer than each of `times`.
 
     Its density is (1 - F(x)) / mean, whose integral is the regularised incomplete gamma function
     P(1 / shape, (x / scale)^shape).
@@ -58,7 +58,8 @@ def expected_renewals(time: float, mean: float, shape: float) -> float:
 
 
 def _squared_variation(shape: float) -> float:
-    """Return the squared coefficient of variation, variance / mean^2."""
+    """Return the squared coefficient of variation, variance / mean^2, of a Weibull law with this
+    shape."""
     return math.gamma(1 + 2 / shape) / math.gamma(1 + 1 / shape) ** 2 - 1
 
 
@@ -90,6 +91,7 @@ def _solved(shape: float, end: float) -> tuple[Floats, Floats]:
 
 
 def _area_below(times: Floats, shape: float) -> Floats:
-    """Return the integral of F from 0 to each of the times, for a law of scale 1."""
+    """Return the integral of the Weibull distribution function F from 0 to each of the times, for a
+    law of scale 1."""
     mean = math.gamma(1 + 1 / shape)
     return times - mean * residual_cdf(times, mean, shape)

@@ -49,7 +49,8 @@ class SetAnalysis:
 
 @frozen(eq=False)
 class Product:
-    """Represents P(all UP at t, none DOWN before) of a set of workers as a sum of terms c v^t."""
+    """P(all UP at t, none DOWN before) of a set of workers as a function of t, a sum of terms c
+    v^t."""
 
     table: NDArray[np.float64]
     """Values of the terms, the largest first, and their coefficients in a second row."""
@@ -61,18 +62,18 @@ class Product:
         return cls(np.ones((2, 1)), 0.0)
 
     def times(self, one: Spectrum) -> Product:
-        """Return the product for the set with one more worker."""
+        """Return this function for the set with one more worker, whose spectrum is `one`."""
         return Product(_times(self.table, one.table), self.log_rate + one.terms[0].log_value)
 
     def analysis(self) -> SetAnalysis:
-        """Return the analysis of the set, which must have at least one worker."""
+        """Return the quantities of Theorem 5.1 of the set, which must have at least one worker."""
         if self.log_rate < 0.0:
             return _from_sums(*_geometric(self.table, self.log_rate))
         return _never_down(float(self.table[1, 0]))
 
 
 def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
-    """Return the analysis of the set of these workers, at least one.
+    """Return the quantities of Theorem 5.1 of the set of workers with these spectra, at least one.
 
     The closed form is used where it has few terms (workers with the same spectrum share theirs),
     otherwise the truncated product.
@@ -85,14 +86,14 @@ def analyse(spectra: Iterable[Spectrum]) -> SetAnalysis:
 
 
 def log_rate(kinds: Kinds) -> float:
-    """Return ln Lambda, with Lambda the product of the workers' l1; 0 where no worker can go
-    DOWN."""
+    """Return ln Lambda, the logarithm of the product of the workers' leading eigenvalues l1; 0
+    where no worker can go DOWN."""
     return sum([kind.terms[0].log_value * count for kind, count in kinds.items()])
 
 
 def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return (E_u, A) of a set of workers of which at least one can go DOWN; `rate` = ln Lambda <
-    0."""
+    """Return E_u and A, the sums over t > 0 of P(all UP at t, none DOWN before) and of t times
+    that, for workers of which at least one can go DOWN; `rate` = ln Lambda < 0."""
     # k workers of one kind with two eigenvalues give k + 1 different terms of a binomial.
     terms = prod([count + 1 if len(kind.terms) == 2 else 1 for kind, count in kinds.items()])
     if terms <= MOST_TERMS:
@@ -102,8 +103,8 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return (E_u, A) as sums of c v / (1 - v) and c v / (1 - v)^2 over the product's terms c
-    v^t."""
+    """Return E_u and A (see `sums`) in closed form: the sums of c v / (1 - v) and of c v / (1 -
+    v)^2 over the terms c v^t of the product."""
     table = np.ones((2, 1))
     for kind, count in kinds.items():
         table = _times(table, kind.table if count == 1 else _power(kind.terms, count))
@@ -111,7 +112,8 @@ def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return (E_u, A) summed over t and closed by the leading eigenvalues' geometric tail.
+    """Return E_u and A (see `sums`), added up slot by slot and closed by the geometric tail of the
+    leading eigenvalues.
 
     The appendix drops that tail, which it bounds by epsilon; adding it lets the sum stop as soon as
     the second eigenvalues have died out, even where a failure is very rare.
@@ -131,7 +133,8 @@ def truncated_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def slots_to_sum(kinds: Kinds, rate: float) -> int:
-    """Return T such that sums over 0 < t < T, with the geometric tail, are exact to `PRECISION`."""
+    """Return the number T such that sums over the slots 0 < t < T, with the geometric tail, are
+    exact to `PRECISION`."""
     return max(1, int(min(horizon(rate, PRECISION), _mixed(kinds))))
 
 
@@ -152,13 +155,14 @@ def horizon(rate: float, precision: float) -> int:
 
 
 def _never_down(up: float) -> SetAnalysis:
-    """Return the analysis of a set that never goes DOWN: P_+ = 1 and, by renewal, E_c = 1 / P(all
-    UP), the product of 1 + p_ur / p_ru."""
+    """Return the quantities of Theorem 5.1 of a set that never goes DOWN: P_+ = 1 and, by renewal,
+    E_c = 1 / P(all UP), the product of 1 + p_ur / p_ru. `up` is P(all UP) in the long run."""
     return SetAnalysis(e_u=inf, a=inf, log_p_plus=0.0, e_c=1.0 / up, step=1.0 / up)
 
 
 def _from_sums(e_u: float, a: float) -> SetAnalysis:
-    """Return the analysis from E_u and A: P_+ = E_u / (1 + E_u), E_c = A (1 - P_+) / (1 + E_u)."""
+    """Return the quantities of Theorem 5.1 from E_u and A: P_+ = E_u / (1 + E_u), E_c = A (1 - P_+)
+    / (1 + E_u)."""
     if e_u <= 0.0:
         return SetAnalysis(e_u=0.0, a=0.0, log_p_plus=-inf, e_c=0.0, step=inf)
     return SetAnalysis(
@@ -171,13 +175,15 @@ def _from_sums(e_u: float, a: float) -> SetAnalysis:
 
 
 def _times(table: NDArray[np.float64], factor: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the table of the product of two sums of terms c v^t."""
+    """Return the product of two sums of terms c v^t, each a table of values v and coefficients c,
+    as such a table."""
     product: NDArray[np.float64] = table[:, :, np.newaxis] * factor[:, np.newaxis, :]
     return product.reshape(2, -1)
 
 
 def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
-    """Return (sum c v / (1 - v), sum c v / (1 - v)^2), with the first v = exp(rate)."""
+    """Return the sums of c v / (1 - v) and of c v / (1 - v)^2 over a table of terms c v^t, the
+    first of which has v = exp(rate)."""
     values, coefficients = table
     gaps = 1.0 - values
     # 1 - v of the first term from its logarithm: it is the smallest difference and would lose
@@ -189,7 +195,7 @@ def _geometric(table: NDArray[np.float64], rate: float) -> tuple[float, float]:
 
 
 def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
-    """Return the table of (c1 v1^t + c2 v2^t)^count, with v1^count first."""
+    """Return (c1 v1^t + c2 v2^t)^count as a table of terms c v^t, with v = v1^count first."""
     if len(terms) == 1:
         return np.array([[terms[0].value ** count], [terms[0].coefficient ** count]])
     (first, second), seconds = terms, range(count + 1)
@@ -213,7 +219,8 @@ def _mixed(kinds: Kinds) -> float:
 
 
 def _shrinking(terms: tuple[Term, ...], t: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return P_uu(t) / l1^t of one worker."""
+    """Return P_uu(t) / l1^t of one worker at each slot of `t`: its probability to be UP, relative
+    to the leading eigenvalue's power."""
     if len(terms) == 1:
         return np.ones_like(t)
     first, second = terms

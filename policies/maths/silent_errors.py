@@ -16,7 +16,8 @@ from policies.maths.speedup import Profile, Rigid, Speedup, Table
 
 
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
-    """Return q_j = 1 - (1 - q)^(a_j/a) for rigid jobs with mean area a (rigid21, section 5.1).
+    """Return the failure probability q_j = 1 - (1 - q)^(a_j/a) of each rigid job, from its area a_j
+    and the mean area a (rigid21, section 5.1).
 
     `average` is q-bar, the failure probability of a job of mean area. Raises ValueError where it is
     not in [0, 1).
@@ -28,7 +29,7 @@ def failure_probabilities(areas: Sequence[float], average: float) -> list[float]
 
 
 def rate_probabilities(works: Sequence[float], rate: float) -> list[float]:
-    """Return q_j = 1 - exp(-lambda w_j) for each job.
+    """Return the failure probability q_j = 1 - exp(-lambda w_j) of each job.
 
     w_j is the area of a rigid job (rigid21, section 3.4) and the total work of a moldable one
     (moldable21, equation 3); `rate` is lambda, per unit of w_j. Raises ValueError for a negative
@@ -47,7 +48,8 @@ def draw_failures(probabilities: Sequence[float], rng: Generator) -> list[int]:
 
 
 def rigid_bound(jobs: Iterable[Rigid], failures: Iterable[int], processors: int) -> float:
-    """Return L(f) = max(t_max(f), A(f)/P), without verification (rigid21, equations 5 and 6)."""
+    """Return the lower bound L(f) = max(t_max(f), A(f)/P) on the makespan of rigid jobs that fail
+    as often as `failures` says, without verification (rigid21, equations 5 and 6)."""
     pairs = list(zip(jobs, failures, strict=True))
     longest = max((job.length * (failed + 1) for job, failed in pairs), default=0)
     area = sum(job.work * (failed + 1) for job, failed in pairs)
@@ -78,8 +80,9 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
 def moldable_bound(
     times: Sequence[float], areas: Sequence[float], failures: Sequence[int], processors: int
 ) -> float:
-    """Return L'(J, f) = max(t'_max, A'/P) from the times and areas of `least` (moldable21, section
-    5.1)."""
+    """Return the lower bound L'(J, f) = max(t'_max, A'/P) on the makespan of moldable jobs that
+    fail as often as `failures` says, from the minimal times and areas that `least` returns
+    (moldable21, section 5.1)."""
     attempts = np.asarray(failures) + 1
     longest = (attempts * np.asarray(times)).max(initial=0.0)
     return float(max(longest, (attempts * np.asarray(areas)).sum() / processors))

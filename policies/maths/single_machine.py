@@ -78,11 +78,13 @@ class Capacity:
         )
 
     def until(self, times: Floats) -> Floats:
-        """Return C at `times`, none of which may be beyond the horizon."""
+        """Return the capacity C(t), in work units, at each of `times`, none of which may be beyond
+        the horizon."""
         return np.interp(times, self.times, self.work)
 
     def when(self, work: Floats) -> Floats:
-        """Return the first time at which each amount of `work` has been possible.
+        """Return, for each amount of `work`, the first time at which all servers together can have
+        done it.
 
         Raises ValueError where that is beyond the horizon.
         """
@@ -118,8 +120,9 @@ def sample_path_bound(arrivals: Floats, sizes: Floats, capacity: Capacity) -> fl
 
 
 def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> float:
-    """Return F(t) of Lemma 5: the overall remaining flowtime of SRPT on M machines of speed 1 +
-    epsilon from now on, where no other job arrives. `remaining` is in rising order."""
+    """Return F(t) of redundancy17's Lemma 5: the overall flowtime still to come under SRPT on M
+    machines of speed 1 + epsilon, if no other job arrives. `remaining` is the jobs' remaining work,
+    in rising order."""
     n = len(remaining)
     weights = ((n - j) // servers + 1 for j in range(1, n + 1))
     return sum(weight * left for weight, left in zip(weights, remaining, strict=True)) / speed
@@ -127,5 +130,5 @@ def srpt_drain(remaining: Sequence[float], servers: int, speed: float = 1.0) -> 
 
 def proof_constant(peak: float, epsilon: float) -> float:
     """Return the competitive ratio of SRPT+R at speed 1 + epsilon, (1 + 2 Delta)(1 + 1/epsilon)
-    (Theorem 1)."""
+    (redundancy17, Theorem 1)."""
     return (1 + 2 * peak) * (1 + 1 / epsilon)

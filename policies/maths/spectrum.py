@@ -18,7 +18,8 @@ CLOSE = 1e-4
 
 @frozen
 class Term:
-    """One geometric part of P_uu(t): coefficient x value^t."""
+    """One geometric term of P_uu(t), the probability that a worker is UP at slot t: coefficient x
+    value^t."""
 
     value: float
     log_value: float
@@ -29,8 +30,8 @@ class Term:
 
 @frozen(eq=False)
 class Spectrum:
-    """P_uu(t) and P_ND(t) of one worker as functions of t (volatile13, sections V.A and V.B,
-    appendix B).
+    """The probabilities P_uu(t) and P_ND(t) of one worker as functions of t, from the eigenvalues
+    of its Markov chain (volatile13, sections V.A and V.B, appendix B).
 
     P_uu(t) = mu l1^t + nu l2^t is the probability that a worker UP at 0 is UP at t and was not DOWN
     in between; P_ND(t) is the probability that it was not DOWN in [0, t].
@@ -95,7 +96,8 @@ class Spectrum:
         )
 
     def log_survival(self, t: float) -> float:
-        """Return ln P_ND(t) at real t in slots, -inf where the worker is DOWN for sure.
+        """Return ln P_ND(t), the log-probability that the worker is not DOWN within t slots, at
+        real t; -inf where it is DOWN for sure.
 
         Valid for t = 0 and t >= 1, which E_comm always satisfies: in between, the powers may leave
         [0, 1].
@@ -111,8 +113,8 @@ class Spectrum:
         return rate + log(survival) if survival > 0.0 else -np.inf
 
     def _nearly_equal(self, t: float) -> float:
-        """Return P_ND(t) / l1^t = (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 -
-        l2)."""
+        """Return P_ND(t) / l1^t in a form that keeps its digits where both eigenvalues are nearly
+        equal: (P_uu(t) + P_ur(t)) / l1^t, with P_ur = ur (l1^t - l2^t) / (l1 - l2)."""
         (uu, ur, _), (ru, rr, _), _ = self.rows
         spread = sqrt((uu - rr) ** 2 + 4.0 * ur * ru)
         high = (uu + rr + spread) / 2.0
@@ -122,7 +124,8 @@ class Spectrum:
         return 1.0 + (1.0 - weight) * shrunk + ur * apart
 
     def _between_slots(self, t: float) -> float:
-        """Return P_ND(t) of an alternating chain, exact at whole t and linear in between."""
+        """Return P_ND(t), the probability of not being DOWN within t slots, of a chain that
+        alternates; exact at whole t and linear in between."""
         part = np.array([row[:2] for row in self.rows[:2]])
         start = int(t)
         before = np.linalg.matrix_power(part, start)

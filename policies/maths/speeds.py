@@ -160,15 +160,16 @@ class TraceSpeed:
 
 
 def _probability(low: float, peak: float) -> float:
-    """Return the probability of the peak for which the mean speed is 1."""
+    """Return the probability of the speed `peak`, with `low` as the other one, for which the mean
+    speed is 1."""
     return (1 - low) / (peak - low)
 
 
 def _alternating(
     rng: Generator, speeds: tuple[float, float], means: tuple[float, float], p: float
 ) -> Iterator[Change]:
-    """Yield exponential stays in speeds[0] and speeds[1] in turn, beginning with speeds[1] with
-    probability p."""
+    """Yield (time, speed) of a path that alternates between speeds[0] and speeds[1] after
+    exponential times of these means; it begins with speeds[1] with probability p."""
     state = int(rng.random() < p)
     time = 0.0
     yield time, speeds[state]

@@ -18,7 +18,8 @@ from policies.queue.chains import Chain, Ties, runs
 
 @frozen
 class Programme:
-    """Finds the best chain of rounded times, balanced or not, where `Scaled` takes a short cut.
+    """Batch rule that solves MT-ALLOTMENT's dynamic programme in full: it finds the best chain of
+    each job over rounded times, balanced or not, where `Scaled` takes a short cut.
 
     A formula's area is convex in its time except for whole processors: an attempt at k + 2 units
     and one at k can be cheaper than two at k + 1. At equal area it takes the fewest processors. It
@@ -31,7 +32,8 @@ class Programme:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
+        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
+        in this batch. Raises ValueError for rigid jobs."""
         rows, least = tabulated(jobs, attempts, processors)
         # Rounding down lets a chain be longer than X by up to g units of eps X / g each.
         least /= 1 + 2 * self.eps
@@ -50,8 +52,8 @@ class Programme:
 def tabulated(
     jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
 ) -> tuple[list[tuple[Listed, int]], float]:
-    """Return the jobs' tables with their numbers of attempts, and a lower bound on the batch's
-    length: the longest chain at its fastest, or the least total area over P."""
+    """Return (table of times, number of attempts) for each job, and a lower bound on the batch's
+    length: the longest chain of attempts at its fastest, or the least total area over P."""
     tables = [Listed.tabulated(job.profile, processors) for job in jobs]
     rows = list(zip(tables, attempts, strict=True))
     longest = max(g * float(table.times.min()) for table, g in rows)
@@ -65,8 +67,8 @@ MOST_CHAINS = 4_000_000
 
 @frozen(eq=False)
 class Frontier:
-    """All chains of g attempts that no other chain beats in both time and area; times rise and
-    areas fall.
+    """All chains of g attempts of one job that no other chain of g attempts beats in both time and
+    area; times rise and areas fall.
 
     A chain of two or more attempts is represented by the two shorter chains that it joins.
     """
@@ -80,8 +82,8 @@ class Frontier:
 
     @classmethod
     def of(cls, table: Listed, attempts: int) -> Frontier:
-        """Return the frontier of chains of `attempts` attempts. Raises ValueError where there are
-        too many."""
+        """Return the frontier of the chains of `attempts` attempts of the job with this table.
+        Raises ValueError where there are too many chains to compare."""
         single = cls._single(table)
         whole: Frontier | None = None
         power = single
@@ -111,12 +113,13 @@ class Frontier:
         return cls(times[kept], areas[kept], kept, (one, other))
 
     def within(self, length: float) -> int:
-        """Return the index of the cheapest chain no longer than `length`; -1 where none is so
-        short."""
+        """Return the index of the chain of least area among those that take at most the time
+        `length`; -1 if there is none."""
         return int(np.searchsorted(self.times, length * (1 + ROUNDING), side="right")) - 1
 
     def chain(self, index: int) -> list[int]:
-        """Return the processors of the attempts of one chain, the most first."""
+        """Return the numbers of processors of the attempts of the chain at `index`, the largest
+        first."""
         return sorted(self._members(index), reverse=True)
 
     def _members(self, index: int) -> list[int]:
@@ -129,8 +132,8 @@ class Frontier:
 
 
 def _unbeaten(times: Floats, areas: Floats) -> Counts:
-    """Return the indices of the unbeaten points by rising time: of areas equal but for rounding
-    the fastest, of equal points the first."""
+    """Return the indices, by rising time, of the points (time, area) that no other point beats in
+    both: of areas equal but for rounding the fastest, of equal points the first."""
     order = np.lexsort((areas, times))
     before = np.minimum.accumulate(np.concatenate(([np.inf], areas[order][:-1])))
     return order[areas[order] < before * (1 - ROUNDING)]
@@ -138,8 +141,9 @@ def _unbeaten(times: Floats, areas: Floats) -> Counts:
 
 @frozen
 class Mixed:
-    """Finds the smallest X for which every job's chain of attempts, of any sizes, fits within X at
-    least area, and the total area is at most P X; at equal area it takes the faster chain.
+    """Batch rule without rounding whose chains may have attempts of any sizes: it finds the
+    smallest X for which every job's chain fits within X at least area, and the total area is at
+    most P X; at equal area it takes the faster chain.
 
     No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
     for the best uniform one). It compares all unbeaten chains of each job, so it is meant for small
@@ -149,8 +153,9 @@ class Mixed:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs, and where
-        a chain has more than MOST_CHAINS pairs of halves to compare."""
+        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
+        in this batch. Raises ValueError for rigid jobs, and where a chain has more than MOST_CHAINS
+        pairs of halves to compare."""
         rows, least = tabulated(jobs, attempts, processors)
         frontiers = [Frontier.of(table, g) for table, g in rows]
         return smallest(least, processors, lambda target: _trial(frontiers, target)).listed

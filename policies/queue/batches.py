@@ -29,7 +29,8 @@ CLOSE = 1e-10
 
 @frozen(eq=False)
 class Group:
-    """The chains of one batch: attempts[i] attempts of profile i, on P processors."""
+    """The jobs of one batch by profile, with the number of attempts that each may make in a row
+    (its chain): attempts[i] for job i, on P processors."""
 
     processors: int
     attempts: Floats
@@ -42,7 +43,7 @@ class Group:
 
     @classmethod
     def of(cls, profiles: Sequence[Profile], attempts: Sequence[int], processors: int) -> Group:
-        """Return the group of one batch. Raises ValueError for rigid jobs."""
+        """Build the group of one batch. Raises ValueError for rigid jobs."""
         places, listed = split(profiles)
         formulas = Formulas.of([cast(Speedup, profiles[i]) for i in places], processors)
         tables = tuple((i, Listed.of(cast(Table, profiles[i]), processors)) for i in listed)
@@ -50,7 +51,7 @@ class Group:
         return cls(processors, every, tuple(places), formulas, tables, every[places])
 
     def least_length(self) -> float:
-        """Return a lower bound on the batch's length: the longest chain at its fastest, or the
+        """Return a lower bound on the batch's makespan: the longest chain at its fastest, or the
         least total area over P."""
         length = self.formula_attempts * self.formulas.least_time
         area = float((self.formula_attempts * self.formulas.least_area).sum())
@@ -63,7 +64,7 @@ class Group:
 
 @frozen(eq=False)
 class TargetTrial:
-    """The allotment of one rule for one target makespan X."""
+    """What a batch rule allots if the batch is to be no longer than a target makespan X."""
 
     counts: tuple[Counts, ...]
     """Processors of each formula's chain: those of its earlier attempts, and those of its later
@@ -74,16 +75,18 @@ class TargetTrial:
     """Total area of the allotment; infinite where X is too short for some chain."""
 
     def same(self, other: TargetTrial) -> bool:
-        """Whether both trials allot the same processors."""
+        """Return whether both trials allot the same processors to all attempts."""
         pairs = zip(self.counts, other.counts, strict=True)
         return self.listed == other.listed and all((a == b).all() for a, b in pairs)
 
 
 def smallest(least: float, processors: int, attempt: Callable[[float], TargetTrial]) -> TargetTrial:
-    """Return the trial of the smallest X whose area is at most P X.
+    """Find the smallest makespan X for which the allotted area is at most P X, and return what is
+    allotted for it.
 
-    `attempt` must allot less area for a larger X; `least` is at or below the answer. The Illinois
-    rule (a variant of regula falsi) closes in on it from both sides, until both sides allot alike.
+    `attempt` returns the trial of an X, and must allot less area for a larger X; `least` is at or
+    below the answer. The Illinois rule (a variant of regula falsi) closes in on it from both sides,
+    until both sides allot alike.
     """
     low, below = least, attempt(least)
     excess = below.area / processors - low
@@ -125,14 +128,15 @@ def _closed_in(
 
 
 def _between(below: Side, above: Side) -> float:
-    """Return the point where the line between both sides crosses zero, kept away from the ends; the
-    middle where one side is infinite."""
+    """Return the makespan X to try next: where the line between both sides of the bracket crosses
+    zero, kept away from the ends; the middle where one side is infinite."""
     share = below[1] / (below[1] - above[1]) if math.isfinite(below[1]) else 0.5
     return below[0] + min(max(share, 0.01), 0.99) * (above[0] - below[0])
 
 
 def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> Sequence[Allotment]:
-    """Return the trial's allotments in the order of the jobs."""
+    """Return a trial's allotments in the order of the jobs. Of a job with a formula, `early` and
+    `late` are the numbers of earlier and of later attempts, which differ in processors."""
     allotments: list[Allotment] = [()] * len(group.attempts)
     for (place, _), allotment in zip(group.tables, trial.listed, strict=True):
         allotments[place] = allotment
@@ -146,13 +150,15 @@ def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> 
 
 @frozen
 class Exact:
-    """Allots the same processors to all attempts of a chain: the smallest X with g t_j(p) <= X at
-    least area and total area <= P X. At equal area it takes the faster allotment."""
+    """Batch rule without rounding that allots the same number of processors to all attempts of a
+    job's chain: it finds the smallest X for which g attempts in a row take g t_j(p) <= X at least
+    area, and the total area is at most P X. At equal area it takes the faster allotment."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
+        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
+        in this batch. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         trial = smallest(group.least_length(), processors, lambda x: _uniform(group, x))
         chains = group.formula_attempts
@@ -174,8 +180,8 @@ def _uniform(group: Group, target: float) -> TargetTrial:
 
 @frozen
 class Scaled:
-    """Solves MT-ALLOTMENT's dynamic programme over rounded times, with balanced chains for
-    formulas.
+    """Batch rule that solves MT-ALLOTMENT's dynamic programme over rounded times (moldable21,
+    section 4.4), with balanced chains for formulas.
 
     Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together, each
     floor(t/u). The area is minimal, at equal area the faster choice wins, and X is the smallest
@@ -190,7 +196,8 @@ class Scaled:
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
     ) -> Sequence[Allotment]:
-        """Return the allotment of each job's attempts. Raises ValueError for rigid jobs."""
+        """Return, for each job, the processors of each of the attempts[i] attempts that it may make
+        in this batch. Raises ValueError for rigid jobs."""
         group = Group.of([job.profile for job in jobs], attempts, processors)
         chains = group.formula_attempts
         units = np.floor(chains / self.eps * (1 + ROUNDING))
@@ -202,9 +209,9 @@ class Scaled:
         return _together(group, trial, chains - budget.longer, budget.longer)
 
     def _least(self, group: Group, budget: _Budget) -> float:
-        """Return a lower bound on X that is just long enough for every formula's chain and for the
-        least area. Rounding down lets chains be up to g units longer than X: hence the quotient for
-        tables."""
+        """Return a lower bound on the makespan X that is just long enough for every formula's chain
+        and for the least area. Rounding down lets chains be up to g units longer than X: hence the
+        quotient for tables."""
         fastest = group.formulas.least_time * group.formula_attempts
         longest = (fastest / ((budget.few + 1) * self.eps)).max(initial=0.0)
         bound = max(group.least_length() / (1 + 2 * self.eps), float(longest))
@@ -224,7 +231,7 @@ class Scaled:
 
 @frozen(eq=False)
 class _Budget:
-    """Says how a balanced chain spends its units."""
+    """How each job's balanced chain divides its units of rounded time among its attempts."""
 
     few: Floats
     """Units k that most attempts may use."""
@@ -247,6 +254,6 @@ def _balanced(group: Group, budget: _Budget, unit: Floats) -> TargetTrial:
 
 
 def _below(limits: Floats) -> Floats:
-    """Return the largest doubles below `limits`, because floor(t/u) <= k means t < (k + 1) u,
-    strictly."""
+    """Return the largest doubles below `limits`. As limits of a time they are strict: floor(t/u) <=
+    k means t < (k + 1) u."""
     return np.nextafter(limits, 0)

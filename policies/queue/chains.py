@@ -39,8 +39,8 @@ class Choice:
 
 @frozen(eq=False)
 class Chain:
-    """The cheapest way to spend `units` of time on `attempts` attempts; the number of attempts need
-    not be a power of two."""
+    """The chain of `attempts` attempts of one job that takes at most `units` units of rounded time
+    at the least area; the number of attempts need not be a power of two."""
 
     area: float
     """Least total area; infinite where the chain cannot be that short."""
@@ -49,7 +49,8 @@ class Chain:
 
     @classmethod
     def of(cls, table: Listed, attempts: int, units: int, unit: float, ties: Ties) -> Chain:
-        """Solve the programme, in which an attempt costs floor(t/unit) units and its area."""
+        """Find the chain by dynamic programming; an attempt costs floor(t/unit) units of time and
+        its area."""
         choices = _choices(table, units, unit, ties)
         total, picks = np.zeros(units + 1), list[Picks]()
         for _ in range(attempts):
@@ -72,8 +73,8 @@ def runs(counts: Iterable[int]) -> Allotment:
 
 
 def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]:
-    """Return, for k = 0..units, the cheapest p with floor(t(p)/unit) <= k; the best by `ties` comes
-    first."""
+    """Return the ways to run one attempt that can be the cheapest: for each k from 0 to `units`,
+    the p of least area with floor(t(p)/unit) <= k. Those that `ties` prefers come first."""
     # A time that is a whole number of units up to rounding must not fall to the unit below.
     needed = np.floor(table.times / unit * (1 + ROUNDING))
     ranks = table.times if ties is Ties.FASTEST else np.arange(len(needed))
@@ -85,8 +86,8 @@ def _choices(table: Listed, units: int, unit: float, ties: Ties) -> list[Choice]
 
 
 def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]) -> int:
-    """Return the index of the least area among the `able`, on ties that of the least rank; -1 where
-    none is able."""
+    """Return the index of the least of `areas` among those that are `able`, on ties that of the
+    lowest rank; -1 where none is able."""
     if not able.any():
         return -1
     cheap = able & (areas <= areas[able].min() * (1 + ROUNDING))
@@ -94,8 +95,9 @@ def _cheapest(areas: Floats, able: NDArray[np.bool_], ranks: NDArray[np.generic]
 
 
 def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
-    """Add one attempt: return, for each budget, the least area with it and the choice made; ties go
-    to the earliest choice."""
+    """Add one attempt to the programme's table `total`, the least area by budget of units. Return
+    the new table and, for each budget, the index of the choice made; ties go to the earliest
+    choice."""
     best, pick = np.full_like(total, np.inf), np.zeros(len(total), dtype=np.int64)
     for number, choice in enumerate(choices):
         k = choice.units
@@ -107,7 +109,8 @@ def _add(total: Floats, choices: Sequence[Choice]) -> tuple[Floats, Picks]:
 
 
 def _trace(picks: list[Picks], choices: Sequence[Choice], units: int) -> list[Choice]:
-    """Return the choice for each attempt, the last attempt first."""
+    """Return the choice made for each attempt of a chain of `units` units, the last attempt first,
+    from the choices that each step of the programme picked."""
     taken = []
     for pick in reversed(picks):
         choice = choices[int(pick[units])]

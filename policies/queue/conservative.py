@@ -67,8 +67,9 @@ def compress(
 
 
 def _moved(due: list[Due], at: int, time: float, most: int) -> int:
-    """Move the job at position `at` to `time`, and with it up to `most` - 1 neighbours of the same
-    size and start; return the position after the last one moved."""
+    """Move the reservation at position `at` of `due` to start at `time`, and with it those of up to
+    `most` - 1 following jobs of the same size and start. Return the position after the last one
+    moved."""
     start, key, waiting, kind = due[at]
     due[at], end = (time, key, waiting, kind), at + 1
     limit = min(len(due), at + most)
@@ -80,7 +81,8 @@ def _moved(due: list[Due], at: int, time: float, most: int) -> int:
 
 @define(eq=False)
 class Places:
-    """Keeps the reservations of all waiting jobs from one decision to the next."""
+    """The plan of conservative backfilling: the reservations of all waiting jobs, kept from one
+    decision to the next."""
 
     free_profile: FreeProfile | WindowedProfile
     due: list[Due] = field(factory=list)
@@ -187,8 +189,8 @@ class Conservative:
     """
 
     def __call__(self, view: BatchView) -> Decision:
-        """Return the jobs that start now; of jobs that arrive at one instant, the queue's order
-        decides which is planned first."""
+        """Return the decision with the jobs that start now. Of jobs that arrive at one instant, the
+        queue's order decides which is planned first."""
         plan = view.memory if isinstance(view.memory, Places) else Places(_free_profile(view))
         plan.new_promises = []
         starts = plan.follow(view)

@@ -36,7 +36,7 @@ class Once:
     """Base of estimates that do not change while a job runs."""
 
     def completed(self, job: BatchJob, time: float) -> None:
-        """Ignore the completed attempt: these estimates learn nothing."""
+        """Ignore the attempt's time, because these estimates learn nothing."""
 
     def longer(self, job: BatchJob, believed: float) -> float | None:
         return None
@@ -44,7 +44,7 @@ class Once:
 
 @frozen
 class ExactEstimates(Once):
-    """Estimates the exact time that the job takes."""
+    """Returns the exact time that the job takes, as if it were known."""
 
     def __call__(self, job: BatchJob, processors: int) -> float:
         return job.profile.time(processors)
@@ -52,8 +52,8 @@ class ExactEstimates(Once):
 
 @define(eq=False)
 class Noisy(Once):
-    """Estimates the time that the job takes, multiplied by a random factor drawn once for each
-    job."""
+    """Returns the time that the job takes, multiplied by a random factor that is drawn once for
+    each job."""
 
     factor: Callable[[], float]
     _drawn: dict[int, float] = field(factory=dict)

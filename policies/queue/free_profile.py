@@ -42,7 +42,8 @@ FEW = 16
 
 @define(eq=False)
 class FreeProfile:
-    """A step function over time: counts[i] processors are free over [times[i], times[i+1]).
+    """The number of free processors over time as a step function: counts[i] are free over
+    [times[i], times[i+1]).
 
     It is updated in place: a reservation costs two searches among the times, each of logarithmic
     time, and passes over its steps in compiled code (`python -m sims.bench queues`).
@@ -78,17 +79,18 @@ class FreeProfile:
 
     @property
     def overdue(self) -> bool:
-        """Whether processors that should be free by now are not."""
+        """Whether processors that were expected to be free by now are not, because a run outlives
+        its estimate."""
         return len(self.times) > 1 and self.times[1] == self.times[0]
 
     def lowest(self) -> list[int]:
-        """Return, for each step, the fewest processors that are free at any time from now to its
-        end; a job that needs no more fits now."""
+        """Return, for each step, the fewest processors that are free at any time from now to that
+        step's end. A job that ends by then and needs no more can start now."""
         lowest: list[int] = np.minimum.accumulate(self._all).tolist()
         return lowest
 
     def fits(self, step: int, processors: int, held: float) -> bool:
-        """Whether `processors` stay free for a duration `held` from times[step] on."""
+        """Return whether `processors` stay free for a duration `held` from times[step] on."""
         return self.room(step, held) >= processors
 
     def room(self, step: int, held: float) -> int:
@@ -97,8 +99,8 @@ class FreeProfile:
         return self._least(step, end)
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
-        """Return the first step, beginning at `since` or later, from which `processors` stay free
-        for `held`, and how many do so. Step 0 is now."""
+        """Return the first step, beginning at `since` or later, from which at least `processors`
+        stay free for a duration `held`, and how many do. Step 0 is now."""
         first = 0 if since is None else bisect_left(self.times, since)
         last = len(self.times)
         return self._search(processors, held, first, last, last)
@@ -115,8 +117,9 @@ class FreeProfile:
     def _search(
         self, processors: int, held: float, step: int, last: int, most: int
     ) -> tuple[int, int]:
-        """Return the first suitable step from `step` on and before `most`, treating all steps from
-        `last` on as having enough processors."""
+        """Return the first step from `step` on, and before `most`, from which at least `processors`
+        stay free for a duration `held`, and how many do; (`last`, 0) if there is none. From step
+        `last` on all steps count as having enough."""
         # One pass in compiled code; from then on, looking for a byte costs less than any array.
         times, first, obstacle = self.times, step, -1
         blocked = (self._all[first:last] < processors).tobytes()
@@ -132,7 +135,8 @@ class FreeProfile:
         self._add(-processors, step, self._break(self.times[step] + held, step))
 
     def release(self, start: float, end: float, processors: int) -> None:
-        """Free `processors` over [start, end); `start` is now or later."""
+        """Count `processors` more as free over [start, end), as a run has ended early or a
+        reservation is given up; `start` is now or later."""
         first = bisect_left(self.times, start)
         if first == len(self.times) or self.times[first] != start:
             first = self._break(start, first - 1)
@@ -163,14 +167,16 @@ class FreeProfile:
         self.counts = array("q", counts[differs].tobytes())
 
     def advance(self, now: float) -> None:
-        """Move the profile's beginning to `now`; all events up to then went as expected."""
+        """Move the beginning of the profile to `now`. All processors expected by then must have
+        become free or been taken as expected."""
         passed = bisect_right(self.times, now) - 1
         if passed > 0:
             del self.times[:passed], self.counts[:passed]
         self.times[0] = now
 
     def _break(self, time: float, after: int) -> int:
-        """Return the step that begins at `time`, and insert it where there is none."""
+        """Return the index of the step that begins at `time`; insert one if there is none. The
+        search begins behind step `after`."""
         times = self.times
         i = bisect_left(times, time, after + 1)
         if i == len(times) or times[i] != time:
@@ -183,8 +189,8 @@ class FreeProfile:
 
     @property
     def _all(self) -> NDArray[np.int64]:
-        """The counts as a numpy view of the same memory. It must not be kept, because no count can
-        be inserted while it exists."""
+        """The counts of all steps as a numpy view of the same memory. It must not be kept, because
+        no count can be inserted while it exists."""
         return np.frombuffer(self.counts, dtype=np.int64)
 
     def _least(self, step: int, end: int) -> int:
@@ -202,7 +208,7 @@ class FreeProfile:
 
 
 class Places(Protocol):
-    """Shows where jobs fit over time."""
+    """A profile over time in which jobs are given the earliest place where they fit."""
 
     times: list[float]
 
@@ -218,7 +224,8 @@ Kind = tuple[int, float]
 
 
 def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
-    """Return the end, at most `limit`, of the run of jobs of one kind that begins at `first`."""
+    """Return the position after the last of the jobs of one kind that follow each other in `kinds`
+    from `first` on, at most `limit`."""
     kind, end = kinds[first], first + 1
     while end < limit and kinds[end] == kind:
         end += 1
@@ -227,7 +234,8 @@ def run_of_twins(kinds: Sequence[Kind], first: int, limit: int) -> int:
 
 @define(eq=False)
 class Filling:
-    """Makes reservations in a profile of free processors, job by job."""
+    """Reserves processors in a profile for the jobs of a queue, one run of equal jobs after the
+    other."""
 
     free_profile: Places
     _since: dict[Kind, float] = field(factory=dict)
@@ -246,8 +254,8 @@ class Filling:
         return step, count
 
     def squeeze(self, kind: Kind, most: int) -> int:
-        """Reserve room from now on for as many jobs of this kind as fit, at most `most`, and return
-        how many."""
+        """Reserve processors from now on for as many jobs of this kind as can start now, at most
+        `most`. Return how many can."""
         processors, held = kind
         assert isinstance(self.free_profile, FreeProfile)
         count = min(most, self.free_profile.room(0, held) // processors)
@@ -258,8 +266,8 @@ class Filling:
 
 @define(eq=False)
 class Horizon:
-    """Tracks the last position in the queue from which a job could start now. Reservations behind
-    it that are not kept need not be made."""
+    """Tracks up to which position of the queue jobs could start now. Reservations behind it that
+    are not kept need not be made."""
 
     free_profile: FreeProfile
     _last: dict[Kind, int]
@@ -270,13 +278,14 @@ class Horizon:
 
     @classmethod
     def of(cls, free_profile: FreeProfile, kinds: Sequence[Kind]) -> Horizon:
-        """Return the horizon of the whole queue."""
+        """Return the horizon of a queue whose jobs are of these kinds, in its order."""
         horizon = cls(free_profile, {kind: at for at, kind in enumerate(kinds)})
         horizon.review()
         return horizon
 
     def review(self) -> None:
-        """Update the horizon after reservations have been made."""
+        """Compute the horizon anew after reservations have been made, if enough calls have passed
+        since it was last computed."""
         self._rest -= 1
         if self._rest >= 0:
             return

@@ -31,8 +31,8 @@ class Reading(enum.Enum):
 
 
 def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
-    """Start every job that fits, in the queue's order: R-LIST-0, and LIST of moldable21 (algorithm
-    1).
+    """Return all jobs that fit, in the queue's order, for a start now: R-LIST-0, and LIST of
+    moldable21 (algorithm 1).
 
     No job of the queue has fewer processors than `least`. Stopping there saves a ninth of an
     attempt's time with the 500 jobs of moldable21's set, and a third or more with thousands of jobs
@@ -52,7 +52,8 @@ def greedy(queue: Iterable[Queued], free: int, least: int = 1) -> list[Queued]:
 
 @frozen
 class RList:
-    """Runs R-LIST with `reservations` = m; None makes a reservation for every job in the queue."""
+    """The list strategy R-LIST(m) with backfilling, where `reservations` is m; with None every job
+    in the queue gets a reservation."""
 
     reservations: int | None = field(default=0)
     reading: Reading = Reading.FRESH
@@ -90,8 +91,8 @@ class RList:
 
 
 def _one(view: BatchView, counted: bool) -> Decision:
-    """Start jobs from the head of the queue (FRESH: only the head), reserve for the first that does
-    not fit, and backfill the rest."""
+    """Return the decision with one reservation: jobs start from the head of the queue (FRESH: only
+    the head), the first that does not fit gets the reservation, and the rest is backfilled."""
     queue, free, starts = view.queue, view.free, list[Queued]()
     for position, waiting in enumerate(queue):
         if waiting.processors > free:
@@ -106,9 +107,9 @@ def _one(view: BatchView, counted: bool) -> Decision:
 def _backfilled(
     view: BatchView, starts: list[Queued], blocked: Sequence[Queued], free: int
 ) -> Decision:
-    """Add to `starts` the jobs that can start without delaying `blocked[0]`, which gets a
-    reservation. Such a job ends before the reservation begins, or leaves enough processors beside
-    it."""
+    """Return the decision that starts `starts` and, of `blocked`, all jobs that do not delay the
+    first of these, which gets a reservation. Such a job ends before the reservation begins, or
+    leaves enough processors beside it."""
     now, first = view.now, blocked[0]
     shadow, spare = _shadow(view, starts, first.processors, free)
     if free >= view.least:
@@ -125,8 +126,8 @@ def _backfilled(
 def _shadow(
     view: BatchView, started: Sequence[Queued], processors: int, free: int
 ) -> tuple[float, int]:
-    """Return the time at which `processors` will be free, and how many more than those will be free
-    then."""
+    """Return the time at which `processors` processors will be free, and how many more than those
+    will be free then. `free` are free now, after the jobs `started` have started."""
     now, ends = view.now, view.running
     if started:
         new = [(now + w.held, w.key[1], w.processors, w, (), -1) for w in started]
@@ -144,7 +145,7 @@ def _shadow(
 
 
 def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
-    """Plan with m reservations, or with one for every job of the queue (m is None).
+    """Return the decision with m reservations, or with one for every job of the queue (m is None).
 
     Each of m reservations is logged. Of those for the whole queue, only the ones that a job
     starting now must not delay are made, and none is logged: each of a thousand may move at every
@@ -182,15 +183,16 @@ def _planned(view: BatchView, m: int | None, counted: bool) -> Decision:
 
 @define
 class _Round:
-    """Collects the jobs that start and the reservations of one round of KEPT."""
+    """Collects the jobs that start and the reservations that are made in one round under the
+    reading KEPT."""
 
     free_profile: FreeProfile | WindowedProfile
     starts: list[Queued]
     promises: list[Reservation]
 
     def give(self, waiting: Queued, earlier: Reservation | None = None) -> None:
-        """Give a job the earliest possible reservation, or start it if that begins now. `earlier`
-        is kept if it has the same start."""
+        """Give a job the earliest possible reservation, or start it if that begins now. If its
+        `earlier` reservation has the same start, that one is kept."""
         step, _ = self.free_profile.earliest(waiting.processors, waiting.held)
         start = self.free_profile.times[step]
         if step == 0:
@@ -233,7 +235,8 @@ def _kept(view: BatchView, most: int | None) -> Decision:
 
 
 def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
-    """Start the first jobs of `queue`, up to the first that does not fit (no backfilling)."""
+    """Return the first jobs of `queue`, up to the first that does not fit, for a start now (no
+    backfilling)."""
     starts = []
     for waiting in queue:
         if waiting.processors > free:

@@ -97,7 +97,8 @@ def strategy_named(name: str, reading: Reading) -> Strategy:
 
 
 def default_order(strategy: str) -> str:
-    """Return the name of the order that a strategy uses where none is given."""
+    """Return the name of the order in which a queue is sorted under this strategy where no order is
+    given."""
     return "FCFS" if strategy in FIELD else "LPT"
 
 

@@ -92,7 +92,7 @@ Waiting = Callable[[float, float, int], float]
 
 @frozen
 class ByWait:
-    """An order by how long each job has waited."""
+    """An order whose priorities depend on how long each job has waited, by a given formula."""
 
     priority: Waiting
     half_life: float | None = field(default=None, init=False)
@@ -197,8 +197,9 @@ class Usage:
     _accounts: dict[str, _Account] = field(factory=dict)
 
     def of(self, user: str, now: float) -> float:
-        """Return the user's processor-time: busy / d + (used - busy / d) e^(-d t) after a time t,
-        with d = ln 2 over the half-life."""
+        """Return the user's processor-time until `now`, each use counting half as much after every
+        half-life: busy / d + (used - busy / d) e^(-d t) after a time t, with d = ln 2 over the
+        half-life."""
         account = self._accounts.get(user)
         if account is None:
             return 0.0

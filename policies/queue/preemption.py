@@ -33,8 +33,8 @@ class Preemptive:
         return self.strategy(view)
 
     def _starts(self, first: Queued, view: BatchView) -> bool:
-        """Whether the strategy starts `first` on this view; it may keep free processors for other
-        jobs, or for a shelf."""
+        """Return whether the strategy would start `first` on this view; it may keep free processors
+        for other jobs, or for a shelf."""
         return any(waiting is first for waiting in self.strategy(view).starts)
 
     def _victims(self, view: BatchView, first: Queued) -> list[Run]:

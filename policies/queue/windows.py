@@ -27,8 +27,9 @@ Chosen = tuple[NDArray[np.int64], Sequence[int]]
 
 @define(eq=False)
 class WindowedProfile:
-    """Counts the free workers of each group over time: counts[g, i] over [times[i], times[i+1]).
-    Windows are not counted as used: `room` looks at them."""
+    """The free workers of each group over time, where windows of maintenance are ahead: counts[g,
+    i] are free over [times[i], times[i+1]). Windows are not counted as used: `_chosen` looks at
+    them."""
 
     times: list[float]
     counts: NDArray[np.int64]
@@ -43,7 +44,8 @@ class WindowedProfile:
 
     @classmethod
     def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> WindowedProfile:
-        """Return the profile of this instant, from which `promises` take their workers."""
+        """Build the profile of this instant; `promises` (reservations) take their workers from
+        it."""
         now, maintenance = view.now, view.maintenance
         assert maintenance is not None
         group_of = maintenance.group_of
@@ -68,16 +70,18 @@ class WindowedProfile:
         return profile
 
     def __deepcopy__(self, _: object) -> WindowedProfile:
-        """Return the profile itself: what keeps one makes another at its next decision."""
+        """Return the profile itself instead of a copy: whatever keeps one makes another at its next
+        decision."""
         return self
 
     def fits(self, step: int, processors: int, held: float) -> bool:
-        """Return whether a job of this size can start at times[step]."""
+        """Return whether a job that needs `processors` workers for a duration `held` can start at
+        times[step]."""
         return self._chosen(step, processors, held) is not None
 
     def earliest(self, processors: int, held: float, since: float | None = None) -> tuple[int, int]:
-        """Return the first step, beginning at `since` or later, at which a job of this size can
-        start, and its number of processors."""
+        """Return the first step, beginning at `since` or later, at which a job that needs
+        `processors` workers for a duration `held` can start; and `processors`."""
         first = 0 if since is None else bisect_left(self.times, since)
         steps = range(first, len(self.times))
         found = (step for step in steps if self.fits(step, processors, held))
@@ -95,10 +99,11 @@ class WindowedProfile:
         return np.zeros(len(self.counts), dtype=np.int64), ()
 
     def _chosen(self, step: int, processors: int, held: float) -> Chosen | None:
-        """Return how many workers of each group a job gets that starts at times[step], and which,
-        if that is now; None: too few are free until its end.
+        """Return how many workers of each group a job gets that starts at times[step], and which
+        workers they are if that is now. Return None if too few are free until its end.
 
-        Which they will be at a later time is not known: those of the first groups are counted.
+        Which workers it will get at a later time is not known: those of the first groups are
+        counted.
         """
         start = self.times[step]
         end = bisect_left(self.times, start + held, step + 1)
@@ -121,7 +126,8 @@ class WindowedProfile:
         return None if left else (chosen, ())
 
     def _break(self, time: float, after: int) -> int:
-        """Return the step that begins at `time`, and insert it where there is none."""
+        """Return the index of the step that begins at `time`; insert one if there is none. The
+        search begins behind step `after`."""
         at = bisect_left(self.times, time, after + 1)
         if at == len(self.times) or self.times[at] != time:
             self.times.insert(at, time)
@@ -130,8 +136,8 @@ class WindowedProfile:
 
 
 def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
-    """Yield what runs and absent workers release, and the ends of windows, at which jobs may
-    start."""
+    """Yield (time, group, number of workers that become free) for the ends of runs and the returns
+    of absent workers, and with the number 0 for the ends of windows, at which jobs may start."""
     now, group_of = view.now, maintenance.group_of
     for end, _, _, waiting, intervals, _ in view.running:
         for first, last in intervals:
@@ -156,8 +162,8 @@ def fitting(view: BatchView, queue: Iterable[Queued], skips: bool = True) -> lis
 
 
 def planned(view: BatchView, most: int | None, counted: bool) -> Decision:
-    """Plan with `most` reservations, or with one for each job (None), none of which is logged; with
-    `counted` a job that starts at once uses one."""
+    """Return the decision with `most` reservations around windows, or with one for each job (None),
+    none of which is logged. With `counted` a job that starts at once uses one of them."""
     profile, starts, promises = WindowedProfile.of(view), list[Queued](), list[Reservation]()
     made, queue = 0, view.queue
     for waiting in queue:
@@ -178,5 +184,6 @@ def planned(view: BatchView, most: int | None, counted: bool) -> Decision:
 
 
 def starting(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued] | None:
-    """Return the jobs that start now around windows; None: no window is left."""
+    """Return the jobs of `queue` that start now around windows of maintenance; None if no window is
+    left."""
     return None if view.maintenance is None else fitting(view, queue, skips)

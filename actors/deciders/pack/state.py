@@ -44,7 +44,7 @@ class ApplicationProgress:
 
 @define(eq=False)
 class PackState:
-    """What the pack's decider knows: the sizes of running copies, the waiting applications, and the
+    """State of the pack's decider: the sizes of running copies, the waiting applications, and the
     progress of each copy.
 
     The expected end t^U serves decisions only: it is updated when an application reports its
