@@ -64,7 +64,8 @@ class Group:
 
 @frozen(eq=False)
 class TargetTrial:
-    """What a batch rule allots if the batch is to be no longer than a target makespan X."""
+    """Allotments that a batch rule gives if the batch is to be no longer than a target makespan
+    X."""
 
     counts: tuple[Counts, ...]
     """Processors of each formula's chain: those of its earlier attempts, and those of its later

@@ -62,7 +62,8 @@ L = TypeVar("L", bound=Listener)
 
 @define(eq=False)
 class History(Runs):
-    """The state after the records that `apply` has been called with, each record of a log in order.
+    """The state that a log tells of, after the records that `apply` has been called with: workers,
+    jobs, runs and queue. Each record of a log must be applied, in order.
 
     The records of the event classes in `HOLDING` suffice for most of the state. Raises LookupError
     where an event contradicts earlier ones.
@@ -83,8 +84,8 @@ class History(Runs):
 
     @classmethod
     def of(cls, records: Iterable[Record], *listeners: Listener) -> History:
-        """Return the history of these records, once all of them have been applied and the log is
-        closed."""
+        """Apply all these records to a new history, close it, and return it. The listeners are
+        notified meanwhile."""
         history = cls()
         for listener in listeners:
             history.listen(listener)
@@ -94,8 +95,8 @@ class History(Runs):
         return history
 
     def listen(self, listener: L) -> L:
-        """Notify `listener` of all changes from now on, after earlier listeners; return the
-        listener."""
+        """Have the history notify `listener` of all changes from now on, after the listeners before
+        it. Return the listener."""
         listener.history = self
         for hook in HOOKS:
             if getattr(type(listener), hook) is not getattr(Listener, hook):
@@ -106,15 +107,15 @@ class History(Runs):
         return listener
 
     def on(self, kind: type[Event], handler: Handler) -> None:
-        """Call `handler(record, event)` with each event of class `kind`, once the state includes
-        the event.
+        """Have the history call `handler(record, event)` with each event of class `kind`, once the
+        state includes the event.
 
         The events that a `Compound` stands for do not reach the handler.
         """
         self._on[kind].append(handler)
 
     def apply(self, record: Record) -> None:
-        """Apply the next record of the log to the state."""
+        """Bring the state up to date with the next record of the log, and notify listeners."""
         if record.t > self.now:
             self._report_gone(self.now)
             self._notify.time_passed(record.t)
@@ -126,8 +127,8 @@ class History(Runs):
                 handler(record, record.event)
 
     def close(self) -> None:
-        """Notify listeners that the log has ended, and of all runs and jobs that are still under
-        way."""
+        """End the history with the log: notify listeners of all runs and jobs that are still under
+        way, then of the log's end."""
         for run in self.runs.values():
             if run.end is None:
                 self._notify.run_over(run, self.now)
@@ -141,7 +142,7 @@ class History(Runs):
 
 
 def _together(methods: list[Hook]) -> Hook:
-    """Return one function that calls all of these methods, in order."""
+    """Return one function that calls all of these listeners' methods, in order."""
     if len(methods) == 1:
         return methods[0]
 

@@ -25,7 +25,8 @@ Line = tuple[int, bytes]
 
 
 def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Line]:
-    """Yield all whole lines of the log with their numbers; the caller decodes those that it needs.
+    """Yield (number, bytes) of all whole lines of the log, not decoded; the caller decodes those
+    that it needs.
 
     After the last line, calls `at_end` and then decodes that line, so that the log's `last` record
     is the last one. Raises InputError as LogFile does; use `with log.skimmed()` around the loop.
@@ -42,7 +43,8 @@ def skim(log: LogFile, at_end: Callable[[], None] | None = None) -> Iterator[Lin
 
 
 def tells_of_holding(line: bytes) -> bool:
-    """Return whether the line's event class is in `HOLDING`.
+    """Return whether the history needs this line to know which jobs wait and which runs hold which
+    workers: its event class is in `HOLDING`.
 
     A line without an event class counts too: the decoder is to refuse it.
     """
@@ -52,9 +54,10 @@ def tells_of_holding(line: bytes) -> bool:
 
 @define(eq=False)
 class Lines:
-    """Hands the lines of a log whose event class is in `HOLDING` to a history.
+    """Passes those lines of a log to a history whose event class is in `HOLDING`, and parses as few
+    of them as possible.
 
-    `tell` hands a line over at once. `put` keeps lines until the next `tell`: all lines of a job
+    `tell` has a line applied at once. `put` keeps lines until the next `tell`: all lines of a job
     that comes and goes meanwhile are dropped without parsing, in a tenth of the time that parsing
     takes.
     """
@@ -76,8 +79,8 @@ class Lines:
         self._tell(number, line)
 
     def put(self, number: int, line: bytes) -> None:
-        """Keep this line; the history needs its record only before the next line that `tell`
-        applies."""
+        """Keep this line, if the history needs it at all, until the next call of `tell` or
+        `catch_up`."""
         found = ABOUT.search(line)
         if found is None:
             if tells_of_holding(line):

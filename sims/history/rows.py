@@ -18,7 +18,7 @@ from policies.interface.kinds import JobKind
 
 @frozen(eq=False)
 class JobRow:
-    """One job of a log, from its submission until it is over or the log ends."""
+    """The facts of one job of a log, from its submission until it is over or the log ends."""
 
     event: JobSubmitted
     """Event of the job's submission; it names the job, its user, group and queue."""
@@ -53,7 +53,7 @@ class JobRow:
 
     @property
     def completed(self) -> bool:
-        """Whether the job ended and was not killed."""
+        """Whether the job has ended by completing its work, not by being killed."""
         return self.ended is not None and not self.killed
 
     @property

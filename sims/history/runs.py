@@ -84,7 +84,7 @@ NEED_RUNS = frozenset(
 
 @define(eq=False)
 class Runs(Workers):
-    """The part of a history that concerns jobs and runs."""
+    """The part of a history that keeps the jobs in the system and their runs."""
 
     jobs: dict[str, Job] = field(init=False, factory=dict)
     """Maps names to the jobs that are submitted and not over, in order of submission."""
@@ -198,7 +198,7 @@ class Runs(Workers):
         self._count(-1 if not job.holdings else 0, record.t)
 
     def _report_gone(self, now: float) -> None:
-        """Report the jobs that left the system at the instant that is over."""
+        """Notify listeners of the jobs that left the system at the last instant, which is over."""
         for job in self._gone:
             self._notify.job_over(job.row(now))
         self._gone.clear()
@@ -213,7 +213,8 @@ class Runs(Workers):
         self.jobs[event.job].promised = start
 
     def _hold(self, job: Job, runs: int, now: float) -> None:
-        """Note that `runs` more runs (fewer, if negative) hold workers for the job."""
+        """Record that `runs` more runs (fewer, if negative) hold workers for the job, which may end
+        or begin its wait."""
         waited = not job.holdings
         job.holdings += runs
         waits = not job.holdings
@@ -229,7 +230,8 @@ class Runs(Workers):
     # --- runs ---------------------------------------------------------------------------------
 
     def _start(self, record: Record, event: RunStarted) -> None:
-        """Start a run, on free workers or on those that an earlier run of the job has kept."""
+        """Add a run that starts on free workers, or on those that an earlier run of the job has
+        kept for it."""
         kept = None
         if event.keeps is None:
             self._hold(self.jobs[event.job], 1, record.t)
@@ -249,7 +251,8 @@ class Runs(Workers):
         self._meet(run, apart, record)
 
     def _enter(self, record: Record, event: RunStarted) -> Run:
-        """Make the run and enter it into the state."""
+        """Create the entry of a run that starts, add it to the runs, and count it among its
+        job's."""
         job, key = self.jobs[event.job], (event.job, event.run)
         now = record.t
         run = Run(job, event, record, event.processors, now, record.seq, event.begun, now)
@@ -287,7 +290,7 @@ class Runs(Workers):
         self._let_go(self._runs[event.job, event.run], record)
 
     def _let_go(self, run: Run, record: Record) -> None:
-        """Remove a run and release its members."""
+        """Remove a run that is over, and count its workers as free."""
         del self._runs[run.key]
         run.job.left = record.t, run.processors, run.number, run.holding
         self._give(run, record)
@@ -295,15 +298,16 @@ class Runs(Workers):
         self._hold(run.job, -1, record.t)
 
     def _part(self, run: Run, record: Record) -> None:
-        """Notify listeners that the run's members are released, and close their span if they were
-        kept."""
+        """Notify listeners that the run's members are released. If they had been kept after the
+        run's end, report what they did since then first."""
         if run.kept:
             self._span(run, record, run.done)
         run.apart = {}
         self._notify.run_released(run, record)
 
     def _place(self, record: Record, event: CopiesPlaced) -> None:
-        """Start copies that one line places; without listeners to runs, only count them."""
+        """Add the runs of all copies that this one record starts. If no listener needs runs, only
+        count them."""
         if not NEED_RUNS.isdisjoint(vars(self._notify)):
             for part in event.parts():
                 self._start(record, part)
@@ -313,7 +317,8 @@ class Runs(Workers):
             self._hold(self.jobs[job], copies, record.t)
 
     def _settle(self, record: Record, event: CopiesSettled) -> None:
-        """End copies that one line ends, or correct the counts if no run was made for them."""
+        """End the runs of all copies that this one record ends. If no entries were made for them,
+        only count them out."""
         if self._placed is None:
             for part in event.parts():
                 self._end(record, part)
@@ -336,7 +341,8 @@ class Runs(Workers):
                 run.second_level = event.done == run.checkpoint
 
     def _share(self, record: Record, event: BandwidthShared) -> None:
-        """Note the bandwidth with which a run saves or loads, or a checkpoint beside it."""
+        """Record the bandwidth with which a run, or a checkpoint beside it, saves to shared storage
+        or loads from it."""
         run = self._runs[event.job, event.run]
         if run.passing:
             self._stop_passing(run, record)
@@ -356,7 +362,8 @@ class Runs(Workers):
         self._notify.storage_changed(now)
 
     def _hang(self, record: Record, event: RunHung) -> None:
-        """Note that no checkpoint passes any more while the run goes on."""
+        """Record that a member hangs, so that neither the run nor a checkpoint beside it
+        advances."""
         run = self._runs[event.job, event.run]
         self._stop_passing(run, record)
         run.passing, run.hung = False, event.worker
@@ -372,7 +379,7 @@ class Runs(Workers):
             self._span(run, record, run.done)
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
-        """Note that a checkpoint is under way while its run goes on."""
+        """Record that a checkpoint is taken while its run goes on."""
         run = self._runs[event.job, event.run]
         if not run.rate:
             self._span(run, record, run.done)
@@ -412,7 +419,9 @@ class Runs(Workers):
             self._regroup(run, record, text(left), text(without(aside, (came,))))
 
     def _drop(self, record: Record, event: ReplicasDropped) -> None:
-        """Put members aside; some are already, where the pause in which they would rejoin ends."""
+        """Move the members of replicas that drop out from the run's members to those that it holds
+        aside. Some are aside already, if a pause after which they would have rejoined is broken
+        off."""
         run, gone = self._runs[event.job, event.run], event.processors
         fresh = without(spans_in(gone), numbers_in(run.dropped))
         if fresh:
@@ -427,7 +436,8 @@ class Runs(Workers):
         self._let_in(self._runs[event.job, event.run], record, event.processors)
 
     def _let_in(self, run: Run, record: Record, processors: str) -> None:
-        """Let members of replicas that had dropped out count again."""
+        """Move the members of replicas that rejoin from those that the run holds aside back to its
+        members."""
         numbers = numbers_in(processors)
         run.dropped = text(without(spans_in(run.dropped), numbers))
         aside = text(without(spans_in(run.aside), numbers))
@@ -435,8 +445,8 @@ class Runs(Workers):
         self._regroup(run, record, text(counting), aside)
 
     def _pause(self, record: Record, event: RunPaused | PauseEnded) -> None:
-        """Note that a run pauses, or goes on; what its members send meanwhile takes no time of its
-        own."""
+        """Record that a run pauses, or goes on. While it pauses, messages of its members are not
+        counted as time of their own."""
         run = self._runs[event.job, event.run]
         self._span(run, record, run.done)
         self._cut_all(run.apart, record)
@@ -460,7 +470,8 @@ class Runs(Workers):
         self._regroup(self._runs[event.job, event.run], record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
-        """Replace the members of a run, and the workers that it holds aside."""
+        """Replace the members of a run, and the workers that it holds aside, by these; report what
+        the run did until now with those it had."""
         self._span(run, record, run.done_at(record.t))
         self._give(run, record)
         run.processors, run.apart, run.away = processors, {}, set()

@@ -28,7 +28,7 @@ Key = tuple[str, int]
 
 @define(eq=False, weakref_slot=False)
 class Job:
-    """A job in the system, from its submission on."""
+    """A job that is in the system, with what the log has told of it since its submission."""
 
     name: str
     submitted: float
@@ -79,14 +79,15 @@ class Job:
     """Error-free time of the job by itself (`rows.own_time`)."""
 
     def hold(self, more: int, now: float) -> None:
-        """Note that the job holds `more` processors from now on, or fewer, if negative."""
+        """Record that the job holds `more` processors from now on, or fewer, if negative."""
         self.processor_time += self.held * (now - self.held_since)
         self.held += more
         self.held_since = now
         self.processors = max(self.processors, self.held)
 
     def row(self, end: float) -> JobRow:
-        """Return all facts of the job once it is over, or once its log ends at `end`."""
+        """Return the facts of the job as a row; `end` is the time at which the job, or the log,
+        ends."""
         time = self.processor_time + self.held * (end - self.held_since)
         times = self.submitted, self.started, self.end
         return JobRow(
@@ -179,13 +180,15 @@ class Run:
         return self.event.run
 
     def done_at(self, now: float) -> float:
-        """Return the work done at `now`, where the run has not changed since `since`."""
+        """Return the work done in the run at `now`, if its stage and rate have not changed since
+        `since`."""
         computes = self.stage is Stage.COMPUTING and self.rate and self.outcome is None
         return self.done + self.rate * (now - self.since) if computes else self.done
 
     @property
     def saves_in_memory(self) -> bool:
-        """Whether members keep the run's last checkpoint to begin for each other (buddies)."""
+        """Whether the run's last checkpoint to begin is one that members keep for each other in
+        memory (buddies), on its first level."""
         kept = self.job.protection
         buddies = kept is not None and kept.kind is ProtectionKind.BUDDIES
         return buddies and not self.second_level
@@ -218,7 +221,8 @@ class Worker:
 
 
 class Listener:
-    """Base class of listeners: override the hooks that you need; a history calls nothing else.
+    """Base class of objects that a history notifies of changes. A listener overrides the methods
+    (hooks) for the changes that it needs; a history calls no others.
 
     `record` is the record that made the change; where one line stands for many runs, all of their
     hooks get that line's record.
@@ -228,8 +232,8 @@ class Listener:
     """The History that the listener listens to, once `History.listen` has been called."""
 
     def time_passed(self, until: float) -> None:
-        """Note that nothing changes over [history.now, until); called before the first record at
-        `until`."""
+        """Take note that time passes: nothing changes over [history.now, until). Called before the
+        first record at `until` is applied."""
 
     def job_submitted(self, job: Job, record: Record) -> None:
         """Note that a job has been submitted, and waits."""
@@ -239,7 +243,7 @@ class Listener:
         instant."""
 
     def job_over(self, row: JobRow) -> None:
-        """Note what is known of a job that is over, or still in the system where the log ends.
+        """Take the facts of a job that is over, or that is still in the system where the log ends.
 
         Called once for every job, after the last event of the instant at which the job ended:
         copies of a job end after it, at the same instant.
@@ -249,46 +253,52 @@ class Listener:
         """Note that an iteration of a job is completed."""
 
     def queue_changed(self, now: float) -> None:
-        """Note that `history.waiting` or `history.running` has changed."""
+        """Note that the number of waiting jobs, `history.waiting`, or of running ones,
+        `history.running`, has changed."""
 
     def storage_changed(self, now: float) -> None:
-        """Note that a run in `history.sharing` has another bandwidth, or is no longer there."""
+        """Note that a run has another bandwidth to the shared storage than before, or none any more
+        (`history.sharing`)."""
 
     def run_started(self, run: Run, record: Record) -> None:
         """Note that a run holds its members from now on."""
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
-        """Note that what the run did over [run.since, record.t) is over, with `done` work done.
+        """Note what a run did over [run.since, record.t): it was in one stage, at one rate, with
+        the same members; `done` is the work done at the end.
 
         `run` is still as it was over that time. The last span before the run's end is reported by
         `run_ended` alone; where the members are kept, one more span follows the end.
         """
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
-        """Note that a run has ended, and with it the run's last span.
+        """Note that a run has ended, with `done` work done, and with it the run's last span.
 
         `outcome`, `end` and `kept` are set; all other values of `run` still describe the last span.
         """
 
     def run_over(self, run: Run, end: float) -> None:
-        """Note that a run has ended, or is still under way (no `outcome`) where the log ends.
+        """Note that a run has ended, at `end`, or is still under way (no `outcome`) where the log
+        ends.
 
         Called once for every run.
         """
 
     def run_released(self, run: Run, record: Record) -> None:
-        """Note that a run's members are released, or begin the run for which they were kept."""
+        """Note that a run's members are released, or that the run for which they were kept
+        begins."""
 
     def aside_span(self, run: Run, until: float) -> None:
-        """Note that the workers aside of the run, as they were over [run.aside_since, until),
-        change."""
+        """Note what workers did over [run.aside_since, until) that a run holds aside (standbys,
+        members of replicas that have dropped out): they were the same, and those away were."""
 
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
-        """Note that a member's state, message or speed has changed, or that a member that is
-        `apart` joined."""
+        """Note that a member's state, message or speed has changed, or that a worker has joined the
+        run that is not UP, has a message under way or has speed 0."""
 
     def worker_span(self, worker: Worker, until: float) -> None:
-        """Note that what a worker did of its own over [worker.since, until) is over.
+        """Note what a worker did of its own over [worker.since, until): it was away in one state,
+        or had one message under way.
 
         The runs that held the worker over that time still hold it (`history.holders`).
         """
@@ -297,7 +307,7 @@ class Listener:
         """Note that a worker's state or message has changed."""
 
     def log_ended(self, now: float) -> None:
-        """Note that the log ends here; open spans stay open."""
+        """Note that the log ends at `now`; spans that are open are not reported."""
 
 
 HOOKS = tuple(name for name in vars(Listener) if not name.startswith("_"))

@@ -28,7 +28,7 @@ Handler = Callable[[Record, Any], object]
 
 @define(eq=False)
 class Holders:
-    """Index from workers to the runs that hold them."""
+    """Index by which the runs that hold a worker are found."""
 
     _whole: np.ndarray[Any, Any]
     """Array over workers of the run that holds all of the worker, or None."""
@@ -38,7 +38,7 @@ class Holders:
     """Number of workers that one run holds entirely."""
 
     def note(self, run: Run, processors: str, held: bool) -> None:
-        """Note that `run` holds these workers, or, if `held` is false, that it has released
+        """Record that `run` holds these workers or, if `held` is false, that it has released
         them."""
         if run.event.share != 1:
             (self._shared.append if held else self._shared.remove)(run)
@@ -48,13 +48,13 @@ class Holders:
             self._whole[first : last + 1] = run if held else None
 
     def of(self, worker: int) -> list[Run]:
-        """Return the runs that hold this worker."""
+        """Return the runs that hold this worker: none, one, or several that share it."""
         whole = self._whole[worker]
         shared = [run for run in self._shared if within(run.processors, worker)]
         return shared if whole is None else [whole, *shared]
 
     def free(self, away: Iterable[int]) -> int:
-        """Return how many workers no run holds, without those in `away`."""
+        """Return the number of workers that no run holds and that are not in `away`."""
         shared = {worker for run in self._shared for worker in numbers_in(run.processors)}
         gone = shared.union(worker for worker in away if self._whole[worker] is None)
         return len(self._whole) - self._busy - len(gone)
@@ -62,7 +62,8 @@ class Holders:
 
 @define(eq=False)
 class Workers:
-    """The part of a history that concerns workers."""
+    """The part of a history that keeps the workers' states, messages and speeds, and who holds
+    them."""
 
     processors: int = 0
     """Number of processors of the platform, from the log's first record."""
@@ -81,7 +82,7 @@ class Workers:
     """Listener whose methods call those of all listeners."""
 
     def handlers(self) -> dict[type[Event], Handler]:
-        """Return the method that applies each event class."""
+        """Map each event class to the method that brings the state up to date with it."""
         return {
             LogReplayed: self._date,
             WorkerChanged: self._turn,
@@ -95,15 +96,15 @@ class Workers:
     @property
     @abstractmethod
     def runs(self) -> Mapping[Key, Run]:
-        """Maps keys to all runs that hold members."""
+        """Maps the key (job's name, number) of each run that holds members to the run."""
 
     def holders(self, worker: int) -> list[Run]:
         """Return the runs that hold this worker: one, none, or several that share the worker."""
         return self._index().of(worker)
 
     def message(self, worker: int) -> TransferStarted:
-        """Return the start of the message that is under way to or from this worker. Raises
-        LookupError if none is."""
+        """Return the event with which the message began that is under way to or from this worker.
+        Raises LookupError if none is."""
         known = self.workers.get(worker)
         if known is None or known.transfer is None:
             raise LookupError(f"no message is under way to or from worker {worker}")
@@ -156,7 +157,8 @@ class Workers:
         self._move(event.worker, record)
 
     def _known(self, number: int, record: Record) -> Worker:
-        """Return the entry of a worker that is about to change, with its span so far closed."""
+        """Return the entry of a worker that is about to change; report what the worker did until
+        now."""
         worker = self.workers.get(number)
         if worker is None:
             worker = self.workers[number] = Worker(number, record.t, record.seq)
@@ -165,20 +167,21 @@ class Workers:
         return worker
 
     def _cut(self, worker: Worker, record: Record) -> None:
-        """Close the span of what the worker did so far, and begin a new one."""
+        """Report what the worker did since its last change, and begin a new span."""
         if record.t > worker.since:
             self._notify.worker_span(worker, record.t)
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
-        """Drop the entry of a worker that is UP without a message, and notify listeners."""
+        """Remove the entry of a worker that is UP and has no message, as nothing is to be known of
+        it; notify its runs and listeners."""
         if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
         self._move(worker.number, record)
         self._notify.worker_changed(worker, record)
 
     def _move(self, worker: int, record: Record) -> None:
-        """Notify the runs that hold the worker of its change."""
+        """Update all runs that hold the worker for a change of its state, message or speed."""
         for run in self.holders(worker):
             if run.aside and within(run.aside, worker):
                 self._cut_aside(run, record)
@@ -193,13 +196,15 @@ class Workers:
         (run.aside_away.add if away else run.aside_away.discard)(worker)
 
     def _cut_aside(self, run: Run, record: Record) -> None:
-        """Close the span of the workers aside of a run, and begin a new one."""
+        """Report what the workers that a run holds aside did since their last change, and begin a
+        new span."""
         if run.aside and record.t > run.aside_since:
             self._notify.aside_span(run, record.t)
         run.aside_since, run.aside_seq = record.t, record.seq
 
     def _ready(self, run: Run, aside: str, record: Record) -> None:
-        """Let `run` hold these workers, which no run holds, and not compute on them."""
+        """Let `run` hold these workers aside: no run holds them so far, and the run does not
+        compute on them."""
         run.aside, run.aside_away = aside, set()
         run.aside_since, run.aside_seq = record.t, record.seq
         if aside:
@@ -207,7 +212,7 @@ class Workers:
                 self._note_aside(run, worker)
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
-        """Update what a member's state means to its run, and notify listeners."""
+        """Record what a member's state, message or speed means to its run, and notify listeners."""
         known = self.workers.get(worker)
         away = known is not None and known.state is not WorkerState.UP
         (run.away.add if away else run.away.discard)(worker)
@@ -219,11 +224,12 @@ class Workers:
 
     @abstractmethod
     def _stop_passing(self, run: Run, record: Record) -> None:
-        """Close the span of a run that stands still while its checkpoint is under way."""
+        """Report what a run did that stands still while it pauses or its checkpoint is taken, as a
+        change ends that span."""
 
     def _take(self, run: Run, processors: str, record: Record) -> list[int]:
-        """Let `run` hold these workers too; return those that are not UP, send or receive, or stand
-        still."""
+        """Let `run` hold these workers too. Return those that are not UP, have a message under way
+        or have speed 0."""
         apart = self._apart_in(processors)
         self._cut_all(apart, record)
         run.job.hold(count_in(processors), record.t)
@@ -232,13 +238,13 @@ class Workers:
         return apart
 
     def _meet(self, run: Run, apart: Iterable[int], record: Record) -> None:
-        """Update a run for the members that are not UP, send or receive, or stand still as they
-        join it."""
+        """Record the members of a run that are not UP, have a message under way or have speed 0 as
+        they join it."""
         for number in apart:
             self._note(run, number, record)
 
     def _give(self, run: Run, record: Record) -> None:
-        """Let `run` hold no workers any more."""
+        """Let `run` release all workers that it holds, and report what they did for it."""
         self._cut_all(run.apart, record)
         run.job.hold(-count_in(run.processors) - count_in(run.aside), record.t)
         if run.aside:
@@ -250,7 +256,8 @@ class Workers:
                 self._holders.note(run, run.aside, False)
 
     def _cut_all(self, members: Iterable[int], record: Record) -> None:
-        """Close the spans of these members as they change hands."""
+        """Report what these members did since their last change, because another run, or none,
+        holds them from now on."""
         for number in members:
             worker = self.workers.get(number)
             if worker is not None:
@@ -262,7 +269,7 @@ class Workers:
                     worker.seq = began
 
     def _apart_in(self, processors: str) -> list[int]:
-        """Return the workers of the set that are not UP, have a message under way, or have speed
+        """Return the workers of the set that are not UP, have a message under way or have speed
         0."""
         apart = self.workers.keys() | self._stalled if self._stalled else self.workers.keys()
         if not apart:

@@ -92,7 +92,8 @@ class Slice:
 
     @property
     def each(self) -> Exact:
-        """Time for each of the processors, as a multiple of 2^-FINEST s."""
+        """Time in the slice of each processor, its share of it applied, as a multiple of 2^-FINEST
+        s."""
         time = _multiple(self.end) - _multiple(self.start)
         return time if self.share == 1 else Fraction(self.share) * time
 
@@ -121,7 +122,8 @@ dictionary would take twelve."""
 
 @define
 class Ledger:
-    """Sums of slices by use, in seconds once the ledger is closed.
+    """Sums of processor time by use, of the platform, each job and each worker; in seconds once the
+    ledger is closed.
 
     Idle time is what the other uses leave of processors x makespan; as sums are exact, it has no
     rounding error.
@@ -149,7 +151,7 @@ class Ledger:
             self.by_job = {}
 
     def enter(self, it: Slice) -> None:
-        """Add one slice to the accounts."""
+        """Add one slice to the accounts of its use, job and workers."""
         each = it.each
         amount = count_in(it.processors) * each
         self.total[it.use] += amount
@@ -163,7 +165,8 @@ class Ledger:
             self.by_worker[number][it.use] += each
 
     def close(self, end: float) -> None:
-        """Fix the makespan, and count the rest of all processors' time as idle."""
+        """End the accounts at the makespan `end`, and count the rest of all processors' time as
+        idle."""
         self.end, whole = end, _multiple(end)
         self.total[Use.IDLE] = self.processors * whole - _sum(self.total)
         for number in range(self.processors if self.workers else 0):
@@ -174,8 +177,8 @@ class Ledger:
         _to_seconds(self.down)
 
     def held(self, job: str | None = None) -> Account:
-        """Return, by use, the time for which the job (or all jobs) held workers; call it after
-        `close` (rules.md, M1)."""
+        """Return, by use, the processor time for which the job, or all jobs if None, held workers;
+        call it after `close` (rules.md, M1)."""
         if job is not None:
             return self.by_job[job] | {Use.DOWN: self.down[job]}
         away = {use: self.total[use] - self._unheld[use] for use in AWAY.values()}
@@ -187,7 +190,7 @@ class Ledger:
         return self.processors * Fraction(self.end)
 
     def share(self, use: Use) -> float:
-        """Return the part of the capacity that went to `use`."""
+        """Return the part of processors x makespan, from 0 to 1, that went to `use`."""
         return float(self.total[use] / self.capacity) if self.capacity else 0.0
 
 

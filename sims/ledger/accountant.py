@@ -16,13 +16,13 @@ from sims.ledger.spans import Lineage, RunSpan, Status, computes_until
 
 @define(eq=False)
 class Slices(Listener):
-    """Calls `tell` with each slice of processor time once its use is known; time that no slice
-    covers is idle.
+    """Divides all processor time of a history into slices of one use each, and calls `tell` with
+    each slice once its use is known. Time that no slice covers is idle.
 
-    Slices of one processor come in order of time, except those of computation: what it was for is
-    known when the job (or its iteration) is completed. A run that ends as a whole, without other
-    runs of its job and without stages (an attempt of rigid21 or moldable21), is handed over at
-    once, and nothing about it is kept.
+    Slices of one processor come in order of time, except those of computation: whether it was
+    useful is known when the job (or its iteration) is completed. A run that ends as a whole,
+    without other runs of its job and without stages (an attempt of rigid21 or moldable21), is
+    handed over at once, and nothing about it is kept.
     """
 
     history: History
@@ -48,7 +48,8 @@ class Slices(Listener):
             self.tell(it)
 
     def log_ended(self, now: float) -> None:
-        """Settle all open runs: what is saved or under way where the log ends counts as lost."""
+        """Hand over the slices of all that is still open where the log ends: computation that is
+        saved or under way counts as lost."""
         for run in self.history.runs.values():
             self._known(run)
         for run, span in self._spans.items():
@@ -76,13 +77,13 @@ class Slices(Listener):
 
     @property
     def _outlives(self) -> bool:
-        """Whether states of cancelled runs outlive them, as in redundancy17."""
+        """Whether a later run can begin from the state of a cancelled one, as in redundancy17."""
         header = self.history.header
         return header is not None and header.decider is DeciderKind.COPIES
 
     def _uncloned(self, job: Job) -> bool:
-        """Return whether a new run may start from the state of any cancelled run, not only of the
-        furthest."""
+        """Return whether a new run of the job can begin from the state of any of its cancelled
+        runs, not only of the furthest."""
         return job.protection is not None and not job.protection.cloning and self._outlives
 
     def run_started(self, run: Run, record: Record) -> None:
@@ -100,7 +101,7 @@ class Slices(Listener):
             self._emit(lineage.forget(record.t))
 
     def _known(self, run: Run) -> RunSpan:
-        """Return the span of this run, made if there was none."""
+        """Return the entry in which this run's time is accounted, made if there is none."""
         span = self._spans.get(run)
         if span is None:
             span = self._spans[run] = RunSpan(run)
@@ -165,8 +166,8 @@ class Slices(Listener):
 
 
 def _beside(worker: Worker, run: Run | None) -> bool:
-    """Return whether the worker's message belongs to a run that goes on meanwhile, or pauses, or
-    does not compute on it."""
+    """Return whether the worker's message takes no time of its own in the ledger: its run goes on
+    meanwhile, or pauses, or does not compute on the worker."""
     if run is None or worker.state in AWAY:
         return False
     aside = bool(run.aside) and within(run.aside, worker.number)
@@ -174,8 +175,8 @@ def _beside(worker: Worker, run: Run | None) -> bool:
 
 
 def _attempted(run: Run, end: float) -> Iterator[Slice]:
-    """Yield the slices of a whole attempt: it computes its work, and verifies for the rest of its
-    time."""
+    """Yield the slices of a run without stages that ends at `end`: it computes its work, and
+    verifies for the rest of its time."""
     of = run.job.name, run.number
     over = computes_until(run, end)
     use = Use.USEFUL if run.outcome is Outcome.COMPLETED else Use.LOST
@@ -186,7 +187,8 @@ def _attempted(run: Run, end: float) -> Iterator[Slice]:
 
 
 def account(records: Iterable[Record], processors: int, workers: bool = False) -> Ledger:
-    """Return the closed ledger of one simulation, up to its last record."""
+    """Compute the ledger of one simulation from its records, up to the last one; `workers`: with an
+    account for each worker."""
     ledger, history = Ledger(processors, workers=workers), History(processors)
     Slices(history, ledger.enter)
     for record in records:

@@ -39,7 +39,7 @@ rate 0, the members wait."""
 
 
 class Status(IntEnum):
-    """Relation of a member's activity to that of its run."""
+    """Whether a run's member does what its run does, or something of its own."""
 
     WITH = 0
     """The member does what the run does."""
@@ -52,7 +52,8 @@ class Status(IntEnum):
 
 
 def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
-    """Return the time at which a run without stages begins to verify: `now` if it has no detector.
+    """Return the time until which a run without stages computes; it verifies from then until `now`.
+    It is `now` if the job has no detector.
 
     Such a run computes its work first, and verifies for the rest of its time.
     """
@@ -62,8 +63,8 @@ def computes_until(run: Run, now: float, share: Fraction | int = 1) -> float:
 
 
 def unless_useful(run: Run) -> Use:
-    """Return the use of a run's computation that is in no result: redundant if cancelled, else
-    lost.
+    """Return the use of that part of a run's computation that is in no result: redundant if the run
+    was cancelled, else lost.
 
     A run that ended because its job was killed counts as lost: no other copy was ahead of it, and
     no policy decided on its end.
@@ -74,7 +75,8 @@ def unless_useful(run: Run) -> Use:
 
 @define(eq=False)
 class RunSpan:
-    """A run, from its start until its state cannot matter any more."""
+    """The account of one run's time, from its start until its state cannot matter any more to the
+    use of any computation."""
 
     run: Run
     share: Fraction | int = field(init=False, default=1)
@@ -95,16 +97,17 @@ class RunSpan:
     # --- its time -----------------------------------------------------------------------------
 
     def move(self, worker: int, now: float, status: Status) -> None:
-        """Note that a member has this status from now on."""
+        """Record what a member does in relation to its run from now on."""
         moves = self.moves.get(worker)
         if status is not (moves[-1][1] if moves else Status.WITH):
             self.moves.setdefault(worker, []).append((now, status))
 
     def settle(self, now: float, done: float, kept: bool) -> Iterator[Slice]:
-        """Yield the slices of the run's time until `now`, when `done` work is done.
+        """Yield the slices of the members' time from the run's last change until `now`, when `done`
+        work is done.
 
-        `kept` says that the run had ended before and its job kept the members. Computation is not
-        among the slices but kept in `computed`.
+        `kept` says that the run had ended before and its job kept the members. Slices of
+        computation are not yielded but stored in `computed`, because their use is not known yet.
         """
         run = self.run
         if kept:
@@ -128,8 +131,8 @@ class RunSpan:
     def _passed(
         self, use: Use, since: float, now: float, done: float, note: str = ""
     ) -> Iterator[Slice]:
-        """Yield the slices of all members' time from `since` to `now`; computation is kept in
-        `computed`."""
+        """Yield the slices of all members' time from `since` to `now`, in which the run's use of
+        them was `use`; slices of computation are stored in `computed` instead."""
         if now <= since:
             return
         run = self.run
@@ -145,8 +148,8 @@ class RunSpan:
                 yield it
 
     def _pieces(self, whole: Slice) -> Iterator[Slice]:
-        """Cut `whole` by members: those that did what the run did all the time together, each other
-        alone."""
+        """Divide the slice `whole` of all members: one slice for those that did what the run did
+        all the time, and slices of their own for each other member."""
         alone = {n: parts for n in self.moves if (parts := list(self._parts(n, whole))) != [whole]}
         if together := text(without(spans_in(whole.processors), alone)):
             yield evolve(whole, processors=together)
@@ -154,8 +157,8 @@ class RunSpan:
             yield from parts
 
     def _parts(self, worker: int, whole: Slice) -> Iterator[Slice]:
-        """Yield the parts of `whole` for one member whose status changed; `whole` itself if that
-        makes no difference."""
+        """Yield the slices into which `whole` falls for one member that did something else than its
+        run at times; `whole` itself if that makes no difference to its use."""
         start, end = whole.start, whole.end
         moves = [(start, Status.WITH), *self.moves[worker], (end, Status.WITH)]
         times = [(min(max(t, start), end), status) for t, status in moves]
@@ -178,7 +181,7 @@ class RunSpan:
 
     @property
     def otherwise(self) -> Use:
-        """Use of the run's computation that is in no result."""
+        """Use of the part of the run's computation that is in no result: redundant or lost."""
         return unless_useful(self.run)
 
     @property
@@ -187,7 +190,8 @@ class RunSpan:
         return self.run.outcome is None or self.run.checkpoint is not None
 
     def slices(self, limit: float, otherwise: Use) -> Iterator[Slice]:
-        """Yield the slices of computation: useful up to `limit` of work done, `otherwise` beyond.
+        """Yield the stored slices of computation with their use, and remove them: useful up to
+        `limit` of work done, `otherwise` beyond.
 
         A slice that contains `limit` is cut in two, in proportion to the work done.
         """
@@ -205,7 +209,8 @@ class RunSpan:
 
 
 def _between(whole: Slice, t: float, begun: float, done: float) -> float:
-    """Return the work done at `t`, as it grew evenly from `begun` to `done` over all of `whole`."""
+    """Return the work done at the time `t`, if it grew evenly from `begun` at the slice's start to
+    `done` at its end."""
     if t == whole.start:
         return begun
     if t == whole.end:
@@ -214,10 +219,11 @@ def _between(whole: Slice, t: float, begun: float, done: float) -> float:
 
 
 def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> dict[int, float]:
-    """Map each run whose computation is in a result to the work of it that is in there.
+    """Map the number of each run whose computation is in a result to the amount of its work that is
+    in there.
 
-    The result contains the run of this number up to `limit` of work done, the run that it began
-    from up to the state that it took over, and so on back, as far as `runs` knows them.
+    The result contains the run `number` up to `limit` of work done, the run that it began from up
+    to the state that it took over, and so on back, as far as `runs` has them.
     """
     limits: dict[int, float] = {}
     while number is not None and number in runs and number not in limits:
@@ -229,7 +235,8 @@ def useful_until(number: int | None, limit: float, runs: Mapping[int, Run]) -> d
 
 @define(eq=False)
 class Lineage:
-    """The runs of one job (or of its iteration) whose computation may still turn out useful."""
+    """The runs of one job (or of its iteration) whose computation may still turn out useful,
+    because a later run began from their states."""
 
     runs: dict[int, RunSpan] = field(init=False, factory=dict)
     completed: RunSpan | None = field(init=False, default=None)
@@ -241,20 +248,22 @@ class Lineage:
     """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs after the completion: all that the completing
-        run computed is useful."""
+        """Yield the slices of computation of all runs, with their use, once the job or iteration is
+        completed: all that the completing run computed is useful, and what it began from."""
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
 
     def give_up(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs of a job that was killed: none is useful."""
+        """Yield the slices of computation of all runs of a job that was killed, with their use:
+        none is useful."""
         for span in self.runs.values():
             yield from span.slices(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
-        """Yield the slices of computation at the log's end: what is saved or under way is lost."""
+        """Yield the slices of computation of all runs, with their use, where the log ends: what is
+        saved or under way counts as lost."""
         if self.completed is not None:
             yield from self.settle()
         held = self._with_sources(span for span in self.runs.values() if span.held)
@@ -262,8 +271,8 @@ class Lineage:
             yield from span.slices(NONE, Use.LOST if number in held else span.otherwise)
 
     def forget(self, now: float) -> Iterator[Slice]:
-        """Yield the computation of runs that ended before `now` and from which no run can start any
-        more.
+        """Remove the runs that ended before `now` and from whose states no run can begin any more,
+        and yield their slices of computation, none of which is useful.
 
         Does so only where there are many runs, as looking at all of them takes time.
         """
