@@ -173,8 +173,8 @@ class Workers:
         worker.since, worker.seq = record.t, record.seq
 
     def _review(self, worker: Worker, record: Record) -> None:
-        """Remove the entry of a worker that is UP and has no message, as nothing is to be known of
-        it; notify its runs and listeners."""
+        """Remove the entry of a worker that is UP and has no message under way, because entries are
+        kept of other workers only; notify its runs and listeners."""
         if worker.state is WorkerState.UP and worker.transfer is None:
             del self.workers[worker.number]
         self._move(worker.number, record)

@@ -249,7 +249,8 @@ class Lineage:
 
     def settle(self) -> Iterator[Slice]:
         """Yield the slices of computation of all runs, with their use, once the job or iteration is
-        completed: all that the completing run computed is useful, and what it began from."""
+        completed. Useful is all that the completing run computed, and the work that it took over
+        from earlier runs."""
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
