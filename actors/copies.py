@@ -319,10 +319,10 @@ class JobOfCopies(Job):
         self, copy: Copy[Run], outcome: Outcome, cause: int, gone: bool = False, early: bool = False
     ) -> int:
         """End the copy's run with this outcome and release the members. Return the number (seq) of
-        the event that ends the run.
+        the event that ends the run or, if there is none, that releases the members.
 
         `gone`: the job itself ends, so it does not wait for workers again. `early`: the scheduler
-        cancelled the copy, whose members may be enrolled again at this very instant.
+        may enrol the members again at this very instant.
         """
         if copy.run is not None:
             end = copy.run.end(outcome, cause)

@@ -25,7 +25,7 @@ class TimeIsUp:
 
 @define(eq=False)
 class TimeLimit(Actor):
-    """Ends the run, as CAPPED, once all that happens at this time has happened."""
+    """Ends the simulation, as CAPPED, once all that happens at the time `time` has happened."""
 
     time: float
 
@@ -39,8 +39,8 @@ class TimeLimit(Actor):
 
 @define(eq=False)
 class Cap(Actor):
-    """Ends the run, as CAPPED, at a makespan from which it counts as failed: work that ends at that
-    time is complete, no decision is made any more, and what runs is cancelled."""
+    """Ends the simulation, as CAPPED, at a makespan from which it counts as failed: work that ends
+    at that time is complete, no decision is made any more, and what runs is cancelled."""
 
     time: float
     scheduler: Actor

@@ -60,7 +60,7 @@ class StartCopy:
 
 @message
 class CancelCopy:
-    """Scheduler to job: end this copy's run and release its workers."""
+    """Scheduler to job: end this copy, whose run is cancelled, and release its workers."""
 
     copy: int
 
@@ -227,7 +227,7 @@ class Submit:
 
 @message
 class CopyOver:
-    """Job to scheduler: the workers of this copy are yours again."""
+    """Job to scheduler: this copy has ended with this outcome; its workers are yours again."""
 
     index: int
     """Index of the job."""

@@ -26,8 +26,8 @@ def lowest(numbers: Numbers, count: int, former: Intervals, index: int) -> Inter
 
 
 def compact(numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
-    """Placement that takes the numbers that the job had a moment ago, or else those that leave the
-    free numbers in the fewest intervals.
+    """Placement that takes the numbers that the job had a moment ago, or else numbers from as few
+    gaps between the taken ones as possible.
 
     Where workers are alike, numbers are only names, and intervals cost time (up to a tenth of a run
     of 50,000 jobs with its log).

@@ -52,7 +52,8 @@ class StruckWhileDown:
 
 @message
 class FaultKnown:
-    """Scheduler to repairs: the faults of this worker's units are known now."""
+    """Scheduler to repairs: the faults of the units of this worker, which has gone DOWN, are known
+    now."""
 
     worker: int
     copy: int

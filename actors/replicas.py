@@ -26,7 +26,8 @@ class PauseDue:
 
 @message
 class GroupLoaded:
-    """A job tells itself that a dropped group has loaded the state from shared storage."""
+    """A job tells itself that a replica (group of members) that had dropped out has loaded the
+    present state from shared storage."""
 
     copy: int
     run: int

@@ -147,7 +147,8 @@ class Sharer(Protocol):
 
     @property
     def passes(self) -> bool:
-        """Whether all members that save or load are UP, so that they can."""
+        """Whether the save or load can advance: all members are UP, and their run neither hangs nor
+        pauses."""
 
     def record(self, cause: int, kind: Callable[..., BandwidthShared], *values: object) -> int:
         """Log an event of this run, of class `kind` with these values; return its number (seq)."""

@@ -20,7 +20,8 @@ DECIDE = Decide()
 
 @define(eq=False)
 class MovedJob:
-    """The decider's state for one job."""
+    """State of the deadline decider for one job: its description, its workers and the work that it
+    has saved."""
 
     due: DueJob
     """Description of the job at its submission, which each decision copies and updates."""

@@ -11,7 +11,8 @@ Spans = Sequence[tuple[int, int]]
 
 
 class WorkerRecord(Protocol):
-    """The record of one worker."""
+    """Record of one worker: the faults blamed on its unit, the unit's repairs, and its computing
+    time."""
 
     @property
     def faults(self) -> Sequence[float]:

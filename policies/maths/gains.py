@@ -73,7 +73,8 @@ class FrozenTwoPoint:
 
 @frozen
 class GainFunction:
-    """Any g that rises with time, inverted numerically (to 1e-14 relative).
+    """A gain given as a function g(r, t) that rises with time; the time for an amount of work is
+    found numerically (to 1e-14 relative).
 
     `peak` bounds g(r, t) <= peak t, and g(r, t) >= g(1, t) = t bounds it from below (unit mean).
     """
@@ -231,8 +232,9 @@ GainAt = Callable[[int, float], GainEstimate]
 
 
 def gain_at(process: SpeedProcess, sample: int, rng: Generator) -> GainAt:
-    """Return the function g(r, t) of `process`: integrated for two-state speeds, otherwise
-    simulated with `sample` servers per time (with the error that this leaves)."""
+    """Return the function (copies, time) -> g(r, t), the mean service under `process`: integrated
+    for two-state speeds, otherwise simulated with `sample` servers per time (with the error that
+    this leaves)."""
     if isinstance(process, ConstantSpeed):
         return lambda copies, time: GainEstimate(time, 0.0)
     if isinstance(process, TwoPoint | OnOff):

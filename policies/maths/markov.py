@@ -65,7 +65,8 @@ def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
 
 @define(eq=False)
 class Belief:
-    """Holds what a scheduler believes about each worker's availability, with its analysis
+    """A scheduler's belief about the availability of each worker, a Markov chain, with the
+    quantities that policies compute from it.
 
     A set S of workers is a bit mask, bit q for worker q. Analyses are made when first needed and
     remembered; no answer depends on earlier calls.

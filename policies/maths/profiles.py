@@ -183,7 +183,7 @@ class Listed:
 
     @classmethod
     def of(cls, table: Table, processors: int) -> Listed:
-        """Build it from the first P entries of `table`."""
+        """Build it from the first P entries of `table`, the times on 1 to P processors."""
         times = np.array(table.times[:processors], dtype=np.float64)
         return cls(processors, times, times * np.arange(1, len(times) + 1))
 

@@ -43,7 +43,8 @@ def residual_cdf(times: Floats, mean: float, shape: float) -> Floats:
 
 
 def expected_renewals(time: float, mean: float, shape: float) -> float:
-    """Return m(time), the expected number of renewals until `time` of a unit that is new at 0.
+    """Return m(time), the expected number of renewals (failures, each followed by a new life) until
+    `time` of a unit that is new at 0 and has Weibull lives.
 
     A unit at an arbitrary moment of its life has time / mean expected renewals, exactly.
     """

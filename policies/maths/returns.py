@@ -139,7 +139,8 @@ def slots_to_sum(kinds: Kinds, rate: float) -> int:
 
 
 def horizon(rate: float, precision: float) -> int:
-    """Return the appendix's T, with Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <=
+    """Return the number of slots T from which on the sums A and E_u may be cut off (volatile13,
+    appendix B): the least T with Lambda^T (T / (1 - Lambda) + Lambda / (1 - Lambda)^2) <=
     precision.
 
     `rate` = ln Lambda < 0. Beyond T, A and E_u miss at most `precision`.
@@ -207,8 +208,8 @@ def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
 
 
 def _mixed(kinds: Kinds) -> float:
-    """Return the number of slots until the second eigenvalues' part of the product is below
-    `PRECISION`, relative."""
+    """Return after how many slots the second eigenvalues' part of the product is below `PRECISION`,
+    relative to the leading ones'; inf if it never is."""
     pairs = [(kind.terms, count) for kind, count in kinds.items() if len(kind.terms) == 2]
     slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
     weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)

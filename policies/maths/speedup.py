@@ -44,7 +44,8 @@ class Rigid:
         return self.processors * self.length
 
     def time(self, processors: int) -> float:
-        """Return t_j. Raises ValueError for any count but the requested one."""
+        """Return the job's execution time t_j. Raises ValueError for any number of processors but
+        the requested one."""
         if processors != self.processors:
             raise ValueError(f"a rigid job of {self.processors} processors was given {processors}")
         return self.length
@@ -80,24 +81,26 @@ class Speedup:
 
 
 def roofline(work: float, degree: int) -> Speedup:
-    """Return w/p up to a bounded degree of parallelism. Raises ValueError where not w > 0, degree
-    >= 1."""
+    """Return the roofline profile: time w/p, up to a bounded degree of parallelism. Raises
+    ValueError where not w > 0, degree >= 1."""
     return mix(work, degree, fraction=0.0, cost=0.0)
 
 
 def communication(work: float, cost: float) -> Speedup:
-    """Return w/p + (p - 1) c. Raises ValueError where not w > 0, c >= 0."""
+    """Return the communication profile: time w/p + (p - 1) c. Raises ValueError where not w > 0, c
+    >= 0."""
     return mix(work, math.inf, fraction=0.0, cost=cost)
 
 
 def amdahl(work: float, fraction: float) -> Speedup:
-    """Return w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0, gamma in [0, 1]."""
+    """Return Amdahl's profile: time w ((1 - gamma)/p + gamma). Raises ValueError where not w > 0,
+    gamma in [0, 1]."""
     return mix(work, math.inf, fraction=fraction, cost=0.0)
 
 
 def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
-    """Return w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c, of which the three models above
-    are special cases.
+    """Return the general profile, time w (1 - gamma)/min(p, degree) + w gamma + (p - 1) c, of which
+    the roofline, communication and Amdahl profiles are special cases.
 
     Raises ValueError where not w > 0, degree >= 1, gamma in [0, 1], c >= 0.
     """
@@ -105,7 +108,8 @@ def mix(work: float, degree: float, fraction: float, cost: float) -> Speedup:
 
 
 def power(work: float, delta: float) -> Speedup:
-    """Return w / p^delta. Raises ValueError where not w > 0, delta in [0, 1]."""
+    """Return the power-law profile: time w / p^delta. Raises ValueError where not w > 0, delta in
+    [0, 1]."""
     return Speedup(work, work, delta=delta)
 
 

@@ -61,7 +61,7 @@ class BatchWhereAsked:
 
 @frozen
 class EachAlone:
-    """Computes one processor count per job by a local rule: all formulas together as arrays, tables
+    """Local rule that computes one processor count per job: all formulas together as arrays, tables
     one by one; ties go to fewer processors."""
 
     formula: Callable[[Formulas], Counts]

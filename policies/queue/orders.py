@@ -107,12 +107,14 @@ class ByWait:
 
 
 def wfp3(wait: float, time: float, processors: int) -> float:
-    """WFP3: the smallest -(w/r)^3 n first: large jobs and long waits."""
+    """WFP3: large jobs and long waits first, by the smallest -(w/r)^3 n, with the wait w, the
+    estimated time r and n processors."""
     return (wait / time) ** 3 * processors
 
 
 def unicep(wait: float, time: float, processors: int) -> float:
-    """UNICEP: the smallest -w/(r log2 n) first, n at least 2: small jobs and long waits."""
+    """UNICEP: small jobs and long waits first, by the smallest -w/(r log2 n), with the wait w, the
+    estimated time r and n processors, at least 2."""
     return wait / (time * log2(max(processors, 2)))
 
 
@@ -152,8 +154,13 @@ LEARNT: dict[str, tuple[Learnt, float]] = {
 
 @frozen
 class ByScore:
-    """Scores jobs by learnt formulas, the lowest score first: F1 log10(r) n + 870 log10(s), F2
-    sqrt(r) n + 25600 log10(s), F3 r n + 6860000 log10(s), F4 r sqrt(n) + 530000 log10(s)."""
+    """An order by a score that was learnt from simulations, the lowest first: F1 log10(r) n + 870
+    log10(s), F2 sqrt(r) n + 25600 log10(s), F3 r n + 6860000 log10(s), F4 r sqrt(n) + 530000
+    log10(s).
+
+    r is the estimated time, n the number of processors, and s the time from the first job's
+    submission to this one's.
+    """
 
     size: Learnt
     weight: float
@@ -166,8 +173,8 @@ class ByScore:
         return self.of(time, processors, job.submitted - self.first)
 
     def of(self, time: float, processors: int, since: float) -> float:
-        """Return the priority for an estimate `time`, `processors` and a submission `since` after
-        the first; larger is first."""
+        """Return the priority (larger is first) of a job with the estimate `time` on `processors`
+        processors, which is submitted `since` after the first job."""
         return -(self.size(time, processors) + self.weight * log10(max(since, 1)))
 
 

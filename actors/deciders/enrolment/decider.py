@@ -35,7 +35,8 @@ diverge)."""
 
 @define(eq=False)
 class KnownJob:
-    """The decider's state for one iterative job."""
+    """State of the enrolment decider for one iterative job: the configuration that runs, the one
+    that is to replace it, and why a new one is needed."""
 
     view: Window
     needed: Reason | None = Reason.START

@@ -37,7 +37,8 @@ CANCELLED = Outcome.CANCELLED
 
 @define(eq=False)
 class PackDecider(Decider):
-    """Decides once an instant, after all ends and faults of that instant (malleable17, section 5).
+    """Decider that shares the workers of a platform among the malleable applications of a pack. It
+    decides once an instant, after all ends and faults of that instant (malleable17, section 5).
 
     Only free workers that are UP are allocated, in whole groups of `pair`. The steps, in this
     order:

@@ -142,8 +142,8 @@ class QueueState:
         self.resized.add(waiting.key[1])
 
     def requeue(self, waiting: Queued) -> None:
-        """Insert a job whose attempt failed, or was lost, at this instant, and list it among those
-        that did."""
+        """Insert a job whose attempt failed, was lost or was cancelled at this instant, and list it
+        among these."""
         self.enqueue(waiting)
         self.failed.append(waiting)
 
