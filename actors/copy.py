@@ -155,8 +155,8 @@ class Copy(Generic[R]):
 
     def replace(self, message: ReplaceMember) -> None:
         """Give a member's place, and its place among the buddies, to another worker. If the member
-        had gone DOWN since the last recovery ended, its buddies count the newcomer as a member that
-        did (P10)."""
+        had gone DOWN since the last recovery ended, the newcomer counts as having gone DOWN too: it
+        does not hold its buddy's checkpoint yet (P10)."""
         worker, other = message.worker, message.replacement
         if self.groups is None and isinstance(self.members, Members):
             # Whoever is in whose place matters to buddies only; listing 4,096 members costs more

@@ -165,7 +165,8 @@ class MemberHung:
 
 @message
 class MemberHasNotice:
-    """Scheduler to job: the owner of a member of this copy will take it DOWN."""
+    """Scheduler to job: the owner of a member of this copy has announced that it will take the
+    worker DOWN."""
 
     copy: int
     worker: int

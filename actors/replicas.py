@@ -153,8 +153,8 @@ class Replicas:
 
     @property
     def share(self) -> float:
-        """Part of its full rate at which the run works: that of the groups that have not dropped
-        out."""
+        """Part of its full rate at which the run works: the number of groups that have not dropped
+        out over that of all groups."""
         return self.count / len(self.groups)
 
     def drop(self, dropped: Iterable[Group], absent: set[int]) -> None:

@@ -228,7 +228,8 @@ class BatchView(Protocol):
 
     @property
     def early(self) -> Sequence[Run]:
-        """Runs that ended before their expected ends since the last decision."""
+        """Runs, of those that have ended since the last decision, whose ends came before they were
+        expected."""
 
     @property
     def moved(self) -> bool:

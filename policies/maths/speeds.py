@@ -59,7 +59,7 @@ class TwoPoint:
 
     @property
     def probability(self) -> float:
-        """Probability of the peak, such that the mean is 1."""
+        """Probability of the speed `peak`, such that the mean speed is 1."""
         return _probability(self.low, self.peak)
 
     def path(self, rng: Generator) -> Iterator[Change]:

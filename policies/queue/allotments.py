@@ -141,9 +141,9 @@ def _unbeaten(times: Floats, areas: Floats) -> Counts:
 
 @frozen
 class Mixed:
-    """Batch rule without rounding whose chains may have attempts of any sizes: it finds the
-    smallest X for which every job's chain fits within X at least area, and the total area is at
-    most P X; at equal area it takes the faster chain.
+    """Batch rule without rounding whose chains may have attempts of any sizes. It finds the
+    smallest makespan X for which every job's chain fits within X at least area, and the total area
+    is at most P X; at equal area it takes the faster chain.
 
     No allotment has a smaller L (moldable21, equation 8; section 4.7's second batch: 5.75 against 6
     for the best uniform one). It compares all unbeaten chains of each job, so it is meant for small

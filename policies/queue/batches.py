@@ -152,8 +152,9 @@ def _together(group: Group, trial: TargetTrial, early: Floats, late: Floats) -> 
 @frozen
 class Exact:
     """Batch rule without rounding that allots the same number of processors to all attempts of a
-    job's chain: it finds the smallest X for which g attempts in a row take g t_j(p) <= X at least
-    area, and the total area is at most P X. At equal area it takes the faster allotment."""
+    job's chain. It finds the smallest makespan X for which g attempts in a row take g t_j(p) <= X
+    at least area, and the total area is at most P X. At equal area it takes the faster
+    allotment."""
 
     def allot(
         self, jobs: Sequence[BatchJob], attempts: Sequence[int], processors: int
@@ -185,9 +186,10 @@ class Scaled:
     section 4.4), with balanced chains for formulas.
 
     Times count in units u = eps X / g; a chain's attempts may use floor(g/eps) units together, each
-    floor(t/u). The area is minimal, at equal area the faster choice wins, and X is the smallest
-    with total area <= P X. A formula's area is convex in its time except for whole processors, so
-    its chain is taken balanced, which needs no table of the programme (`Programme` fills it).
+    floor(t/u). The area is minimal, at equal area the faster choice wins, and the makespan X is the
+    smallest with total area <= P X. A formula's area is convex in its time except for whole
+    processors, so its chain is taken balanced, which needs no table of the programme (`Programme`
+    fills it).
     """
 
     eps: float = field(default=0.1, validator=EPS)

@@ -206,7 +206,7 @@ class Run:
 
 @define(eq=False)
 class Worker:
-    """A worker that is not UP or has a message under way; its state has not changed since
+    """Entry of a worker that is not UP or has a message under way; its state has not changed since
     `since`."""
 
     number: int
