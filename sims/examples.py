@@ -182,8 +182,8 @@ def _explained(file: dict[str, Any]) -> Iterator[str]:
 
 
 def _unset(key: Key, section: str) -> Iterator[str]:
-    """Yield the comment on a key that the file does not set; `section` is the table that the key
-    would begin."""
+    """Yield comment lines on a key that the file does not set. `section` is the heading of the
+    table that the key would begin, if it would."""
     if section or key.default is None:
         head = f"[{section}]" if section else f"{key.name} (unset)"
         yield from _comment(f"{head}: {_meaning(key)}")
@@ -225,7 +225,7 @@ def cells() -> Iterator[str]:
 
 
 def _parts(cell: str) -> list[dict[str, str]]:
-    """Return what each part of a cell's name adds to its scenario.
+    """Return, for each part of a cell's name, the texts that it adds to the cell's scenario.
 
     Raises ValueError, with what the parts can be, for another name.
     """
@@ -301,7 +301,7 @@ def _whole_number(rng: Generator, low: int, high: int) -> int:
 
 
 def _drawn(name: str, rng: Generator) -> str:
-    """Draw the text for a blank that has a name."""
+    """Draw a text at random for the blank of this name."""
     match name:
         case "states":  # UP in the end, for a trace that has ended holds its last state
             stays = (

@@ -21,7 +21,7 @@ FIXED = "FIXED"
 
 @frozen(kw_only=True)
 class DeciderEntry:
-    """What scenarios need to know of one kind of decider: its keys, and the names of its policies.
+    """Facts about one kind of decider that scenarios need: its keys, and the names of its policies.
 
     Modules of policies are imported by the functions below, so that a run loads those of its own
     decider only.

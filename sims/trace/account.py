@@ -33,8 +33,8 @@ the amount of that run's work that it contains."""
 
 
 class Part(enum.Enum):
-    """What a job's time between its submission and its completion is spent on; exactly one member
-    applies at any time.
+    """A use of a job's time between its submission and its completion; exactly one applies at any
+    time.
 
     A name that the ledger has too means the same here, applied to the job as a whole: the first
     state that fits any of its members decides.

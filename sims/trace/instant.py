@@ -190,7 +190,7 @@ class Instant:
 
     @property
     def running(self) -> list[Held]:
-        """Those that hold processors at that time, the earliest first."""
+        """Runs, or jobs between two runs, that hold processors at that time, the earliest first."""
         return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
 
     def as_json(self) -> dict[str, object]:

@@ -284,8 +284,8 @@ class Wait:
         return f"{one} of {some(jobs, 'other job')} held them"
 
     def _freed(self) -> str:
-        """Say whose ends and which workers that came UP made workers free at the instant of the
-        start."""
+        """Say which runs ended and which workers came UP at the instant of the start, so that
+        workers were free."""
         freed, back = self.freed, self.back
         clauses = []
         if freed:

@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Populated:
-    """What is known of the jobs of a simulation once its actors have been made."""
+    """The jobs of a simulation whose actors have been made, as far as they are known before it
+    begins."""
 
     jobs: int
     """Number of jobs that will be submitted."""
