@@ -220,7 +220,8 @@ AXES: Mapping[str, dict[str, Any]] = MappingProxyType(
 
 
 def cells() -> Iterator[str]:
-    """Yield the names of all cells, in the order of their axes."""
+    """Yield the names of all cells of `holdfast matrix` (job/hazard/protection/link), in the order
+    of their axes."""
     return map("/".join, product(*(axis["parts"] for axis in AXES.values())))
 
 

@@ -44,7 +44,7 @@ COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<ne
 
 
 def group(about: str = "") -> typer.Typer:
-    """Return a command line that has no commands yet."""
+    """Return a command line (a Typer application) that has no commands yet."""
     names = {"help_option_names": ["-h", "--help"]}
     return typer.Typer(
         help=about, add_completion=False, rich_markup_mode=None, context_settings=names

@@ -316,7 +316,7 @@ def end_workload(w: World, event: e.WorkloadEnded) -> Script:
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """Check the last line."""
+    """Check the last line, which says how the scenario ended."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")

@@ -69,7 +69,8 @@ class Decider:
     # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:
-        """Note that a job has been submitted."""
+        """Note that a job has been submitted, which calls for a decision; it wants workers since
+        event `since`."""
         self.wants(job, since)
         self.triggers.append(since)
         self.decides_now = True

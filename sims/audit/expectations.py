@@ -72,7 +72,8 @@ class Expectations(Decider):
     # --- applications -------------------------------------------------------------------------
 
     def describe(self, job: Job) -> None:
-        """Compute the application's times and costs."""
+        """Compute the application's times and costs on every number of workers, when its
+        description has come."""
         w = self.w
         event = job.application
         job.costs = it = job_costs(w.pack, job, w.head.processors, w.storage)

@@ -47,7 +47,8 @@ class Pack(Expectations):
     left: list[Copy] = Factory(list)
     """Copies that ended at this instant."""
     faulty: dict[Copy, int] = Factory(dict)
-    """Maps copies of which a member went DOWN at this instant to the event of that."""
+    """Maps copies of which a member went DOWN at this instant to the event of the member's
+    change."""
     ignored: list[str] = Factory(list)
     """Jobs of which a fault was ignored at this instant though only another fault of the instant
     can justify that; `close` checks that there was one."""

@@ -17,7 +17,8 @@ from sims.audit.world import World
 
 
 def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
-    """Follow one part of a run, of `length` time units at the rate that its stage has.
+    """Follow one part of a run; `length` is the work of a computation, and the time of any other
+    part.
 
     A part of length 0 has no line and ends at once. Only the last part of a run, if `last` says so,
     ends with the other runs of the instant even then.

@@ -51,7 +51,8 @@ class Queue(Decider):
     made: list[tuple[int, str]] = Factory(list)
     """Event and job of each reservation made at this instant."""
     moved: set[str] = Factory(set)
-    """Jobs of those that are new or have changed; one that is kept may be logged again."""
+    """Jobs whose reservation made at this instant is new or has changed; one that is kept may be
+    logged again."""
     due: list[int] | None = None
     """0 and the events of the reservations that came due at this instant; None while not
     computed."""
@@ -95,7 +96,7 @@ class Queue(Decider):
     apart: bool = False
     """Whether windows close workers to the members of the copy that starts now."""
     unsure: bool = False
-    """Whether the log does not say which workers those are."""
+    """Whether the log does not say which workers the windows close."""
     published: Promises | None = None
     """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
     batches."""

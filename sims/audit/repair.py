@@ -50,7 +50,8 @@ class Unit:
     crew: bool = False
     """Whether a crew is at work."""
     since: float = 0
-    """Time since which it has waited for the present stage, or since which that goes on."""
+    """Time since which the unit has waited for the present stage of its repair, or since which a
+    crew has worked on that."""
 
     @property
     def named(self) -> str:
@@ -78,7 +79,7 @@ class Repairs:
     broken: dict[int, set[Unit]] = Factory(dict)
     """Maps each worker that is DOWN for a fault or a repair to the units for which it is."""
     falls: dict[int, int] = Factory(dict)
-    """Maps workers that have to go DOWN at this instant to the events for which."""
+    """Maps workers that have to go DOWN at this instant to the events that cause it."""
     struck: set[int] = Factory(set)
     """Events of the faults that strike at this instant."""
     blamed: dict[int, Absence] = Factory(dict)
@@ -89,7 +90,7 @@ class Repairs:
     ended: Unit | None = None
     """Unit whose repair ended last at this instant."""
     back: dict[int, int] = Factory(dict)
-    """Maps workers whose repair ended at this instant to the event of that."""
+    """Maps workers whose repair ended at this instant to the event that ended it."""
     changed: float = -1
     """Time of the last change of a worker's state."""
 

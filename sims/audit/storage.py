@@ -26,7 +26,7 @@ class Storage:
     using: dict[Run, int] = Factory(dict)
     """Maps each account to the event since which it has used the storage."""
     changes: list[int] = Factory(list)
-    """Events of this instant with which an account began or ceased to use it."""
+    """Events of this instant with which an account began or ceased to use the storage."""
 
     def cap(self, it: Run) -> float:
         """Return the largest bandwidth that the account's members have together."""
@@ -36,8 +36,8 @@ class Storage:
         """Return the accounts whose bandwidth changes now, each with its new bandwidth, in order of
         their caps.
 
-        The bandwidth is divided by water-filling: an account whose cap is below the common level
-        gets its cap, all others get the level, and all shares together use up the bandwidth.
+        The bandwidth is divided by water-filling: an account whose cap is below a common level gets
+        its cap, all others get the level, which is as high as the bandwidth allows.
         """
         if not self.changes:
             return []

@@ -202,7 +202,8 @@ class Worker(Emitter):
     watched: float = inf
     """Time since which `lead` has been known, and spells of DOWN are kept."""
     spells: list[tuple[float, float]] = Factory(list)
-    """Spells of DOWN since then, but for those that ended too long ago to matter for a notice."""
+    """Spells of DOWN since `watched`, but for those that ended too long ago to matter for a
+    notice."""
     repaired: float = -1
     """Time at which it was UP again because a fault's downtime was over."""
     deferred: Callable[[bool], Script] | None = None
@@ -306,9 +307,11 @@ class Service(Emitter):
     waiting: dict[Worker, int] = Factory(dict)
     """Maps workers that want or have a channel to the event since which they want it."""
     requests: dict[Worker, int] = Factory(dict)
-    """Maps workers that have asked since the last assignment to the event for which they did."""
+    """Maps workers that have asked for a channel since the last assignment to the event that made
+    them ask."""
     freed: int = -1
-    """Sequence number of the event that freed a channel since then."""
+    """Sequence number of the event that has freed a channel since the last assignment; -1 if none
+    has."""
     stale: bool = False
     """Whether the channels have to be assigned anew."""
     next_slot: float = -1

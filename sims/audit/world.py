@@ -74,7 +74,7 @@ class World(Turns):
     heads: set[type[Event]] = Factory(set)
     """Event classes that have come, of those that may come once."""
     place: int = 0
-    """Place of the last line of the head in the order of such lines."""
+    """Position of the last line of the head in the order in which such lines have to come."""
     deadlines: set[str] = Factory(set)
     """Names of jobs that have a deadline."""
     priced: dict[type[Event], int] = Factory(dict)
@@ -88,8 +88,8 @@ class World(Turns):
     reuses: bool = False
     """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)
-    """Maps members of runs that ended at this instant, which may be enrolled again, to their copy
-    and the event of that end."""
+    """Maps members of runs that ended at this instant, which may be enrolled again, to (copy, event
+    that ended the run)."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None

@@ -285,7 +285,7 @@ class ShowLive(ShowProgress):
             super().__call__(record)
 
     def picture(self) -> RenderableType:
-        """Return what a terminal shows."""
+        """Return the progress bar, the workers and the waiting jobs as the terminal shows them."""
         return Group(super().picture(), *self._rows(), self._queue())
 
     def waiting(self) -> list[str]:

@@ -94,7 +94,7 @@ class ShowProgress(ProgressReporter):
         return time_words(self.taken * (1 - self.part) / self.part) if self.part > 0 else None
 
     def picture(self) -> RenderableType:
-        """Return what a terminal shows."""
+        """Return the progress bar as the terminal shows it."""
         from rich.console import Group
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar

@@ -196,7 +196,7 @@ class Lengths(Listener):
     step: float = 1.0
     """Work that a step is, time units."""
     _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
-    """Maps runs whose computing has just ended to the length of that part."""
+    """Maps runs whose computing has just ended to the length of the part in which they computed."""
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
         length = self._ended.pop(run.key, None)

@@ -94,7 +94,8 @@ class Trial:
 
     @property
     def wrong(self) -> bool:
-        """Whether anything was not as it should be."""
+        """Whether an answer, the log, or what the cluster has left behind is not as it should
+        be."""
         return not (self.right and self.sound) or bool(self.left)
 
 
@@ -153,7 +154,7 @@ class Cluster:
         self.add()
 
     def close(self) -> None:
-        """End all processes that are left."""
+        """End all processes of the cluster that are left."""
         for it in (*self.nannies, self.scheduler):
             it.terminate()
         begun = time.monotonic()

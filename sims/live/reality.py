@@ -71,7 +71,9 @@ def predict(
 
 def simulate(variant: str, scenario: Scenario, seed: int, folder: Path, draw: int = 0) -> Outcome:
     """Simulate a scenario with this seed, under the conditions of a live run; return its outcome.
-    `draw` is the number of the costs drawn; 0: the mean costs."""
+
+    `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
+    """
     records: list[Record] = []
     run(seeded(scenario, seed), [records.append], folder)
     return _outcome(variant, scenario, seed, records, draw)

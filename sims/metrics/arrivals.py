@@ -26,12 +26,12 @@ class Flowtimes:
 
     @property
     def flowtimes(self) -> NDArray[np.float64]:
-        """Flowtimes f_j = c_j - a_j, in time units."""
+        """Flowtime of each job, f_j = c_j - a_j (completion minus arrival), in time units."""
         return self.completed - self.submitted
 
     @property
     def stretches(self) -> NDArray[np.float64]:
-        """Stretches f_j / p_j."""
+        """Stretch of each job, f_j / p_j (flowtime over size)."""
         return self.flowtimes / self.sizes
 
     @property

@@ -238,7 +238,7 @@ class Queue(Listener):
 
     @property
     def mean(self) -> float:
-        """Time average of the length."""
+        """Time average of the queue's length."""
         return self.area / self._since if self._since else 0.0
 
 

@@ -213,8 +213,8 @@ def observed(
 
 
 def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
-    """Return each variant's mean over the baseline's, paired by seed, of one measure (default: the
-    first)."""
+    """Return, for each variant, the mean of one measure (default: the first) over the baseline's
+    mean, paired by seed."""
     return [
         Value(cell.point, line.variant, "ratio", line.effect.at(LEVEL))
         for cell in results.comparisons(gauge, "ratio")

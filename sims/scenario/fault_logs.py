@@ -128,7 +128,7 @@ class ReplayedFaults(FaultFields):
         return self.log.mean_length
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return a copy that has read its log."""
+        """Return a copy of this law that has read its log, which is looked for in `folder`."""
         from sims.readers.failures import read_failures
 
         found = self.model_copy()

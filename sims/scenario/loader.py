@@ -176,7 +176,7 @@ def split_override(
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set the key at `key`, a dotted path, in the table, in place. Faults may be set to `off`, or
+    """Set the value at `key`, a dotted path, in the table, in place. Faults may be set to `off`, or
     to `on`, which leaves them as the file has them.
 
     Raises InputError, naming the option, where the key has no place.

@@ -130,7 +130,8 @@ class Platform:
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
-        """Each different section of workers once."""
+        """Each section of the file that describes workers, once, however many workers it
+        describes."""
         return (*((self.pool,) if self.pool.workers else ()), *self.own)
 
     @property

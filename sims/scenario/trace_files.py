@@ -78,7 +78,7 @@ class TraceFile(Trace):
         return self._folder / self.file
 
     def read(self) -> Timeline:
-        """Return the file's timeline, in seconds."""
+        """Read the trace's file, and return its timeline, in seconds."""
         raise AssertionError("a file is read")
 
     def seconds(self) -> float:

@@ -253,7 +253,7 @@ class WindowSection(Section):
 
     @property
     def span(self) -> tuple[float, float]:
-        """The window, [from, to)."""
+        """Start and end of the window; the end is not part of it."""
         return getattr(self, "from"), self.to
 
     def check(self) -> None:

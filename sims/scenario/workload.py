@@ -188,7 +188,8 @@ def _as_moldable(submission: Submission) -> Submission:
 
 
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
-    """Yield each job of a source that is no log, with its entry in the file."""
+    """Yield each job of a source that is no log, with its entry in the file, or None if it has
+    none."""
     section, platform = scenario.job, scenario.full_platform
     startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):

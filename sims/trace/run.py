@@ -69,7 +69,7 @@ class RunStory(Course):
     ended: Span = field(init=False)
     """Span whose title says how the run ended."""
     _reclaimed: dict[int, Span] = field(init=False, factory=dict)
-    """Maps each member that is RECLAIMED to the span of that time."""
+    """Maps each member that is RECLAIMED to the span of the time for which it is."""
     _rate: float = field(init=False)
     _verifies: bool = field(init=False, default=False)
     """Whether a run without logged stages has computed all of its work and verifies now."""

@@ -302,7 +302,7 @@ class JobStory(Listener):
                 run.span.happened(title, record)
 
     def _units(self, workers: str) -> str:
-        """Return workers as a text."""
+        """Return the name of a worker, or, for several, text such as `workers 0-3`."""
         if count_in(workers) == 1:
             return worker_of(self.started, int(workers))
         return f"workers {workers}"

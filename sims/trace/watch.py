@@ -91,7 +91,7 @@ class Waits(Listener):
             self._turn(me, record.t)
 
     def close(self) -> None:
-        """End the last wait where the log ends."""
+        """End the job's present wait, if there is one, as the log has ended."""
         if self._open is not None:
             self._pass()
             self.done.append(self._open)

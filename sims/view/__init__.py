@@ -68,7 +68,8 @@ class Page:
         return scene
 
     def _passed_on(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
-        """Yield the records on to the scene; the summary and the story have read each before."""
+        """Yield the records unchanged, for the scene; the summary and the story read each one
+        before."""
         record, wants = None, self.summary.wants
         for record in records:
             if type(record.event) in wants:

@@ -66,7 +66,7 @@ def pack(
 
 
 def example(which: str) -> dict[str, Any]:
-    """Return the scenario of an example of section 4."""
+    """Return the scenario of one of the examples of malleable17, section 4."""
     return base(f"malleable17/example-{which}")
 
 
