@@ -182,8 +182,8 @@ def _explained(file: dict[str, Any]) -> Iterator[str]:
 
 
 def _unset(key: Key, section: str) -> Iterator[str]:
-    """Yield comment lines on a key that the file does not set. `section` is the heading of the
-    table that the key would begin, if it would."""
+    """Yield comment lines on a key that the file does not set. `section` is the dotted name of the
+    table that the key would begin, empty if it would begin none."""
     if section or key.default is None:
         head = f"[{section}]" if section else f"{key.name} (unset)"
         yield from _comment(f"{head}: {_meaning(key)}")

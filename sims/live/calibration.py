@@ -228,8 +228,8 @@ class Lengths(Listener):
 def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
-    """Carry out `scenario`, a rehearsal, with real processes; return the lengths measured. Its log
-    goes to `log`."""
+    """Carry out the scenario's rehearsal with real processes; return the lengths of its parts and
+    messages. The rehearsal's log goes to `log`."""
     short = rehearsed(scenario, step, folder)
     history = History()
     lengths = history.listen(Lengths(step=step / scenario.live.scale))

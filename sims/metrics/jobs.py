@@ -195,7 +195,7 @@ def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ..
 
 @define(eq=False)
 class StorageUse(Listener):
-    """Listener that sums up the bytes that are saved to the shared storage and loaded from it."""
+    """Listener that sums up the bytes that pass to the shared storage and from it."""
 
     bytes: float = 0
     _used: float = 0

@@ -204,7 +204,7 @@ def _negative(rows: Rows) -> Mask:
 
 def _skipped(rows: Rows) -> tuple[NDArray[np.int_], Mask]:
     """Return, for each row, the number of the reason (SkipReason, from 1) why it gives no job, or
-    0; and a mask of the rows that give one."""
+    0; and a mask of the rows that give a job."""
     statuses = rows["status"]
     conditions = (
         np.isin(statuses, PARTS),

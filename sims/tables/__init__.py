@@ -315,7 +315,7 @@ def _built(member: Any) -> TypeAdapter[Any]:
 
 
 def held(member: Any) -> Held:
-    """Return the annotation of an object's class."""
+    """Return the `Held` annotation that a union's member carries."""
     found: Held = member.__metadata__[0]
     return found
 

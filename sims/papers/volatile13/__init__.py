@@ -51,7 +51,7 @@ Both = list[tuple[float, float]]
 
 
 def table(results: Results) -> list[Value]:
-    """Return all scores over all scenarios."""
+    """Return the scores of each heuristic over all scenarios, for Tables 1 and 2."""
     return scores(list(runs(results).values()))
 
 
