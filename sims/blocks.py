@@ -24,8 +24,8 @@ LEAST = 2
 
 @frozen
 class Blocks:
-    """Divides a run's time into blocks of equal length after a warm-up, during which the machine
-    fills."""
+    """The division of a run's time into blocks of equal length, after a warm-up during which the
+    machine fills."""
 
     length: float = WEEK
     """Length of a block, in time units."""
@@ -33,8 +33,8 @@ class Blocks:
     """Time units from the run's start on; jobs submitted in them are left out."""
 
     def of(self, submitted: Floats) -> NDArray[np.intp]:
-        """Return the number of each job's block, from 0, or -1 for a job of the warm-up or of the
-        log's last block, which the log's end cuts short."""
+        """Return the number of the block in which each job was submitted, from 0; -1 for a job of
+        the warm-up, or of the last block, which the log's end cuts short."""
         place = np.floor((submitted - self.warm_up) / self.length).astype(np.intp)
         # The block of the last submission counts as the log's last, since nobody knows how much of
         # it the log holds.
@@ -42,8 +42,8 @@ class Blocks:
         return np.where((place >= 0) & (place < last), place, -1)
 
     def text(self, submitted: Floats, unit: str) -> str:
-        """Return a text on which jobs an interval over these blocks rests, and to what it
-        generalizes."""
+        """Return a text that says on which jobs an interval over these blocks rests, and for what
+        it speaks."""
         blocks = self.of(submitted)
         used, total = int((blocks >= 0).sum()), int(blocks.max(initial=-1)) + 1
         return (
@@ -58,11 +58,12 @@ class Blocks:
 def by_block(
     statistic: Callable[[Floats], float], values: Floats, blocks: NDArray[np.intp]
 ) -> Floats:
-    """Return a number for each block that has a job with a value; a job without one has nan.
+    """Return a number for each block: they have the statistic over all jobs as their mean, and
+    their spread shows how sure it is.
 
-    The numbers are jackknife pseudo-values: their mean is the statistic over all these jobs, and
-    their spread shows how much one block more or less would change it. The result is empty with
-    fewer than two such blocks.
+    `values` has a value for each job (nan for none), and `blocks` its block. The numbers are
+    jackknife pseudo-values: each shows how much the statistic changes without the block. Only
+    blocks that have a job with a value count; the result is empty with fewer than two of them.
     """
     kept = (blocks >= 0) & ~np.isnan(values)
     values, blocks = values[kept], blocks[kept]

@@ -52,7 +52,8 @@ def date_or_seconds(text: str) -> float:
 
 
 def units_sum(text: str) -> float:
-    """Return the seconds of a text that `TIME` matches."""
+    """Return the seconds of a text with units, such as `2 h 30 min`, which the pattern `TIME`
+    matches."""
     return fsum(float(number) * SCALES[unit] for number, unit in PART.findall(text))
 
 

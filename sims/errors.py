@@ -51,8 +51,8 @@ class InputError(Exception):
 
 
 def unfit(key: str, problem: str, accepted: str = "") -> InputError:
-    """Return the error of a check that does not know the scenario's file; `naming` adds the
-    file."""
+    """Return the InputError of a check of a scenario, which does not know the scenario's file;
+    `naming` adds the file."""
     return InputError("scenario", key, problem, accepted)
 
 

@@ -182,8 +182,8 @@ def _explained(file: dict[str, Any]) -> Iterator[str]:
 
 
 def _unset(key: Key, section: str) -> Iterator[str]:
-    """Yield the comment on a key that the file does not set; `section` is the table that the key
-    would begin."""
+    """Yield comment lines on a key that the file does not set. `section` is the dotted name of the
+    table that the key would begin, empty if it would begin none."""
     if section or key.default is None:
         head = f"[{section}]" if section else f"{key.name} (unset)"
         yield from _comment(f"{head}: {_meaning(key)}")
@@ -220,12 +220,13 @@ AXES: Mapping[str, dict[str, Any]] = MappingProxyType(
 
 
 def cells() -> Iterator[str]:
-    """Yield the names of all cells, in the order of their axes."""
+    """Yield the names of all cells of `holdfast matrix` (job/hazard/protection/link), in the order
+    of their axes."""
     return map("/".join, product(*(axis["parts"] for axis in AXES.values())))
 
 
 def _parts(cell: str) -> list[dict[str, str]]:
-    """Return what each part of a cell's name adds to its scenario.
+    """Return, for each part of a cell's name, the texts that it adds to the cell's scenario.
 
     Raises ValueError, with what the parts can be, for another name.
     """
@@ -301,7 +302,7 @@ def _whole_number(rng: Generator, low: int, high: int) -> int:
 
 
 def _drawn(name: str, rng: Generator) -> str:
-    """Draw the text for a blank that has a name."""
+    """Draw a text at random for the blank of this name."""
     match name:
         case "states":  # UP in the end, for a trace that has ended holds its last state
             stays = (

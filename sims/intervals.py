@@ -73,7 +73,7 @@ def interval(sample: Sample, level: float, chancy: bool = False) -> tuple[float,
 
 
 def _constant(sample: Sample) -> bool:
-    """Return whether all observations are the same but for rounding."""
+    """Return whether all observations of a sample are the same but for rounding."""
     return float(np.ptp(sample)) <= ROUNDING * float(np.abs(sample).max())
 
 
@@ -100,8 +100,8 @@ def _resamples(sample: Sample) -> Any:
 
 
 def _bootstrapped(sample: Sample, level: float, previous: Any, resamples: int = 0) -> Any:
-    """Return scipy's bootstrap of the mean, at a level, which adds `more` resamples to those of
-    `before`."""
+    """Return scipy's bootstrap of the mean at a confidence level, with `resamples` more resamples
+    than those of `previous`."""
     from scipy.stats import bootstrap
 
     return bootstrap(
@@ -178,7 +178,7 @@ def ratio_of(
 
 
 def _others(values: Any) -> Any:
-    """Return for each value the sum of all others.
+    """Return, for each value, the sum of all other values.
 
     The total less the value would lose small values beside a large one to rounding.
     """

@@ -142,7 +142,7 @@ class LogWriter:
 
 @define(eq=False)
 class Late:
-    """A file that takes an older one's place at its first write, not before."""
+    """A file to be written that takes an older one's place at its first write, not before."""
 
     asked: Path
     path: Path = field(init=False)

@@ -44,7 +44,7 @@ COMMAND = re.compile(r"No such command (?P<word>'.*?')\.?(?: Did you mean (?P<ne
 
 
 def group(about: str = "") -> typer.Typer:
-    """Return a command line that has no commands yet."""
+    """Return a command line (a Typer application) that has no commands yet."""
     names = {"help_option_names": ["-h", "--help"]}
     return typer.Typer(
         help=about, add_completion=False, rich_markup_mode=None, context_settings=names
@@ -156,7 +156,8 @@ def _problem(error: typer.TyperException) -> str:
 
 
 def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
-    """Return the kind of the values that `parse` returns without a ValueError.
+    """Return a function that converts an option's word by `parse`, for use as the option's type. It
+    refuses a word for which `parse` raises ValueError, and says what is `accepted`.
 
     A default, which is a value already, passes unchanged.
     """
@@ -173,12 +174,13 @@ def kind(parse: Callable[[str], T], accepted: str) -> Callable[[object], T]:
 
 
 def refused(word: str, accepted: str) -> typer.BadParameter:
-    """Return the error that a kind raises for a word."""
+    """Return the error for a word of the command line that an option's type does not accept."""
     return typer.BadParameter(f"{word!r} is not accepted{ACCEPTED}{accepted}")
 
 
 def within(parse: Callable[[str], float], fits: Callable[[float], bool]) -> Callable[[str], Any]:
-    """Return `parse` restricted to finite numbers for which `fits` is true."""
+    """Return `parse` restricted to finite numbers for which `fits` is true, for others of which it
+    raises ValueError."""
 
     def number(word: str) -> float:
         found = parse(word)
@@ -231,7 +233,7 @@ def code_folder(word: str) -> Path:
 
 
 def one_of(words: Sequence[str]) -> Callable[[object], str]:
-    """Return the kind that accepts these words."""
+    """Return an option's type that accepts exactly these words."""
     return kind(lambda word: words[words.index(word)], ", ".join(words))
 
 
@@ -239,27 +241,28 @@ def one_of(words: Sequence[str]) -> Callable[[object], str]:
 
 
 def option(parse: Callable[[str], object], metavar: str, help: str, *names: str) -> Any:
-    """Return an option whose value is of a kind."""
+    """Return the declaration of an option whose value `parse` converts, for a command's
+    signature."""
     return typer.Option(*names, parser=parse, metavar=metavar, help=help)
 
 
 def written(help: str, parse: Callable[[str], object] = Path, metavar: str = "FILE") -> Any:
-    """Return the option that sets where a command's output goes."""
+    """Return the declaration of the option, -o, that sets where a command's output goes."""
     return option(parse, metavar, help, "-o", "--output")
 
 
 def argument(parse: Callable[[str], object], metavar: str, help: str) -> Any:
-    """Return an argument, which is recognised by its position."""
+    """Return the declaration of an argument of a command, which is recognised by its position."""
     return typer.Argument(parser=parse, metavar=metavar, help=help)
 
 
 def flag(name: str, help: str) -> Any:
-    """Return an option without a value."""
+    """Return the declaration of an option without a value."""
     return typer.Option(name, help=help)
 
 
 def chosen(words: Sequence[str], help: str) -> Any:
-    """Return an option whose value is one of these words."""
+    """Return the declaration of an option whose value is one of these words."""
     return typer.Option(
         parser=one_of(words),
         metavar=f"<{'|'.join(words)}>",

@@ -128,8 +128,8 @@ class Result:
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
-        """Give the path of the run's log; a run that is only in memory is written to a temporary
-        file."""
+        """Give the path of the run's log within a `with` block; a run that is only in memory is
+        written to a temporary file for that time."""
         if self.log is not None:
             yield self.log
             return
@@ -173,7 +173,7 @@ class Result:
 
 
 def not_kept() -> Iterable[Record]:
-    """Raise InputError, because the run kept no events."""
+    """Raise InputError in place of returning a run's events, as the run kept none."""
     raise InputError("result", "", "the run kept no events", "run(..., keep=True), or a log")
 
 

@@ -136,7 +136,7 @@ def folder_of(source: Source) -> Path:
 
 @frozen
 class Checked:
-    """A scenario that has been checked and can be run."""
+    """A scenario that has been checked and can be run, with what the check found."""
 
     scenario: Scenario
     jobs: int
@@ -209,7 +209,8 @@ def check(
 
 
 def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
-    """Yield lines on what to expect; none for a stream of jobs, whose end is unknown."""
+    """Yield lines on what the run is expected to bring (faults, checkpoints, busy channels); none
+    for a stream of jobs, whose end is unknown."""
     if found.workload is not None:
         submissions = found.workload.submissions
         if scenario.faults.laws:

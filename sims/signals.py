@@ -41,7 +41,8 @@ SOON = 0.01
 
 @contextmanager
 def heard() -> Iterator[None]:
-    """Let signals end the process at once until `hear` is called; afterwards restore all handlers.
+    """Return a context in which signals end the process at once until `hear` is called; at its end
+    all handlers are restored.
 
     Meanwhile a signal that Python drops is sent again.
     """
@@ -61,7 +62,8 @@ def heard() -> Iterator[None]:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Let signals end the process at once within the block, which only imports modules.
+    """Return a context in which signals end the process at once, for blocks that only import
+    modules.
 
     A module that is interrupted while it is imported may raise any exception, or none.
     """

@@ -54,7 +54,7 @@ from sims.telling import (
 
 @define
 class Faults:
-    """Counts the faults that came, and computes how many the laws of a log let expect."""
+    """Counts the faults of a run, and computes how many the log's laws of faults let expect."""
 
     laws: list[FaultsExpected] = field(factory=list)
     """Laws as the log describes them; empty: the log does not describe expected faults."""
@@ -68,7 +68,8 @@ class Faults:
     """Maps each worker that went DOWN for an unknown time to the time of that change."""
 
     def learn(self, event: Event) -> None:
-        """Read what the head of the log says of a law."""
+        """Keep a law of faults that the head of the log describes: the number that it lets expect
+        (FaultsExpected), or its fit to a log (FaultsFitted)."""
         match event:
             case FaultsExpected():
                 self.laws.append(event)
@@ -76,7 +77,7 @@ class Faults:
                 self.fits.append(event)
 
     def change(self, time: float, event: WorkerChanged) -> None:
-        """Count a change of a worker if it is a fault.
+        """Count a worker's change of state at `time` if a fault made it.
 
         A fault announces when the worker is back, or the worker is back at the same instant; an
         owner's change does neither.
@@ -90,18 +91,20 @@ class Faults:
             self.came += 1
 
     def expected(self, time: float) -> float:
-        """Return the number of faults expected by a time, if no fault meets a worker that is
-        DOWN."""
+        """Return the number of faults that the laws let expect from the start up to `time`, if no
+        fault meets a worker that is DOWN."""
         return sum(_expected(law, time) for law in self.laws)
 
     def as_json(self, time: float) -> dict[str, float] | None:
-        """Return the numbers as data; None where the log does not describe expected faults."""
+        """Return the expected and the counted faults up to `time` as plain data for JSON; None
+        where the log does not describe expected faults."""
         if not (self.laws and self.counted):
             return None
         return {"expected": self.expected(time), "came": self.came}
 
     def rows(self, time: float, unit: str) -> Iterator[tuple[str, str]]:
-        """Yield the numbers for people, as pairs of a name and a text."""
+        """Yield the expected and the counted faults up to `time` for people, as pairs of a name and
+        a text."""
         if self.laws and self.counted:
             yield "faults", f"{amount_of(self.expected(time), 4)} expected, {self.came:,} came"
         for fit in self.fits:
@@ -132,7 +135,7 @@ class Repairs:
     """Whether anything is repaired, or there is a reserve."""
 
     def read(self, event: Event) -> None:
-        """Count an event."""
+        """Count an event about a repair, the reserve or replicas."""
         match event:
             case RepairDescribed() | ReserveDescribed():
                 self.described = True
@@ -151,7 +154,8 @@ class Repairs:
                 self.drops[DROPS[type(event)]] += 1
 
     def as_json(self) -> dict[str, object]:
-        """Return the numbers as data; empty where nothing is repaired, and nobody has replicas."""
+        """Return the counts as plain data for JSON; empty where nothing is repaired, and no job has
+        replicas."""
         drops: dict[str, object] = {"replicas": dict(self.drops)} if self.drops else {}
         if not self.described:
             return drops
@@ -168,7 +172,7 @@ class Repairs:
         return {"repairs": numbers, **drops}
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield the numbers for people, as pairs of a name and a text."""
+        """Yield the counts for people, as pairs of a name and a text."""
         if self.drops:
             clauses = (f"{how} {counted(it, 'time')}" for how, it in self.drops.items())
             yield "replicas", ", ".join(clauses)
@@ -356,7 +360,7 @@ class Summary:
 
 
 def line_of(row: tuple[str, str]) -> str:
-    """Return a pair of a name and a text as one line."""
+    """Return a row of the summary, a pair of a name and a text, as one line."""
     return "  {:<12}{}".format(*row)
 
 

@@ -122,7 +122,8 @@ PARTED = (
 
 
 def differ(one: float, other: float) -> bool:
-    """Return whether two numbers that should agree differ by more than a tenth."""
+    """Return whether two numbers that should agree differ by more than a tenth, which calls for a
+    warning."""
     return max(one, other) > APART * min(one, other)
 
 
@@ -134,8 +135,8 @@ def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:
 
 
 def moment(t: float, unit: str) -> str:
-    """Return a moment as `in_units` does, to six digits; from an hour of seconds on as on a clock:
-    `68 d 10:46:40.5`."""
+    """Return the time `t` as text, as `in_units` does, to six digits; from an hour of seconds on as
+    on a clock: `68 d 10:46:40.5`."""
     if unit != SECOND or not HOUR <= t < inf:
         return in_units(t, unit, digits=6)
     days, hours, minutes, seconds = _clock(t)
@@ -166,7 +167,7 @@ class Clock:
 
 
 def _clock(value: float) -> tuple[int, int, int, float]:
-    """Split seconds into days, hours, minutes and seconds, to a hundredth of a second."""
+    """Split seconds into (days, hours, minutes, seconds), to a hundredth of a second."""
     # Beyond 2^53 there are no fractions, and a hundred times it may be infinite.
     hundredths = round(100 * value) if value < 2**53 else 100 * int(value)
     minutes, rest = divmod(hundredths, 6_000)
@@ -186,7 +187,8 @@ def time_axis(unit: str) -> str:
 
 
 def row_of(started: ScenarioStarted) -> str:
-    """Return the word for one of the platform's processors: a worker if it has a name."""
+    """Return what this log calls a processor in words for people: `worker` if they have names, else
+    `processor`."""
     return "worker" if started.workers else "processor"
 
 

@@ -31,7 +31,8 @@ virtual time."""
 
 
 class Live(Protocol):
-    """The real processes that carry out a run under the wall clock."""
+    """Interface of the real processes that carry out a run under the wall clock, as `run` uses
+    them."""
 
     loop: VirtualTimeLoop
     lateness: float | None
@@ -168,7 +169,7 @@ def with_given(
 
 
 def _policies(policy: Any, order: Any, allocation: Any) -> dict[str, Any]:
-    """Map keys of `[policy]` to the objects given in their place."""
+    """Return the given objects by the key of `[policy]` that each replaces; None is left out."""
     if isinstance(policy, BatchPolicy):
         policy, order, allocation = policy.strategy, policy.order, policy.allocation
     elif policy is not None and not callable(policy):
@@ -198,7 +199,7 @@ class _MasterWithOrder(MasterSection):
         return f"{kind.__module__}:{kind.__qualname__}"
 
     def service(self, platform: Platform, cap: float) -> ServiceOrder:
-        """Return the program's own order of service."""
+        """Return the order in which the master serves workers: the program's own object."""
         return self.order_given
 
 

@@ -187,7 +187,7 @@ def pack(path: Path) -> BinaryIO:
 
 
 def save(file: BinaryIO) -> None:
-    """Make what was written so far to a file of `pack` survive the death of the process."""
+    """Make all that was written so far to a file of `pack` survive the death of the process."""
     if isinstance(file, Segments):
         file.save()
     else:
@@ -202,8 +202,8 @@ ENDING = tuple(getattr(signal, it) for it in ("SIGINT", "SIGTERM", "SIGHUP") if 
 
 
 class HeldBack:
-    """Context manager that holds back the signals of ENDING while `busy`; `settle` then handles
-    them.
+    """Context manager that holds back the signals of ENDING while its attribute `busy` is set;
+    `settle` then handles them.
 
     While `busy` is False signals are handled at once, as before. Writing a log must not be
     interrupted: an exception raised by a signal while orjson asks an enum for its value kills the

@@ -173,7 +173,7 @@ def describe(w: World, event: Event) -> Script:
 
 
 def _know(w: World, event: Event) -> None:
-    """Check one line of the head, and store the facts that later checks need."""
+    """Check one line of the head, and keep the facts that later checks need in `w`."""
     match event:
         case e.ProcessesDescribed(scale=scale):
             possible(scale > 0)
@@ -258,8 +258,9 @@ def submit(w: World, event: e.JobSubmitted) -> Script:
 
 
 def _more(w: World, job: Job, seq: int) -> Script:
-    """Read the lines that describe a job's protection, checkpointing, messages, tasks and
-    application."""
+    """Check the further lines that describe a job, as they come: its protection, its checkpointing
+    and the size of its checkpoints, its messages, tasks and application. `seq` is the job's
+    submission, their cause."""
     kinds: dict[type[Event], bool] = {
         e.ProtectionDescribed: True,
         e.MessagesDescribed: w.service is not None,
@@ -280,7 +281,8 @@ def _more(w: World, job: Job, seq: int) -> Script:
 
 
 def _of(event: Any, name: str) -> Any:
-    """Return the line unchanged if it describes that job."""
+    """Return the line unchanged if it describes the job of that name; raise Broken if it does
+    not."""
     amounts(event)
     possible(event.job == name, "it describes no {}", name)
     return event
@@ -307,14 +309,14 @@ def _learn(w: World, job: Job, event: Event) -> None:
 
 
 def end_workload(w: World, event: e.WorkloadEnded) -> Script:
-    """Check the line that says that the last job is over."""
+    """Check the line that says that every job has completed or been killed."""
     follows(not w.jobs, f"{len(w.jobs)} jobs are not over")
     framed(w.closed is None, "the workload ends twice")
     w.closed = yield e.WorkloadEnded(*w.counts), w.last_end
 
 
 def end(w: World, event: e.ScenarioEnded) -> Script:
-    """Check the last line."""
+    """Check the last line, which says how the scenario ended."""
     completed, capped = event.end is e.End.COMPLETED, event.end is e.End.CAPPED
     framed(completed is (w.closed is not None), "the workload says else")
     framed(w.capped is None or capped, "runs were cut")
@@ -332,7 +334,8 @@ def end(w: World, event: e.ScenarioEnded) -> Script:
 
 
 def no_effect(w: World, event: Event) -> Script:
-    """Accept a line that has no effect on the simulated system."""
+    """Accept a line that has no effect on the simulated system, whatever its contents and its
+    cause."""
     yield event, range(w.seq)
 
 

@@ -42,7 +42,8 @@ first."""
 
 @define(eq=False)
 class Placed:
-    """The copies that run between two decision epochs."""
+    """The copies of all jobs that run between two decision epochs, in parallel arrays with an entry
+    for each copy or for each worker."""
 
     event: CopiesPlaced
     since: float
@@ -58,14 +59,18 @@ class Placed:
     """Time at which each worker has given that service."""
 
     def serving(self, each: Numbers) -> Numbers:
-        """Return, for each copy, the entry of `each` for its worker, or the sum where copies rotate
-        over all workers."""
+        """Return, for each copy, the value that `each` has for the copy's worker.
+
+        `each` has a value for every worker. Where copies rotate over all workers, every copy gets
+        the sum.
+        """
         return each.sum(keepdims=True) if self.event.width > 1 else each[self.workers]
 
 
 @define(eq=False)
 class Columns(Decider):
-    """Checks decisions on copies, those in columns as well as those that are logged run by run."""
+    """Checks decisions on copies (redundancy17), whether one line of the log places the copies of
+    all jobs, as columns of numbers, or each copy's run has a line of its own."""
 
     emitter: Emitter = Factory(Emitter)
     gains: bool = False
@@ -113,7 +118,9 @@ class Columns(Decider):
         self.least = left
 
     def describe_gain(self, w: World, event: GainDescribed) -> Script:
-        """Check the line that says that jobs progress by g(r, t)."""
+        """Check the line that says that jobs progress by g(r, t), the expected service of the
+        fastest of r copies, and not by the work that their workers deliver (redundancy17,
+        Assumption 2)."""
         framed(not w.jobs and not w.now, "it comes too late")
         self.gains = True
         yield event, 0
@@ -133,7 +140,8 @@ class Columns(Decider):
         return self.service + self.rates * (self.w.now - self.times)
 
     def _reckon(self, placed: Placed, n: int) -> None:
-        """Compute when the first of a worker's copies ends."""
+        """Compute the time at which the first of the copies on worker `n` ends, and keep it in
+        `placed.ends`."""
         need, given, rate = placed.needs[n], self.service[n], self.rates[n]
         if placed.event.width > 1:
             given, rate = self._given().sum(), self.rates.sum()
@@ -143,8 +151,10 @@ class Columns(Decider):
         placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
 
     def _aim(self, seq: int) -> None:
-        """Set the timer at which all copies end, that of the first copy to end; `seq` is the cause
-        if it changes."""
+        """Set the timer at which the first copy ends, as all copies are settled then.
+
+        `seq` is the event that leads to the timer's value, if that changes.
+        """
         assert self.placed is not None
         due = inf if self.gains else float(self.placed.ends.min())
         if self.timer is None or due != self.timer.due:
@@ -154,8 +164,8 @@ class Columns(Decider):
             self.timer = self.w.at(due, Phase.DECISION, self.emitter, 0, self._settled)
 
     def settle(self, w: World, event: CopiesSettled) -> Script:
-        """Check that all copies end: because of an arrival, or, with g(r, t), because one has
-        ended."""
+        """Check the line that ends all copies before the timer: a job arrives, or, where jobs
+        progress by g(r, t), a copy has ended."""
         called = self.triggers or self.gains
         follows(self.placed is not None and called, "nothing leads to this now")
         return self._settled()
@@ -191,8 +201,10 @@ class Columns(Decider):
             yield from self._placed(cause)
 
     def _over(self, placed: Placed, event: CopiesSettled) -> list[int | None]:
-        """Return, for each job, the run that completes it, or None; a run has to be among the
-        furthest copies of its job."""
+        """Return, for each job, the number of the run that completes it, or None if none does.
+
+        That run has to be one of the job's copies that have done most work.
+        """
         was, sizes, found, firsts = placed.event, placed.sizes, event.done, placed.firsts
         due = np.array(was.begun) + was.share * placed.serving(self._given())
         if self.gains:
@@ -263,7 +275,8 @@ class Columns(Decider):
         self._aim(seq)
 
     def _served(self, name: str) -> Job:
-        """Return the waiting job; only a job of nothing but work can be placed in columns."""
+        """Return the waiting job of that name. Raises Broken unless the job has nothing but work:
+        no protection, delay, overhead or estimate, as columns have room for nothing else."""
         job: Job = allowed(self.w.jobs.get(name), "{} does not wait", name)
         described = job.described
         protection = job.rules.copies, job.kind, job.rules.delay
@@ -273,8 +286,11 @@ class Columns(Decider):
         return job
 
     def _share(self, event: CopiesPlaced, pairs: Ints, workers: Ints) -> None:
-        """Check that no worker gives more than itself, and that copies of one job are on different
-        workers."""
+        """Check that the shares of each worker sum to 1 at most, and that copies of one job are on
+        different workers.
+
+        `pairs` has a number for each copy that is equal for two copies of one job on one worker.
+        """
         rotates, given = event.width > 1, np.bincount(workers) * event.share
         allowed(0 < event.share <= 1, f"a share of {event.share}")
         # Copies that rotate over all workers are all listed on worker 0.

@@ -29,8 +29,8 @@ CANCELLED, FAILED = Outcome.CANCELLED, Outcome.FAILED
 
 
 def start(w: World, event: RunStarted) -> Script:
-    """Check the start of a run that was decided: its workers are free and UP, and its job may have
-    it."""
+    """Check the start of a run that a decider has decided: its workers are free and UP, and its job
+    may have another copy."""
     w.decides()
     job: Job = allowed(w.jobs.get(event.job), "no such job waits")
     follows(event.keeps is None, "its job keeps nobody")
@@ -58,7 +58,9 @@ def start(w: World, event: RunStarted) -> Script:
 
 
 def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
-    """Check that a decider cancels a run, or releases kept members."""
+    """Check the end of a run, or the release of members that a copy kept between two runs, which
+    nothing but a decision explains; a failure that reveals a checkpoint's period is learnt from
+    instead."""
     copy, outcome = w.copy_of(event), getattr(event, "outcome", CANCELLED)
     if outcome is FAILED:
         # That a verification failed may be the first sign of a period that was not known.
@@ -80,7 +82,8 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
 
 
 def change(w: World, event: WorkerChanged) -> Script:
-    """Check that a worker's owner, or a fault, changes the worker's state (W1)."""
+    """Check that a worker changes state because of its owner or a fault, and apply that to its copy
+    (W1)."""
     w.settle(Phase.STATES)
     w.phase = Phase.STATES
     worker, state, until = w.worker(event.worker), event.state, event.until
@@ -119,7 +122,8 @@ def change(w: World, event: WorkerChanged) -> Script:
 
 
 def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
-    """Return the cause of a change of state, and whether it is a fault."""
+    """Return the event that causes a change of state (0 for the owner), and whether a fault makes
+    it."""
     if w.repairs is None:
         return _fallen(w, worker), event.until is not None
     down = event.state is DOWN
@@ -128,7 +132,7 @@ def _cause(w: World, worker: Worker, event: WorkerChanged) -> tuple[int, bool]:
 
 
 def _check_owner(w: World, worker: Worker, event: WorkerChanged, cause: int) -> None:
-    """Check a change that no fault makes."""
+    """Check a change of state that the worker's owner makes."""
     possible(event.detection is None, "no fault takes it DOWN")
     if event.state is DOWN and w.now and not cause:
         # A notice without lead comes later in this instant: look for it only then.
@@ -147,7 +151,11 @@ def _check_fault(w: World, worker: Worker, event: WorkerChanged, _: int) -> None
 def _note(
     w: World, worker: Worker, state: WorkerState, until: float | None, seq: int, ended: bool
 ) -> None:
-    """Keep a worker's new state, and since when it has it; `ended` says that a downtime is over."""
+    """Keep a worker's new state, and the time of the change.
+
+    `seq` is the event of the change, `until` the end of a fault's downtime, and `ended` says that a
+    downtime ends with the change.
+    """
     if ended and state is UP:
         worker.repaired = w.now
     worker.down_since = None if state is not DOWN else w.now
@@ -163,7 +171,8 @@ def _note(
 def _standby_changed(
     w: World, copy: Copy, worker: int, state: WorkerState, cause: int
 ) -> Script | None:
-    """Return the script of a standby's change of state: its DOWN takes it out (P12)."""
+    """Return the script that follows when a standby has changed state: one that is DOWN leaves its
+    copy, one that is UP may let the copy's next run start (P12)."""
     if copy.gone or worker not in copy.standbys:
         return None
     if state is DOWN:
@@ -181,9 +190,12 @@ def _standby_lost(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def _fallen(w: World, worker: Worker) -> int:
-    """Return the cause of a worker's next state: the event that took it DOWN if the downtime ends,
-    or began, at this instant; else 0. No line tells of a fault that only makes a DOWN longer: the
-    line itself says whether one has ended."""
+    """Return the event that causes a worker's next change of state: the event that took the worker
+    DOWN, if its downtime ends or began at this instant; else 0, as its owner makes the change.
+
+    A fault that only makes a downtime longer has no line of its own. Whether there was one is seen
+    from the cause that the log gives for the change. Raises Broken if the downtime is not over.
+    """
     if worker.state is not DOWN:
         return 0
     due = worker.until
@@ -194,10 +206,11 @@ def _fallen(w: World, worker: Worker) -> int:
 
 
 def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: bool) -> None:
-    """Schedule the notification of a copy that its member's state has changed.
+    """Schedule the moment at which a copy learns that its member has changed state.
 
-    `late` means a fault that is detected later; one without downtime is noticed at once if the
-    worker is UP right after it, which only the worker's next state tells.
+    `fall` is the event that took the worker DOWN, `fault` says that a fault makes the change, and
+    `late` that it is detected only later. A fault without downtime is put off until the worker's
+    next state is known: the copy learns of it at once only if the worker is UP right after it.
     """
     before, worker.deferred = worker.deferred, None
     state, until = worker.state, worker.until
@@ -213,7 +226,7 @@ def _notify(w: World, copy: Copy, worker: Worker, fall: int, late: bool, fault: 
 
 
 def speed(w: World, event: WorkerSpeedChanged) -> Script:
-    """Check that a worker's speed changes."""
+    """Check a worker's change of speed, and apply it to the copy that holds the worker."""
     if w.now:
         w.settle(Phase.STATES)
     w.phase = Phase.STATES
@@ -230,8 +243,11 @@ def speed(w: World, event: WorkerSpeedChanged) -> Script:
 def _changed(
     w: World, copy: Copy, worker: int, state: WorkerState, fault: bool, cause: int, hidden: bool
 ) -> Script:
-    """Apply a member's change of state to its copy; `hidden` means a fault that is not detected
-    yet."""
+    """Apply a member's change of state to its copy, unless the copy is over.
+
+    `cause` is the event of the change, and `hidden` says that the copy does not know of the fault
+    yet.
+    """
     if copy.gone:
         if hidden and w.repairs is not None:  # that of a free worker is known at once
             w.repairs.known_down(worker, copy, cause)
@@ -268,8 +284,12 @@ def _paced(w: World, copy: Copy, worker: Worker, speed: float, cause: int) -> Sc
 
 
 def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script:
-    """Apply a member's going DOWN: the run is lost unless the fault is hidden; checkpoints may be
-    lost too."""
+    """Apply that a member is DOWN: the run is lost, and so may be the buddies' checkpoints; return
+    the last event that follows.
+
+    With `hidden` the copy does not know of the fault yet: the run stands still until it is
+    detected.
+    """
     job = copy.job
     fatal, last = False, cause
     if job.checkpointing.replace_after is not None:
@@ -315,7 +335,8 @@ def _attempt(w: World, copy: Copy, plan: Plan, causes: Causes, line: RunStarted)
 
 
 def _attempted(w: World, run: Run) -> Script:
-    """End an attempt of a plain job whose time is over: it fails or completes the job."""
+    """End an attempt of a plain job when its time is over: the attempt fails, or it completes the
+    job."""
     if run.over:
         return
     job = run.copy.job

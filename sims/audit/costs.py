@@ -49,7 +49,8 @@ def job_costs(pack: PackDescribed, job: Job, workers: int, storage: Storage | No
 
 
 def profile_times(application: ApplicationDescribed, sizes: Times) -> Times:
-    """Return t(p) for each of these sizes, or for as many of them as a table lists.
+    """Return the application's fault-free execution times t(p) on these numbers of workers p; where
+    a table gives the times, only for those that it lists.
 
     Raises Broken for an invalid profile.
     """
@@ -101,13 +102,14 @@ def _number(key: str, text: str) -> float:
 
 
 def _stored(storage: Storage, size: float, members: Times) -> Times:
-    """Return the time of saving so much, as if nobody else used the storage."""
+    """Return, for each number of members, the time of saving `size` on the shared storage while
+    nobody else uses it."""
     return np.maximum(size / storage.bandwidth, size / (storage.each * members))
 
 
 def _expected(pack: PackDescribed, job: Job, storage: Storage | None) -> Checkpointing | None:
-    """Return the checkpoints and faults that expectations count with; None if neither is
-    expected."""
+    """Return the checkpoints and faults that the application's expected times count with; None if
+    its log says that neither is expected."""
     application, rules = job.application, job.rules
     if application.rule is PeriodRule.NONE:
         return None

@@ -47,13 +47,14 @@ class Decider:
         return {}
 
     def report(self, copy: Copy, cause: int) -> None:
-        """Note that a copy's progress has changed, other than by computing on."""
+        """React to a change of a copy's progress that more than computing has made, such as a new
+        start, a new rate or a lost member. `cause` is the event that made it."""
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """Note that a run has completed a checkpoint."""
+        """React to a checkpoint that a run has completed with event `cause`."""
 
     def clear(self) -> None:
-        """Forget the data of this instant, which is over."""
+        """Forget what is kept about the present instant, which is over."""
         for it in (self.freed_by, self.triggers, self.started, self.decided):
             it.clear()
         self.decides_now = False
@@ -62,12 +63,14 @@ class Decider:
         """Note that the platform has spares, on which no job starts (rules.md, P10)."""
 
     def windows_described(self) -> None:
-        """Note that the platform has windows of maintenance (rules.md, M2)."""
+        """Note that the platform has windows of maintenance, before which jobs may have to wait
+        (rules.md, M2)."""
 
     # --- notifications ---------------------------------------------------------------------------
 
     def submitted(self, job: Job, since: int) -> None:
-        """Note that a job has been submitted."""
+        """Note that a job has been submitted, which calls for a decision; it wants workers since
+        event `since`."""
         self.wants(job, since)
         self.triggers.append(since)
         self.decides_now = True
@@ -77,20 +80,25 @@ class Decider:
         job.wanted = seq
 
     def freed(self, copy: Copy, seq: int) -> None:
-        """Note that a copy has released its workers."""
+        """Note that a copy has released all its workers with event `seq`, which calls for a
+        decision."""
         self.freed_by.append((seq, copy.held))
         self.triggers.append(seq)
         self.decides_now = True
 
     def standby_left(self, copy: Copy, seq: int) -> None:
-        """Note that a copy holds a worker less, which went DOWN."""
+        """Note that a copy has a standby less, because that went DOWN or became a member (event
+        `seq`)."""
         self.triggers.append(seq)
 
     def ended(self, copy: Copy, outcome: Outcome, seq: int, gone: bool) -> None:
         """Note that a copy is over; `gone` says that its job is over too."""
 
     def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
-        """Note that a worker's change of state is known."""
+        """Note a worker's change of state as it becomes known, which calls for a decision.
+
+        `copy` holds the worker, and `seq` is the event of the change.
+        """
         if state is UP:
             self.freed_by.append((seq, (worker, worker + 1)))
         self.triggers.append(seq)
@@ -98,10 +106,10 @@ class Decider:
         self.decides_now = self.decides_now or worker < self.w.able
 
     def program_received(self, seq: int) -> None:
-        """Note that a worker holds a program now."""
+        """React to the arrival of the job's program at a worker (event `seq`)."""
 
     def speed_changed(self, worker: Worker, seq: int) -> None:
-        """Note that a worker's speed has changed."""
+        """React to a worker's change of speed."""
 
     def check_fault(self, worker: Worker) -> None:
         """Check that a fault may take this worker DOWN now."""
@@ -112,14 +120,16 @@ class Decider:
     # --- what it may decide -------------------------------------------------------------------
 
     def placing(self, copy: Copy, event: RunStarted) -> None:
-        """Check the workers on which a copy starts. Raises Broken where it should get others."""
+        """Check the workers that a decision gives to a new copy. Raises Broken where the policy's
+        placement chooses others."""
 
     def standbys(self, copy: Copy, wanted: int) -> Spans | None:
-        """Return the standbys that a copy gets as it starts; None where the log alone says."""
+        """Return the `wanted` standbys that the placement chooses for a copy as it starts; None
+        where the placement is unknown, so that any free workers will do."""
         return None
 
     def why(self, job: Job, copy: Copy) -> Causes:
-        """Return the possible causes of a start."""
+        """Return the events of which one must be the cause of the start of `copy`."""
         if self.opened >= self.w.first:
             return self.opened
         # A job that asks at this instant starts because of that; whatever freed workers came
@@ -134,13 +144,14 @@ class Decider:
         return causes
 
     def other_causes(self, job: Job, copy: Copy) -> Causes:
-        """Return the events that called for the decision, for a start that no earlier rule
-        explains."""
+        """Return the events of which one must be the cause of a start that no shelf or batch, no
+        wish of the job's at this instant and no freed worker explains: those that called for the
+        decision."""
         return self.triggers or {0, job.wanted}
 
     def cancels(self, copy: Copy) -> Causes:
-        """Return the possible causes of a cancellation. Raises Broken where none may cancel the
-        copy."""
+        """Return the events of which one must be the cause of the decision to cancel the copy.
+        Raises Broken where the policy may not cancel it."""
         if not self.w.head.cancels:
             # If the scenario's policy cancels nothing, only a cap on the makespan can.
             self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
@@ -184,7 +195,8 @@ class Enrolment(Decider):
         self.w.push(job, Phase.MESSAGES, 0, partial(self._bound, job, since))
 
     def _bound(self, job: Job, since: int) -> Script:
-        """Expect the line with the largest number of tasks that each worker can hold."""
+        """Expect the line that says how many tasks each worker can hold at most, and keep these
+        bounds."""
         event = yield from coming(BoundsDescribed, job.name)
         job.bounds = by_worker(self.w.head.processors, event.bounds)
         yield BoundsDescribed(job.name, event.bounds), since

@@ -23,7 +23,8 @@ from sims.audit.world import World
 
 @frozen
 class Progress:
-    """Progress of a copy, as its job reported it last (section 3.3.2)."""
+    """Progress of a copy as its job last reported it to the scheduler, which decides by it
+    (malleable17, section 3.3.2)."""
 
     size: int
     left: float
@@ -71,7 +72,8 @@ class Expectations(Decider):
     # --- applications -------------------------------------------------------------------------
 
     def describe(self, job: Job) -> None:
-        """Compute the application's times and costs."""
+        """Compute the application's times and costs on every number of workers, when its
+        description has come."""
         w = self.w
         event = job.application
         job.costs = it = job_costs(w.pack, job, w.head.processors, w.storage)
@@ -82,7 +84,11 @@ class Expectations(Decider):
         w.reporters[job.name] = Emitter()
 
     def size(self, copy: Copy, work: float, more: int) -> int:
-        """Return how many members a run of this work has, of whom up to `more` are not named."""
+        """Return the number of members of a run that has this whole work.
+
+        The log names `copy.full` of them. Up to `more` others are promised, and join the copy
+        later.
+        """
         costs, named = copy.job.costs, copy.full
         whole = (n for n in range(max(named, 1), named + more + 1) if n % self.w.pack.pair == 0)
         return next((n for n in whole if same(costs.times[costs.row(n)], work)), named)
@@ -90,10 +96,10 @@ class Expectations(Decider):
     # --- when they are expected to end --------------------------------------------------------
 
     def report(self, copy: Copy, cause: int) -> None:
-        """Report the progress of a copy.
+        """Report the progress of a copy to the scheduler because of event `cause`.
 
-        The log has a line if the progress differs from the last report's and the copy is the oldest
-        of its job.
+        The log must have a line of it if the progress differs from that of the report before, and
+        the copy is the oldest of its job.
         """
         run, w = copy.run, self.w
         if copy.gone:
@@ -119,7 +125,8 @@ class Expectations(Decider):
         self._say(copy, self._report(copy, cause, 1 - run.base / run.work, start, ahead))
 
     def checkpointed(self, run: Run, cause: int) -> None:
-        """Report a checkpoint; the log must have a line only where periods are not all alike."""
+        """Report the progress after a checkpoint. The log must have a line of it only where
+        verifications or varying speeds make periods unequal, and may have one elsewhere."""
         copy, left = run.copy, 1 - run.done(self.w.now) / run.work
         report = self._report(copy, cause, left, self.w.now, ())
         if copy.job.rules.verified or self.w.speeds_vary:
@@ -128,7 +135,8 @@ class Expectations(Decider):
             self.optional[copy.job.name].append(partial(report, self.progress.get(copy)))
 
     def expect(self, w: World, event: EndExpected) -> Script | None:
-        """Check a line with an expected end: one that must come now, or the next that may come."""
+        """Return the script of a logged expected end: of one that must come now, or of one that may
+        come; None if it is neither."""
         found = w.emits_now(possible(w.reporters.get(event.job), "there is no {}", event.job))
         taken = self._take(event) if found is None else None
         return found if taken is None else only(*taken)
@@ -136,7 +144,13 @@ class Expectations(Decider):
     def _report(
         self, copy: Copy, cause: int, left: float, start: float | None, ahead: tuple[float, ...]
     ) -> Callable[[Progress | None], Report]:
-        """Return a function that makes the report, given the progress before."""
+        """Return a function that makes a report of the copy's progress, given the progress reported
+        before.
+
+        `left` is the fraction of the work that is left. `start` is the time at which the present
+        part ends or the present computation began, inf if it is unknown, and None if the copy waits
+        for its members. `ahead` has the durations of the parts that follow before the run computes.
+        """
         moving, speed = copy.holders != copy.full, self.w.speed(copy)
 
         def report(before: Progress | None) -> Report:
@@ -151,7 +165,8 @@ class Expectations(Decider):
         return report
 
     def _say(self, copy: Copy, report: Callable[[Progress | None], Report]) -> None:
-        """Schedule the line of a report; none comes if the progress is the same as before."""
+        """Schedule the line of a report for this instant. If the progress is the same as before,
+        the line may come but need not."""
         leads, name = copy.job.copies[0] is copy, copy.job.name
         due = self.due[copy]
         due.append(report)
@@ -176,8 +191,11 @@ class Expectations(Decider):
         self.w.push(self.w.reporters[name], phase, LATER, note)
 
     def _tell(self, report: Report) -> Script:
-        """Expect the line of a report, after optional lines; if an optional line is the same,
-        either cause will do."""
+        """Expect the line of a report. Lines that may come at this instant can precede it.
+
+        If such a line, or another report about the copy, has the same contents, its cause will do
+        too.
+        """
         name, causes = report.event.job, {report.cause}
         others = (it(report.before) for it in self.due[report.copy])
         causes.update(it.cause for it in others if _alike(it.event, report.event))
@@ -191,7 +209,8 @@ class Expectations(Decider):
         yield report.event, causes
 
     def _take(self, event: EndExpected) -> tuple[EndExpected, Collection[int]] | None:
-        """Remove the next optional line that equals this one; return the line and its causes."""
+        """Return the last of the lines that may come now and equal this one, with the causes that
+        it may have; forget it and those before it. None if no such line may come."""
         reports = [it() for it in self.optional[event.job]]
         alike = [it for it in reports if _alike(event, it.event)]
         if not alike:
@@ -203,8 +222,11 @@ class Expectations(Decider):
         return last.event, {it.cause for it in alike}
 
     def _back(self, copy: Copy, cause: int) -> float:
-        """Return when all members of the copy are expected to be UP, as event `cause` leaves
-        them."""
+        """Return the time at which all members of the copy are expected to be UP again, inf if
+        unknown.
+
+        Changes of state that follow from event `cause` at this very instant are not known yet.
+        """
         workers = [it for n in copy.members if (it := self.w.workers.get(n)) is not None]
         # All changes of states come before runs are lost, but for those that follow blame.
         former = self.w.repairs.states_before(cause) if self.w.repairs is not None else {}
@@ -213,8 +235,9 @@ class Expectations(Decider):
         return max(away, default=self.w.now)
 
     def succeed(self, name: str) -> Script | None:
-        """Expect the line for the next copy, which is the oldest now: its last report is logged
-        again."""
+        """Return the script of the line that the log needs when the oldest copy of a job has ended:
+        the next copy is the oldest now, and its last report is logged again. None if no line is
+        due."""
         cause, copy = self.successors.pop(name, None), next(iter(self.w.copies(name)), None)
         if cause is None or copy is None or copy not in self.progress:
             return None

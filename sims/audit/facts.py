@@ -28,13 +28,13 @@ replacement."""
 
 
 def batched(members: tuple[int, ...], each: int) -> Iterator[tuple[int, ...]]:
-    """Yield the members in parts of equal size."""
+    """Yield the members in groups of `each`, in order."""
     return (members[k : k + each] for k in range(0, len(members), each))
 
 
 @frozen
 class State:
-    """A state of a job from which a run can start."""
+    """A state that a job's computation has reached, saved or not, from which a run can start."""
 
     run: int
     done: float
@@ -46,15 +46,17 @@ class State:
 
     @property
     def fraction(self) -> float:
-        """Part of the work that is done."""
+        """Part of the job's whole work that is done, from 0 to 1."""
         return self.done / self.work if self.work else 1
 
     def beyond(self, other: State | None) -> bool:
-        """Return whether this state is further than `other`, by more than rounding."""
+        """Return whether this state has more of the work done than `other` (or there is no other),
+        by more than rounding."""
         return other is None or self.fraction - other.fraction > NEGLIGIBLE
 
     def of(self, work: float) -> float:
-        """Return the work done, in units of a run whose whole work is `work`."""
+        """Convert the work done to the units of another run, whose whole work is `work`; return
+        it."""
         # The equal case is exact: scaling would round.
         return self.done if work == self.work else self.done * work / self.work
 
@@ -119,12 +121,14 @@ class Job(Emitter):
 
     @property
     def overhead(self) -> float:
-        """Time that a run that a decision starts holds its members besides its own time."""
+        """Time for which a run holds its members in addition to its own work: its verification, its
+        start-up, and the choice of its workers."""
         return self.described.verification + self.startup + self.select
 
     @property
     def plain(self) -> bool:
-        """Whether each attempt of the job is a single timer."""
+        """Whether the log gives the job's number of failures, so that each of its attempts is a
+        single timer (rigid21, section 3.2)."""
         return self.described.failures is not None
 
     @property
@@ -139,7 +143,7 @@ class Job(Emitter):
 
 
 class Standing(enum.Enum):
-    """The standing of a replica between dropping out of a run and rejoining it."""
+    """The stage that a replica has reached between dropping out of a run and rejoining it."""
 
     IN = enum.auto()
     OUT = enum.auto()
@@ -151,21 +155,22 @@ class Standing(enum.Enum):
 
 @define(eq=False)
 class Group:
-    """A replica: members that hold the whole state together (E1)."""
+    """A replica: members that together hold a whole copy of the run's state (E1)."""
 
     members: tuple[int, ...]
     standing: Standing = Standing.IN
     absent: set[int] = Factory(set)
-    """Members that are not UP, while it does not count."""
+    """Members that are not UP while the replica takes no part in the run."""
     lacking: set[int] = Factory(set)
-    """Members that lack a message while it loads."""
+    """Members that still lack a message while the replica loads the state."""
     cause: int = -1
     """Sequence number of the event for which it waited last."""
     loads: Run | None = None
-    """Account of what it loads from shared storage."""
+    """Account of the state that the replica loads from shared storage."""
 
     def received(self, worker: int, cause: int) -> bool:
-        """Note that a member has received all that it needs; return whether all have that now."""
+        """Note that member `worker` has received all that it needs, with event `cause`; return
+        whether it is the last one, so that the replica is loaded now."""
         last = self.lacking == {worker}  # a member reports again when it is UP again
         self.lacking.discard(worker)
         if not last or self.standing is not Standing.LOADING:
@@ -175,22 +180,23 @@ class Group:
 
     @property
     def out(self) -> bool:
-        """Whether it does not count."""
+        """Whether the replica has dropped out of the run and not rejoined it yet."""
         return self.standing is not Standing.IN
 
 
 @define(eq=False)
 class Replicas:
-    """The replicas of a copy."""
+    """The replicas over which a copy's members are divided, and the faults among them (E1)."""
 
     rules: ReplicasDescribed
     groups: list[Group]
     pause: Any = None
     """Pause of the run, if one is under way."""
     known: list[tuple[int, int]] = Factory(list)
-    """Members whose faults this instant has made known, with the events of that."""
+    """Members whose faults became known at this instant, each with the event that made its fault
+    known."""
     judged: list[tuple[int, int]] = Factory(list)
-    """Members and events of the same kind, of the last judgment."""
+    """Pairs as in `known` on which the last judgment (which replicas drop out) was based."""
     keepers: list[Group] = field(init=False)
     """Groups that have the buddies' checkpoint."""
     given_up: float = 0
@@ -203,7 +209,8 @@ class Replicas:
         self.keepers = list(self.groups)
 
     def pass_pause(self, w: Any, run: Run, cause: int) -> None:
-        """Let a pause pass while all members that count are UP and none hangs."""
+        """Let the time of the run's pause pass, if there is one, while all members of replicas that
+        take part are UP and none hangs; else stop it, because of event `cause`."""
         if self.pause is not None:
             self.pause.pass_on(w, not run.copy.absent and run.hung is None, cause)
 
@@ -213,18 +220,22 @@ class Replicas:
 
     @property
     def left(self) -> list[Group]:
-        """Replicas that count."""
+        """Replicas that take part in the run."""
         return [it for it in self.groups if not it.out]
 
     @property
     def share(self) -> float:
-        """Part of its rate that a run has left."""
+        """Fraction of its full rate at which the run computes: that of the replicas that take
+        part."""
         return len(self.left) / len(self.groups)
 
 
 @define(eq=False)
 class Copy:
-    """A copy of a job: members held for one run at a time; under buddies, for the next run too."""
+    """A copy of a job: the members that are held for its runs, one run at a time.
+
+    Under buddies the members are kept for the next run when a run is lost.
+    """
 
     job: Job
     spans: Spans
@@ -259,12 +270,12 @@ class Copy:
     struck: float = -1
     """Time at which a member that went DOWN ended its last run."""
     former: tuple[int, ...] = ()
-    """Members of that run."""
+    """Members of the run that ended at `struck`."""
     rings: list[list[int]] = Factory(list)
     """Groups of members that keep each other's checkpoints; empty while not computed."""
     undetected: dict[int, tuple[float, int]] = Factory(dict)
-    """Maps members that a fault took DOWN without being detected yet to the time and the event of
-    that."""
+    """Maps members that an undetected fault has taken DOWN to the time and the event of the
+    fault."""
     taken: int = 0
     """Number of checkpoints that were completed."""
     stored: State | None = None
@@ -285,47 +296,52 @@ class Copy:
 
     @property
     def working(self) -> tuple[int, ...]:
-        """Members on which the run computes."""
+        """Members on which the run computes: those of the replicas that take part, or all."""
         if self.replicas is None:
             return self.members
         return tuple(n for it in self.replicas.left for n in it.members)
 
     @property
     def width(self) -> int:
-        """Number of those, with promised ones that have not come yet."""
+        """Number of members on which the run computes, counting promised ones that have not come
+        yet."""
         return self.full if self.replicas is None else len(self.working)
 
     @property
     def blind(self) -> bool:
-        """Whether the run waits until a member's fault is detected."""
+        """Whether a member that takes part in the run is DOWN by a fault that is not detected yet,
+        so that the run waits without knowing it."""
         return any(map(self.concerns, self.undetected))
 
     def concerns(self, worker: int) -> bool:
-        """Return whether the run is concerned by what becomes of a worker."""
+        """Return whether a change of this worker's state affects the run: false for a standby, and
+        for a member of a replica that has dropped out."""
         if worker in self.standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
     @property
     def away(self) -> set[int]:
-        """Members that are not UP, those of replicas that have dropped out too."""
+        """Members that are not UP, including those of replicas that have dropped out."""
         if self.replicas is None:
             return self.absent
         return self.absent.union(*(it.absent for it in self.replicas.groups))
 
     def absent_with(self, worker: int) -> set[int]:
-        """Return the set of members that are not UP which this one belongs to if it is such."""
+        """Return the set in which this member is noted while it is not UP: that of its replica if
+        the replica has dropped out, else that of the copy."""
         group = None if self.replicas is None else self.replicas.of(worker)
         return group.absent if group is not None and group.out else self.absent
 
     def change(self, spans: Spans, full: int) -> None:
-        """Replace the members; those of `full` that `spans` lacks are promised."""
+        """Replace the members by those of `spans`; the number of members is `full`, and those that
+        `spans` lacks are promised by other jobs."""
         # Groups of buddies depend on the members: they are computed anew when needed.
         self.spans, self.full, self.text, self.rings = spans, full, written(spans), []
 
     @property
     def lacking(self) -> int:
-        """Number of members that other jobs have promised and still compute on."""
+        """Number of members that other jobs have promised to this copy and still compute on."""
         return self.full - extent(self.spans)
 
     @property
@@ -341,7 +357,11 @@ class Copy:
 
 @define(eq=False)
 class Run(Waitable):
-    """The audit's account of one run, or of a checkpoint that is taken beside one."""
+    """The audit's account of one run: the work done, and the part that it is in with its rate.
+
+    A checkpoint that is taken while the run goes on, and a replica that loads the state, have
+    accounts of this class too.
+    """
 
     copy: Copy
     number: int
@@ -385,16 +405,17 @@ class Run(Waitable):
     paused: bool = False
     """Whether the run stands still while replicas drop out or rejoin."""
     group: Group | None = None
-    """Replica that loads, in the account of that."""
+    """Replica whose loading this account follows; None if it follows a run or a checkpoint."""
     due: bool = False
-    """Whether another checkpoint fell due during that one."""
+    """Whether another checkpoint fell due while the one in `saving` was still being taken."""
     aimed: int = 0
     """Number of the run's present timer among all timers."""
     tied: bool = False
     """Whether the present part ends when the checkpoint beside it does, at the same instant."""
     emitters: tuple[Emitter, ...] = ()
-    """The two emitters of lines about such checkpoints and about the run's parts, whose order is
-    free; empty where the job emits both."""
+    """Two emitters, one of the lines about checkpoints beside the run and one of those about the
+    run's own parts, as the order of these lines is free; empty where checkpoints block, and the job
+    emits all."""
     beside: Emitter | None = None
     """Emitter of the lines of this account, if it is that of a checkpoint beside its run."""
     started: int = -1
@@ -402,16 +423,17 @@ class Run(Waitable):
     shares: bool = False
     """Whether the present part passes at a bandwidth that shared storage gives."""
     aim: Callable[[], None] = field(init=False)
-    """Sets the timer of such a part anew."""
+    """Sets the timer of a part that shares the storage's bandwidth, after that has changed."""
 
     @property
     def width(self) -> int:
-        """Number of members whose computing the account counts."""
+        """Number of members whose bandwidth and computing the account counts."""
         return self.copy.width if self.group is None else len(self.group.members)
 
     @property
     def still(self) -> bool:
-        """Whether nothing of it passes."""
+        """Whether no time of the present part passes: a member is not UP, or the run hangs or is
+        paused."""
         if self.group is not None:
             return bool(self.group.absent)
         whole = self.copy.run
@@ -419,11 +441,11 @@ class Run(Waitable):
         return bool(self.copy.absent) or stops
 
     def at(self, now: float) -> float:
-        """Return how much of the present part has passed."""
+        """Return how much of the present part's length has passed at time `now`."""
         return self.passed + self.rate * (now - self.since) if self.rate else self.passed
 
     def done(self, now: float) -> float:
-        """Return the work done at `now`."""
+        """Return the work that the run has done at time `now`."""
         if self.stage is not Stage.COMPUTING:
             return self.base
         done = self.base + self.at(now)
@@ -431,7 +453,8 @@ class Run(Waitable):
         return done if done <= self.reach * (1 + NEGLIGIBLE) else self.reach
 
     def end(self) -> float:
-        """Return when the present part ends at the present rate."""
+        """Return the time at which the present part ends at the present rate; inf if the rate is
+        0."""
         if not self.length:
             return self.since
         if not self.rate:
@@ -441,15 +464,17 @@ class Run(Waitable):
         return self.since + (left / self.rate if left > NEGLIGIBLE * self.length else 0)
 
     def expose(self, now: float) -> float:
-        """Return workers x computing time since the last verified point."""
+        """Return the exposure at time `now`: members x computing time since the last verified
+        point, during which a silent error can have struck."""
         if self.stage is Stage.COMPUTING and self.rate:
             return self.exposed + self.copy.width * (now - self.since)
         return self.exposed
 
     def settle(self, now: float) -> None:
-        """Bring the account up to `now`."""
+        """Bring progress and exposure up to time `now`, from which on the rate may change."""
         self.exposed, self.passed, self.since = self.expose(now), self.at(now), now
 
     def state(self, now: float) -> State:
-        """Return the state that another copy would clone."""
+        """Return the state that the run has reached at time `now`, from which another copy could go
+        on."""
         return State(self.number, self.done(now), self.work, self.expose(now))

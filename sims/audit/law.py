@@ -94,13 +94,16 @@ readable = partial(must, Law.SCHEMA)
 
 
 def only(event: Event, causes: Causes) -> Generator[Any, Any, Any]:
-    """Expect exactly this line."""
+    """Return a script of one line: exactly this event, with one of these causes."""
     yield event, causes
 
 
 def coming(kind: type[Event], job: str) -> Generator[Any, Any, Any]:
-    """Return the next line, of this kind, whose contents nothing in the state decides. Raises
-    Broken."""
+    """Receive the next line, which must be an event of this class about `job`, and return the
+    event.
+
+    Its contents are an input: nothing in the state decides them. Raises Broken for another class.
+    """
     event = yield None
     comes(isinstance(event, kind), "{} of {} must come", kind.__name__, job)
     return event
@@ -124,7 +127,8 @@ def same(found: Any, expected: Any) -> bool:
 
 
 def check(found: Event, expected: Event, cause: int | None, causes: Causes) -> None:
-    """Compare a line with the expected one. Raises Broken where they or the causes differ."""
+    """Compare a line with the expected one: their contents, and whether the cause is one of
+    `causes`. Raises Broken where they differ."""
     # Equal lines are by far the most: they need no look at each field.
     if found != expected:
         if type(found) is not type(expected):
@@ -153,8 +157,12 @@ def _word(value: object) -> str:
 
 
 def fits(expected: Any, event: Any) -> bool:
-    """Return whether the line can be the expected one, judged by what tells apart the lines of one
-    emitter."""
+    """Return whether the line can be the expected one: it is of the same class, and of the same
+    worker if a fault is detected, and both or neither start a run on kept members.
+
+    More is not compared: one emitter has no two lines at an instant that only other fields tell
+    apart.
+    """
     if expected.__class__ is not event.__class__:
         return False
     if isinstance(event, FaultDetected):

@@ -27,8 +27,11 @@ from sims.audit.world import World
 
 
 def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> None:
-    """Begin the input transfers of a run, or of a group of its members: each asks for the messages
-    that it lacks."""
+    """Begin the input transfers of a run's members, or of those of `group`: each asks for the
+    messages that it lacks.
+
+    `image` says that each fetches its part of a checkpoint from the master, too.
+    """
     cause = run.cause if group is None else group.cause
     for number in run.copy.members if group is None else group.members:
         worker = w.worker(number)
@@ -40,7 +43,10 @@ def stage_in(w: World, run: Run, image: bool, group: Group | None = None) -> Non
 
 
 def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
-    """Let a standby ask for the program, if it lacks that (P12)."""
+    """Let standby `number` of a copy ask for the job's program, if it lacks that (P12).
+
+    `cause` is the event that made the worker a standby.
+    """
     if copy.job.messages is None or not copy.job.messages.program:
         return
     worker = w.worker(number)
@@ -49,8 +55,10 @@ def stage_in_standby(w: World, copy: Copy, number: int, cause: int) -> None:
 
 
 def put_off(w: World, newcomers: Iterable[tuple[int, int]]) -> None:
-    """Suspend what former standbys fetch, as they are members now (by these events) of a run that
-    fetches nothing yet."""
+    """Suspend the fetching of standbys that have become members of a run that fetches nothing yet.
+
+    `newcomers` has their numbers, each with the event that made it a member.
+    """
     for number, cause in newcomers:
         worker = w.worker(number)
         if not worker.standby:
@@ -84,7 +92,8 @@ def _stay(w: World, worker: Worker, former: Run, run: Run) -> None:
 
 
 def send_images(w: World, run: Run, cause: int) -> None:
-    """Let every member on which the run computes send its part of a checkpoint to the master."""
+    """Let every member on which the run computes send its part of a checkpoint to the master,
+    because of event `cause`."""
     for number in run.copy.working:
         worker = w.worker(number)
         worker.saving = True
@@ -95,10 +104,10 @@ def send_images(w: World, run: Run, cause: int) -> None:
 
 
 def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
-    """Ask for the next message of a member; if the member lacks none, note that.
+    """Have a worker ask for its next message; if it lacks none, note that it has received all.
 
-    `anew` says whether the member has not waited for a channel yet, so that channels have to be
-    dealt out again.
+    `anew` says that the worker did not wait for a channel before, so that the channels have to be
+    assigned again.
     """
     if worker.wants() is None:
         _all_received(w, worker, cause)
@@ -114,9 +123,11 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
 def leave(
     w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
-    """Stop the transfers of all members, or of `members`, whose run has ended.
+    """Stop the transfers of members whose run has ended: all members of the copy, or only
+    `members`.
 
-    `keep` says that they stay with the copy, and keep their data; else its standbys leave, too.
+    With `keep`, they stay with the copy and keep the data that they have received; else the copy's
+    standbys leave, too.
     """
     if copy.job.messages is None:
         return
@@ -133,20 +144,22 @@ def leave(
 
 
 def _now(w: World) -> int:
-    """Return the phase in which a transfer that is lost or suspended now is logged."""
+    """Return the phase of the instant in which a loss or suspension of a message that happens now
+    is logged."""
     return max(w.phase, Phase.RESUME if w.late else Phase.STATES)
 
 
 def _drop(w: World, worker: Worker, cause: int) -> None:
-    """Schedule the loss of what has passed of an incomplete message."""
+    """Have a worker lose what it has received of an incomplete message, and schedule the line of
+    the loss."""
     script = _lost(w, worker, cause)
     if script is not None:
         w.push(worker, _now(w), 0, lambda: script)
 
 
 def _lost(w: World, worker: Worker, cause: int) -> Script | None:
-    """Stop a worker's message; return the script of the line that says so, or None without a
-    message."""
+    """Stop a worker's message, which is lost; return the script of the line that says so, or None
+    if the worker has no message."""
     kind, passing = worker.kind, worker.passing is not None
     worker.stop()
     worker.kind = None
@@ -155,22 +168,28 @@ def _lost(w: World, worker: Worker, cause: int) -> Script | None:
 
 
 def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: bool) -> Script:
-    """Expect the line that says that a message is lost."""
+    """Expect the line that says that a message is lost; if it was passing, its channel is free from
+    then on."""
     seq = yield e.TransferDropped(worker.number, kind), cause
     if passing:
         w.service.free(seq)
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    """Expect the line that says that a message is suspended; its channel is free from then on."""
+    """Suspend a worker's message, and expect the line that says so; its channel is free from then
+    on."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)
 
 
 def state_changed(w: World, worker: Worker, cause: int, hidden: bool) -> Script:
-    """Apply a worker's change of state to its messages; `hidden` means a fault that is not detected
-    yet."""
+    """Apply a worker's change of state to its messages: DOWN loses them, RECLAIMED suspends them,
+    and UP has the worker ask for them again.
+
+    With `hidden`, the change is a fault that the worker's run does not know of yet: the lost
+    message keeps its channel until then.
+    """
     if worker.lost:
         return
     if worker.state is DOWN:
@@ -198,7 +217,8 @@ def fault_detected(w: World, worker: Worker, cause: int) -> Script:
 
 
 def _passed(w: World, worker: Worker) -> Script:
-    """Note that a message has passed entirely, and go on to the worker's next one."""
+    """Expect the line that says that a worker's message has passed, and go on to the worker's next
+    one."""
     kind = worker.kind
     assert kind is not None
     seq = yield e.TransferEnded(worker.number, kind), worker.sent
@@ -221,8 +241,8 @@ def _passed(w: World, worker: Worker) -> Script:
 
 
 def _all_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a member holds all that it needs, or has sent its part of the checkpoint; with the
-    last member, the run goes on."""
+    """Note that a worker has received all that it needs, or has sent its part of a checkpoint; if
+    it is the last member of its run to do so, the run goes on."""
     run = worker.run
     copy = run.copy
     if worker.standby:
@@ -252,8 +272,8 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
 
 
 def _replica_received(w: World, worker: Worker, cause: int) -> None:
-    """Note that a member of a replica that is out holds all that it needs; with the last one, the
-    replica loads the state from storage, or rejoins."""
+    """Note that a member of a replica that has dropped out has received all that it needs. With the
+    last such member, the replica loads the state from shared storage, or is ready to rejoin."""
     copy = worker.run.copy
     group = copy.replicas.of(worker.number)
     if not group.received(worker.number, cause):
@@ -267,14 +287,16 @@ def _replica_received(w: World, worker: Worker, cause: int) -> None:
 
 
 def _release_former(w: World) -> None:
-    """Take workers that were not enrolled again out of their former run."""
+    """Have workers whose run ended at this instant, and that no run has enrolled again, leave it
+    and lose its data."""
     former, w.former = w.former, {}
     for number, (copy, seq) in former.items():
         leave(w, copy, seq, False, (number,))
 
 
 def _serve(w: World, service: Service) -> Script:
-    """Assign the channels by the master's order: workers that lose one stop before others begin."""
+    """Assign the channels by the master's order: first the workers that lose one suspend their
+    messages, then those that get one start or continue theirs."""
 
     def key(it: Worker) -> tuple[float, ...]:
         if longest:
@@ -309,7 +331,11 @@ def _serve(w: World, service: Service) -> Script:
 
 
 def _begun(w: World, worker: Worker, freed: int) -> Script:
-    """Start or continue a worker's message."""
+    """Start or continue the message of a worker that has just got a channel.
+
+    `freed` is the event that freed the channel, which causes the start if the worker has waited; -1
+    if no event did.
+    """
     run, kind, (since, wanted) = worker.run, worker.wants(), worker.wanted
     assert kind is not None
     if worker.kind is not kind:
@@ -323,7 +349,7 @@ def _begun(w: World, worker: Worker, freed: int) -> Script:
 
 
 def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """Check the first line of a new assignment of channels."""
+    """Check the first line of a new assignment of channels; the script expects the others, too."""
     service = w.service
     follows(service is not None, "there is no master")
     w.settle(Phase.DECISION + 1)
@@ -335,10 +361,11 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
 
 
 def forgotten(w: World, event: e.TransferDropped) -> Script | None:
-    """Check that a worker loses what has passed of its message.
+    """Return the script by which a worker loses what it has received of a message, if a decision
+    leads to that; else None.
 
-    That happens to workers that were not enrolled again once the decision is made, and to those
-    that are UP again at the instant at which they went DOWN (F1).
+    A decision does so for workers that it does not enrol again. A worker whose fault is not
+    detected yet does so if it is UP again at the instant of the fault (F1).
     """
     worker = w.worker(event.worker)
     if worker.lost and worker.until == w.now:
@@ -350,8 +377,8 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """Check one change of a channel where the order is a user's own: any waiting worker may get a
-    free channel."""
+    """Check one change of a channel where a user's own order assigns them, or a timetable: any
+    waiting worker may get a free channel."""
     service.stale = False
     worker = w.worker(event.worker)
     # A user's order may have any reason: every event that could concern a channel will do.

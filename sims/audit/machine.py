@@ -30,7 +30,8 @@ from sims.audit.world import World
 
 
 def platform(w: World, event: PlatformDescribed) -> None:
-    """Apply the description of the platform: nodes, spares, and detection times of faults."""
+    """Keep the description of the platform: its nodes, its spares, and after which times faults are
+    detected."""
     sound = event.node >= 1 and 0 <= event.spares < w.head.processors
     possible(sound and min(event.detections, default=0) >= 0)
     w.platform, w.late = event, any(event.detections)
@@ -108,10 +109,10 @@ def check_notices(w: World, worker: Worker) -> None:
 
 
 def _due(worker: Worker, now: float, lasted: float) -> bool:
-    """Return whether an owner's DOWN must have been announced, which begins now and follows on so
-    long without DOWN.
+    """Return whether the owner must have given notice of a DOWN that begins at `now`.
 
-    Where spells of DOWN were not kept as the notice was due, it may have met one that is over.
+    `lasted` is the time since the worker was DOWN before. No notice was possible if the worker was
+    DOWN at the time at which it was due, `lead` before `now`.
     """
     if worker.lead is None:
         return False
@@ -123,7 +124,11 @@ def _due(worker: Worker, now: float, lasted: float) -> bool:
 
 
 def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:
-    """Start a checkpoint at a notice if the job wants that and there is work to save (O1)."""
+    """Return the script by which a run takes a checkpoint because its owner gives notice for a
+    member (O1); None if the job does not want that, or there is nothing to save.
+
+    `cause` is the notice.
+    """
     run = copy.run
     if run is None or run.over or not copy.concerns(worker):
         return None
@@ -139,7 +144,7 @@ def _save(w: World, copy: Copy, worker: int, cause: int) -> Script | None:
 
 
 def _check_announced(w: World) -> None:
-    """Check that workers whose time to go DOWN was announced for this instant are DOWN at its
+    """Check that the workers whose owners announced to take them at this instant are DOWN at its
     end."""
     for worker in w.taken:
         comes(worker.state is DOWN, f"worker {worker.number} is to be DOWN")
@@ -165,7 +170,8 @@ def detection(w: World, event: WorkerChanged) -> float:
 
 
 def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Note a member's fault that is not detected yet: the run stands still."""
+    """Note that a fault has taken a member DOWN and will be detected later, and have the run stand
+    still until then; return the last event that follows."""
     fault = copy.undetected.setdefault(worker, (w.now, cause))
     latest = w.now + w.worker(worker).detection
     w.at(latest, Phase.RESUME, copy.job, -2 * LATER, partial(_latest, w, copy, worker, fault))
@@ -178,7 +184,8 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def fault_detected(w: World, copy: Copy, worker: int) -> Script:
-    """Detect a fault of a member (F1)."""
+    """Let a copy learn now that a fault has taken its member DOWN (F1). Its run is lost, or the
+    member's replica drops out."""
     since, cause = copy.undetected.pop(worker)
     w.tell_state(worker, DOWN, copy, cause)
     if since < w.now:
@@ -210,8 +217,8 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
 
 
 def detect(w: World, event: FaultDetected) -> Script | None:
-    """Check that a fault is detected before the latest time, because the owner takes the worker
-    DOWN."""
+    """Return the script of the early detection of a fault: its worker changes state again before
+    the fault would be detected by itself. None if no such fault is undetected."""
     copies = [it for it in w.copies(event.job) if event.worker in it.undetected]
     w.phase = Phase.STATES
     return fault_detected(w, copies[0], event.worker) if copies else None
@@ -268,8 +275,12 @@ def _hang_detected(w: World, copy: Copy, event: RunHung, hung: int) -> Script:
 
 
 def replaceable(w: World) -> tuple[int, Copy, int] | None:
-    """Return the member to be replaced now (the lowest that is away for too long), its copy, and
-    the worker that takes its place; None if there is none."""
+    """Return (member, its copy, worker that takes its place) for the next replacement that is due;
+    None if none is.
+
+    That is the member with the lowest number of those that have been away too long; the lowest free
+    spare takes its place, or else the lowest free worker.
+    """
     free = w.spare.spans or w.free.spans
     if not w.replaces or not free:
         return None
@@ -281,7 +292,8 @@ def replaceable(w: World) -> tuple[int, Copy, int] | None:
 
 
 def wanted(w: World, copy: Copy, worker: int) -> None:
-    """Call for a decision once a member has been away for the time after which it is replaced."""
+    """Call for a decision if a member has by now been away for the time after which it is
+    replaced."""
     away = w.worker(worker).away
     if not copy.gone and away is not None and _overdue(w, copy, worker):
         w.decider.triggers.append(away[1])
@@ -289,7 +301,7 @@ def wanted(w: World, copy: Copy, worker: int) -> None:
 
 def _overdue(w: World, copy: Copy, worker: int) -> bool:
     """Return whether a member has been away, as far as its copy knows, for the time after which it
-    is replaced."""
+    is replaced; one that has retired is replaced at once."""
     after, away = copy.job.checkpointing.replace_after, w.worker(worker).away
     known = copy.undetected.get(worker) != away
     if away is None or not known or after is None:
@@ -299,19 +311,21 @@ def _overdue(w: World, copy: Copy, worker: int) -> bool:
 
 
 def replace(w: World, event: MemberReplaced) -> Script:
-    """Check the replacement of a member as a decision begins."""
+    """Check the replacement of a member, which comes before all else that a decision does."""
     w.decides()
     return _replaced(w, *follows(replaceable(w), "nobody is to be replaced now"))
 
 
 def replace_all(w: World) -> Script:
-    """Expect all replacements that are due before the decision that the present line began."""
+    """Expect all replacements that are due before the rest of the decision that the present line
+    began."""
     while due := replaceable(w):
         yield from _replaced(w, *due)
 
 
 def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
-    """Replace a member: the new one gets its tasks and its place in the ring."""
+    """Replace member `gone` of a copy by worker `newcomer`, which takes over its tasks and its
+    place among the buddies."""
     since = follows(w.worker(gone).away)[1]
     freed = [seq for seq, spans in w.decider.freed_by if meet(spans, (newcomer, newcomer + 1))]
     yield from parts.replace_member(w, copy, gone, newcomer, freed[-1] if freed else since)
@@ -322,9 +336,12 @@ def _replaced(w: World, gone: int, copy: Copy, newcomer: int) -> Script:
 
 
 def joining(w: World) -> tuple[Worker, list[Copy]] | None:
-    """Return the next worker that becomes a standby now, as its downtime is over, with the copies
-    of which one gets it: the first of each job, as the log does not say which job is the first.
-    None if there is no such worker."""
+    """Return the next worker that becomes a standby now, because its downtime is over, with the
+    copies of which one gets it; None if no worker does.
+
+    The copies are the first of each job that lacks a standby: the log does not say which job is
+    first.
+    """
     short = [
         next((it for it in job.copies if len(it.standbys) < job.standbys), None)
         for job in w.jobs.values()
@@ -340,7 +357,7 @@ def joining(w: World) -> tuple[Worker, list[Copy]] | None:
 
 
 def join(w: World, event: StandbyJoined) -> Script:
-    """Check that a worker whose downtime is over becomes a standby as a decision begins."""
+    """Check that a worker whose downtime is over becomes a standby of a copy, before a decision."""
     w.decides()
     follows(replaceable(w) is None, "members are replaced before")
     worker, copies = follows(joining(w), "no worker becomes a standby now")

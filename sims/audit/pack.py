@@ -47,7 +47,8 @@ class Pack(Expectations):
     left: list[Copy] = Factory(list)
     """Copies that ended at this instant."""
     faulty: dict[Copy, int] = Factory(dict)
-    """Maps copies of which a member went DOWN at this instant to the event of that."""
+    """Maps copies of which a member went DOWN at this instant to the event of the member's
+    change."""
     ignored: list[str] = Factory(list)
     """Jobs of which a fault was ignored at this instant though only another fault of the instant
     can justify that; `close` checks that there was one."""
@@ -98,8 +99,9 @@ class Pack(Expectations):
             self.faulty[copy] = seq
 
     def _ignored(self, worker: int) -> tuple[str | None, WhyIgnored] | None:
-        """Return the job of a fault that changes nothing now, and the reason; None if the fault
-        counts."""
+        """Return the job that a fault of this worker would hit, and the reason why the fault
+        changes nothing (malleable17, section 6.1); None if the fault counts. The job is None for an
+        idle worker."""
         copy = self.w.holder(worker)
         progress = self.progress.get(copy) if copy is not None else None
         if copy is None or progress is None or copy.promised:
@@ -144,7 +146,8 @@ class Pack(Expectations):
         return [it for it in self.progress if it.promised and not it.gone]
 
     def _due(self) -> int:
-        """Return how many workers are promised and assigned to no application yet."""
+        """Return the number of workers that applications have promised and that no other
+        application counts among its members yet."""
         lacked = sum(it.lacking for job in self.w.jobs.values() for it in job.copies)
         return sum(it.full for it in self._promised()) - lacked
 
@@ -177,7 +180,7 @@ class Pack(Expectations):
                 w.push(copy.job, Phase.DECISION, 0, partial(self._resized, copy, after, seq))
 
     def _causes(self, event: RedistributionDecided) -> Collection[int]:
-        """Return the events that may have caused the decision."""
+        """Return the events of which one must be the cause of the decision."""
         if event.why is Cause.FAULT:
             return [seq for it, seq in self.faulty.items() if it.job.name == event.job]
         if event.job is None:
@@ -185,10 +188,10 @@ class Pack(Expectations):
         return [self.over[event.job]] if event.job in self.over else []
 
     def _resized(self, copy: Copy, after: int, cause: int) -> Script:
-        """Change a copy's members: end its run, and start the next one at once from the state
+        """Give a copy `after` members: end its run, and at once start the next from the state
         reached.
 
-        A copy that waits for its members only exchanges them.
+        A copy that has no run, as it waits for its members to be UP, only exchanges members.
         """
         w, job, run, size = self.w, copy.job, copy.run, copy.full
         if run is None:
@@ -214,9 +217,10 @@ class Pack(Expectations):
         yield from runs.course(w, copy, plan, cause, spread=spread, resized=computes)
 
     def _fill(self, copy: Copy, after: int, cause: int) -> Script:
-        """Change the members: the copy gets the lowest free workers, or releases its highest ones.
+        """Change the number of a copy's members to `after`: it gets the lowest free workers, or
+        releases its highest ones.
 
-        Where workers are promised, the log decides which of them the copy has.
+        Where workers are promised, the log alone says which of them the copy has.
         """
         w, had = self.w, set(copy.members)
         if copy.lacking or self._promised():
@@ -248,8 +252,9 @@ class Pack(Expectations):
         return w.emits_now(w.jobs[event.job])
 
     def _release(self) -> None:
-        """Let applications that end before the latest of the failed ones computes again promise
-        their workers (section 5)."""
+        """Let each application promise its workers that is expected to end before the application
+        with the latest recovery from a fault of this instant computes again (malleable17, section
+        5)."""
         pack, self.released = self.w.pack, True
         late = [it for it in self.faulty if it in self.progress]
         late = [it for it in late if self.progress[it].since < inf and it.job.copies[0] is it]

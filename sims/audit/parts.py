@@ -17,9 +17,11 @@ from sims.audit.world import World
 
 
 def part(w: World, run: Run, stage: Stage, length: float, last: bool = False) -> Script:
-    """Follow one part of a run.
+    """Follow one part of a run; `length` is the work of a computation, and the time of any other
+    part.
 
-    A part of length 0 is passed at once, except the last one, which ends with its phase.
+    A part of length 0 has no line and ends at once. Only the last part of a run, if `last` says so,
+    ends with the other runs of the instant even then.
     """
     run.stage, run.length, run.passed, run.since, run.rate = stage, 0, 0, w.now, 0
     if length <= 0 and not last:
@@ -52,7 +54,7 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
-    """Begin a part that lasts until the messages of all members have passed."""
+    """Begin a part of a run that lasts until the messages of all members have passed."""
     run.stage, run.length, run.rate = stage, inf, 0
     if run.beside is None:
         event = e.StageStarted(run.copy.job.name, run.number, stage, 0, run.base)
@@ -60,10 +62,10 @@ def linked(w: World, run: Run, stage: Stage) -> Script:
 
 
 def wait(w: World, run: Run) -> Script:
-    """Wait for the end of the present part.
+    """Wait for the end of the run's present part.
 
-    Reports the run's progress to the decider first, if the run has just started or has gone on
-    because of its members.
+    If the run has just started, or goes on because its members have changed, its progress is
+    reported to the decider first.
     """
     if run.reports:
         run.reports = False
@@ -74,9 +76,12 @@ def wait(w: World, run: Run) -> Script:
 
 
 def rate(w: World, run: Run) -> float:
-    """Return the rate of the present part: the members' speed for work and verifications, 1 for all
-    else, and 0 unless all members are UP and none hangs (R1, F6); with replicas those that are left
-    count (E1)."""
+    """Return the rate at which the run's present part passes, as a multiple of nominal speed.
+
+    Work and verifications pass at the speed of the slowest member (R1), times the fraction of the
+    replicas that take part (E1); all else passes at rate 1. The rate is 0 unless all members are UP
+    and none hangs (F6).
+    """
     if run.still or run.stage not in AT_SPEED:
         return 0 if run.still else 1
     replicas = run.copy.replicas
@@ -87,7 +92,7 @@ def rate(w: World, run: Run) -> float:
 
 
 def aim(w: World, run: Run) -> None:
-    """Set the timer for the end of the present part at the present rate."""
+    """Set the timer for the end of the run's present part, at its present rate."""
     if run.timer is not None:
         run.timer.live = False
     # A run's end has a phase of its own: after all parts that end at the same instant.
@@ -100,7 +105,11 @@ def aim(w: World, run: Run) -> None:
 
 
 def _resume_at_end(w: World, run: Run, aimed: int) -> Script | None:
-    """Return the script of the run if its part is over now."""
+    """Return the waiting script of the run if its part is over now; else None.
+
+    `aimed` is the number that the part's timer had when it was set: if the run has another timer
+    since, this one means nothing.
+    """
     if run.over or run.aimed != aimed or (run.end() > w.end and not w.measured):
         return None
     # Real processes end each part at an instant of its own, whatever it takes nominally.
@@ -129,8 +138,8 @@ def measured(w: World, event: e.PartMeasured) -> Script:
 
 
 def _waits(w: World, run: Run) -> bool:
-    """Return whether a checkpoint beside the run is completed before the run's part ends, at the
-    same instant.
+    """Return whether the run's part, which ends now, has to wait for a checkpoint beside the run
+    that is completed at this instant.
 
     All parts of one job's runs that end at an instant do so together, and so do all checkpoints
     beside them; the group whose first timer was set earlier comes first.
@@ -146,14 +155,15 @@ def _waits(w: World, run: Run) -> bool:
 
 
 def _first(w: World, runs: list[Run | None]) -> float:
-    """Return the number of the earliest timer among those of these runs that end now."""
+    """Return the lowest number of a timer among those of these runs that end now; inf if none does.
+    The numbers rise in the order in which timers are set."""
     ending = [it for it in runs if it is not None and it.end() <= w.end]
     parts = (it.aimed for it in ending if it.timer is not None and it.timer.phase == Phase.PARTS)
     return min(parts, default=inf)
 
 
 def untie(w: World, run: Run) -> None:
-    """End a part that has waited for the checkpoint beside it, which is complete."""
+    """End a part of a run that had to wait for the checkpoint beside it, which is complete now."""
     if run.tied:
         run.tied = False
         passed = partial(_passed, run, run.aimed)
@@ -165,7 +175,8 @@ def _passed(run: Run, aimed: int) -> Script | None:
 
 
 def cut(w: World, run: Run) -> Script | None:
-    """End the run's present computation now."""
+    """End the run's present computation now, so that a checkpoint can follow; return the run's
+    script."""
     run.reach = run.done(w.now)
     if run.timer is not None:
         run.timer.live = False
@@ -173,8 +184,8 @@ def cut(w: World, run: Run) -> Script | None:
 
 
 def review(w: World, run: Run, cause: int) -> Script:
-    """Apply a change of the members' states or speeds to the run's rate; return the cause of what
-    follows."""
+    """Apply a change of the members' states or speeds, made by event `cause`, to the run's rate;
+    return the last event that follows, or `cause` if none does."""
     if run.copy.replicas is not None and not run.over:
         run.copy.replicas.pass_pause(w, run, cause)
     if run.over or run.stage in BY_MESSAGES:
@@ -207,7 +218,8 @@ def review(w: World, run: Run, cause: int) -> Script:
 
 
 def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False) -> Script:
-    """End a run; return the sequence number of the line that says so."""
+    """End a run; return the sequence number of its RunEnded. `kept` says that the copy keeps its
+    members."""
     for it in (run, run.saving):
         if it is not None:
             it.over = True
@@ -228,7 +240,7 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
 
 
 def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
-    """Let all replicas count, as the next run needs them all."""
+    """Let all replicas take part again, as the run is over and the next one needs them all."""
     if replicas.pause is not None:
         replicas.pause.stop()
         replicas.pause = None
@@ -240,7 +252,8 @@ def _gather_all(w: World, copy: Copy, replicas: Replicas, cause: int) -> None:
 
 
 def unload(w: World, group: Group, cause: int) -> None:
-    """Let a replica that has dropped out wait until all of its members are UP."""
+    """Stop the loading of a replica that has dropped out: it waits until all of its members are
+    UP."""
     group.standing = Standing.OUT
     group.lacking.clear()
     if group.loads is not None:
@@ -252,14 +265,16 @@ def unload(w: World, group: Group, cause: int) -> None:
 
 
 def give_up(copy: Copy, lost: float | None, cause: int) -> Script:
-    """Expect the line that says that saved work is given up, if there was any."""
+    """Expect the line that says that saved work is given up, if `lost`, its amount, is above 0;
+    return the last event."""
     if lost:
         cause = yield e.RestartedFromScratch(copy.job.name, copy.last, lost), cause
     return cause
 
 
 def fail(w: World, copy: Copy, cause: int) -> Script:
-    """Handle an error that a verification has found."""
+    """Handle an error that a verification has found: discard what is saved, and end the run as
+    failed."""
     job, lost = copy.job, rules.discard(copy)
     last = yield from end_early(w, copy, Outcome.FAILED, cause)
     if lost:
@@ -270,7 +285,10 @@ def fail(w: World, copy: Copy, cause: int) -> Script:
 
 
 def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
-    """End a run that is lost or has failed: its copy waits for the next run, or is over."""
+    """End a run that is lost or has failed; return the last event.
+
+    A copy that keeps its members waits for its next run; any other is over.
+    """
     if not copy.job.keeps and not copy.job.standbys:
         return (yield from drop(w, copy, outcome, cause, early=True))
     assert copy.run is not None
@@ -285,7 +303,8 @@ def end_early(w: World, copy: Copy, outcome: Outcome, cause: int) -> Script:
 
 
 def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -> Script:
-    """Replace a member: the new one gets its tasks and its place in the ring (P10, P12)."""
+    """Replace member `gone` of a copy by `newcomer`, which takes over its tasks and its place among
+    the buddies (P10, P12)."""
     seq = yield e.MemberReplaced(copy.job.name, copy.last, gone, newcomer), cause
 
     def other(member: int) -> int:
@@ -316,14 +335,15 @@ def replace_member(w: World, copy: Copy, gone: int, newcomer: int, cause: int) -
 
 
 def resume_soon(w: World, copy: Copy) -> None:
-    """Schedule the copy's next run, once all workers have changed state, if all members are UP
-    (P2)."""
+    """Schedule the start of the copy's next run for this instant, after all changes of workers'
+    states. It starts only if all members are UP by then (P2)."""
     order = copy.job.copies.index(copy)
     w.push(copy.job, Phase.RESUME, order, partial(_resumed, w, copy))
 
 
 def _resumed(w: World, copy: Copy) -> Script | None:
-    """Return the script of the copy's next run, if all members are UP and none has begun."""
+    """Return the script of a copy's next run, if its members are UP; of its replicas' rejoining, if
+    a run is under way; else None."""
     if copy.gone:
         return None
     if copy.run is not None:
@@ -336,8 +356,12 @@ def _resumed(w: World, copy: Copy) -> Script | None:
 
 
 def _use_standbys(w: World, copy: Copy) -> Script:
-    """Replace the members that are DOWN by standbys, the lowest first, and start the next run; give
-    all back where a member is left without one, but under buddies (P12)."""
+    """Replace the members that are DOWN by standbys, the lowest first, and start the copy's next
+    run.
+
+    If there are too few standbys, the copy waits under buddies; else it ends and releases all its
+    workers (P12).
+    """
     known = (n for n in sorted(copy.absent) if n not in copy.undetected)
     down = [n for n in known if w.worker(n).state is DOWN]
     ready = [n for n in copy.standbys if w.is_up(n)]
@@ -360,7 +384,11 @@ def _use_standbys(w: World, copy: Copy) -> Script:
 def drop(
     w: World, copy: Copy, outcome: Outcome, cause: Causes, gone: bool = False, early: bool = False
 ) -> Script:
-    """End a copy and release its members; return the sequence number of the end."""
+    """End a copy with its run, and release its members; return the sequence number of the end.
+
+    `gone` says that the job is over too, and `early` that the members may be enrolled again at this
+    instant, and keep their data then.
+    """
     job = copy.job
     if copy.run is not None:
         last = yield from end(w, copy.run, outcome, cause)
@@ -379,7 +407,8 @@ def drop(
 
 
 def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone: bool) -> None:
-    """Tell the decider of a copy's end."""
+    """Free the workers of a copy that has ended with event `seq`, and tell the decider. Unless the
+    job is `gone`, it wants workers since event `since`."""
     w.give(copy, copy.held)
     w.counts[2] += 1
     for worker, (_, fall) in copy.undetected.items():
@@ -392,7 +421,8 @@ def _release(w: World, copy: Copy, outcome: Outcome, seq: int, since: int, gone:
 
 
 def complete(w: World, run: Run) -> Script:
-    """Complete the iteration or the job: this copy was the first, and the others end now (P5)."""
+    """Complete a job, or its present iteration, by the end of its first run to do all the work; its
+    other copies are cancelled (P5)."""
     copy, job = run.copy, run.copy.job
     gone = job.tasks is None or job.iteration + 1 == job.tasks.iterations
     last = since = yield from end(w, run, Outcome.COMPLETED, run.cause)
@@ -415,7 +445,10 @@ def complete(w: World, run: Run) -> Script:
 
 
 def leave(w: World, job: Job, fate: int, seq: int) -> None:
-    """Remove a job that completed (`fate` 0) or was killed (1) by event `seq`."""
+    """Remove a job that is over, and count it as completed (`fate` 0) or killed (`fate` 1).
+
+    `seq` is the event that ended its last run.
+    """
     del w.jobs[job.name]
     w.gone.add(job.name)
     w.counts[fate] += 1
@@ -423,7 +456,7 @@ def leave(w: World, job: Job, fate: int, seq: int) -> None:
 
 
 def killed(w: World, run: Run) -> Script:
-    """Kill a job one of whose runs has reached the limit."""
+    """Kill a job because one of its runs has reached the job's time limit; all its copies end."""
     job, last = run.copy.job, run.started
     if run.over:
         return

@@ -34,7 +34,7 @@ Made = Mapping[str, ReservationMade]
 
 @frozen
 class Rule:
-    """Number of reservations that a published policy makes, and when it makes them again."""
+    """The rule by which a published policy makes reservations: how many at most, and when anew."""
 
     most: float
     """Largest number of reservations, m; inf for one per job."""
@@ -63,7 +63,11 @@ def rule_of(policy: str, reading: str) -> Rule:
 
 
 def earliest(now: float, free: int, changes: Changes, size: int, held: float) -> float:
-    """Return the earliest time from which `size` workers stay free for `held`; inf: never."""
+    """Return the earliest time, `now` or later, from which `size` workers stay free for the
+    duration `held`; inf if there is none.
+
+    `free` workers are free now, and `changes` says how many become free or are taken when.
+    """
     found = now if free >= size else inf
     for time, more in sorted((max(time, now), more) for time, more in changes):
         if time >= found + held and time > found:
@@ -97,9 +101,10 @@ class Promises:
     # --- notifications ---------------------------------------------------------------------------
 
     def started(self, copy: Copy, work: float, promise: ReservationMade | None) -> None:
-        """Note an attempt that starts and takes `work`.
+        """Note that an attempt starts, whose execution takes the time `work`, with the reservation
+        that its job had.
 
-        Raises Broken where its reservation was for another number of workers.
+        Raises Broken where the reservation was for another number of workers.
         """
         job, size = copy.job, copy.full
         right = promise is None or promise.processors in self._widths(job.name, size)
@@ -117,7 +122,8 @@ class Promises:
             self.starts.remove(copy)
 
     def made(self, event: ReservationMade) -> None:
-        """Note a reservation. Raises Broken where the policy makes none, or none of this size."""
+        """Check a line that makes a reservation. Raises Broken where the policy makes none, or
+        where the job would get another number of workers."""
         allowed(self.rule.most, "{} makes no reservations", self.w.head.policy)
         reserve = self.w.reserve
         if reserve is None or event.job not in reserve.wide:
@@ -127,14 +133,17 @@ class Promises:
         allowed(right, "{} asks for {} workers", event.job, size)
 
     def _widths(self, name: str, size: int) -> tuple[int, ...]:
-        """Return with how many workers a waiting job of this size may start: a call of the reserve
-        has it wait for its standbys too (P11)."""
+        """Return the numbers of workers with which a job may start that has `size` members.
+
+        Where a worker of the reserve was called for the job, it starts with its standbys, too
+        (P11).
+        """
         reserve = self.w.reserve
         return (size,) if reserve is None else (size, reserve.width(name, size))
 
     def _held_by(self, job: Job, promise: ReservationMade) -> float | None:
-        """Return how long a job with such a reservation is believed to hold its workers; None if
-        unknown."""
+        """Return the time for which a job with this reservation is believed to hold its workers;
+        None if it is unknown."""
         reserve, size = self.w.reserve, promise.processors
         if reserve is not None and job.name in reserve.wide:
             known = self.sizes.get(job.name)
@@ -142,10 +151,10 @@ class Promises:
         return self._held(job, size)
 
     def _held(self, job: Job, size: int, work: float | None = None) -> float | None:
-        """Return how long an attempt of the job is believed to hold `size` workers; None if
-        unknown.
+        """Return the time for which an attempt of the job is believed to hold `size` workers; None
+        if it is unknown.
 
-        `work` is the attempt's time where its start in the log gives it.
+        `work` is the attempt's execution time where the line of its start gives it.
         """
         described, estimates = job.described, self.settings.get("estimates", "user")
         if estimates not in ("user", "exact") or job.tasks is not None:
@@ -161,9 +170,9 @@ class Promises:
     def review(self, waiting: int, there: Made, made: Collection[str], once: bool) -> None:
         """Check all reservations after the decisions of an instant. Raises Broken.
 
-        `waiting` is the number of waiting jobs, `there` has the reservations in force, `made` the
-        jobs whose reservation is new or has changed at this instant, and `once` says that the
-        instant has had one decision.
+        `waiting` is the number of waiting jobs, and `there` has the reservations in force. `made`
+        has the jobs whose reservation is new or has changed at this instant, and `once` says that
+        only one decision was made at it.
         """
         known = inf not in self._away()
         if known:
@@ -183,8 +192,11 @@ class Promises:
         return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
     def _count(self, waiting: int, there: int, made: int) -> None:
-        """Check the number of reservations; a job that starts at once uses one of FRESH's and
-        KEPT's m, none of EASY's."""
+        """Check that enough waiting jobs have reservations, and not more than the policy's m:
+        `there` of them do, and `made` is how many are new.
+
+        Jobs that start at once count among the m for the readings fresh and kept, but not for EASY.
+        """
         most, starts, least = self.rule.most, len(self.starts), 0.0
         if self.rule.remade:
             allowed(there <= most, f"{there} jobs have reservations, of {most} that there may be")
@@ -243,26 +255,27 @@ class Promises:
         allowed(near, why, "the end of another at the earliest")
 
     def _away(self) -> list[float]:
-        """Return when each worker that is not UP, and that no attempt holds, is expected back."""
+        """Return the times at which the workers that are not UP, and that no attempt holds, are
+        expected back; inf where the log does not say."""
         w = self.w
         away = [it for n, it in w.workers.items() if it.state is not UP and n < w.able]
         until = (it.until for it in away if w.holder(it.number) is None)
         return [inf if it is None else it for it in until]
 
     def _frees(self, unknown: float, but: Collection[Copy] = ()) -> Changes:
-        """Return when workers are believed to become free, without those of the attempts `but`.
+        """Return when how many workers are believed to become free, leaving out the attempts `but`.
 
-        `unknown` takes the place of times that are not known.
+        `unknown` stands for times that the log does not imply.
         """
         runs = [(end, it.full + len(it.standbys)) for it, end in self.ends.items() if it not in but]
         changes = [(unknown if end is None else end, size) for end, size in runs]
         return changes + [(until, 1) for until in self._away()]
 
     def _taken(self, there: Made, but: str) -> Changes:
-        """Return what the other jobs' reservations take and give back; inf where the end is not
-        known.
+        """Return when the reservations of all jobs but `but` take how many workers, and give them
+        back; inf where that time is unknown.
 
-        Each takes a little longer than its job, so that rounding opens no gap.
+        Each lasts a little longer than its job, so that rounding opens no gap between two of them.
         """
         changes: Changes = []
         for name, it in there.items():

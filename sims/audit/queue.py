@@ -43,14 +43,16 @@ Rule = Callable[[World, int, Spans], Spans]
 
 @define(eq=False)
 class Queue(Decider):
-    """Checks decisions on waiting jobs, which start from lists, on shelves or in batches."""
+    """Checks decisions on waiting jobs, which start one by one from a list, together on a shelf, or
+    together in a batch."""
 
     promises: dict[str, tuple[ReservationMade, int]] = Factory(dict)
     """Maps waiting jobs to their reservation and its event."""
     made: list[tuple[int, str]] = Factory(list)
     """Event and job of each reservation made at this instant."""
     moved: set[str] = Factory(set)
-    """Jobs of those that are new or have changed; one that is kept may be logged again."""
+    """Jobs whose reservation made at this instant is new or has changed; one that is kept may be
+    logged again."""
     due: list[int] | None = None
     """0 and the events of the reservations that came due at this instant; None while not
     computed."""
@@ -94,7 +96,7 @@ class Queue(Decider):
     apart: bool = False
     """Whether windows close workers to the members of the copy that starts now."""
     unsure: bool = False
-    """Whether the log does not say which workers those are."""
+    """Whether the log does not say which workers the windows close."""
     published: Promises | None = None
     """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
     batches."""
@@ -180,7 +182,8 @@ class Queue(Decider):
             allowed(left >= 0, f"{job.name} makes more attempts than its batch lets it")
 
     def _due_workers(self, rule: Rule, job: Job, size: int) -> Spans:
-        """Return the members that a placement chooses for a job that starts."""
+        """Return the members that the placement rule chooses for a job that starts with `size`
+        members."""
         w = self.w
         more = min(job.standbys, w.free.count - size)
         if more and self.settings.get("placement") == "nodes":
@@ -190,8 +193,11 @@ class Queue(Decider):
         return rule(w, size, () if job.copies or job.standbys else self.former.get(job.name, ()))
 
     def _around_windows(self, copy: Copy, event: RunStarted) -> Rule | None:
-        """Check that no window takes the copy's workers before its believed end; return the rule by
-        which its placement is still to be checked."""
+        """Check that no window of maintenance takes the copy's workers before its believed end.
+
+        Return the placement rule that the chosen workers are still to be checked by; None if that
+        is done, or impossible.
+        """
         rule = RULES.get(self.settings.get("placement", "lowest"))
         if not self.w.windows:
             return rule
@@ -203,8 +209,9 @@ class Queue(Decider):
         return None if self.apart else rule
 
     def _shuts(self, shut: Spans, copy: Copy, rule: Rule | None) -> bool:
-        """Return whether windows close free workers to this copy; its placement is checked among
-        the others."""
+        """Return whether windows of maintenance (their workers are `shut`) keep this copy from any
+        free workers. If so, check that the placement rule chose its workers among the other free
+        ones."""
         closed = [n for n in numbers(self.w.free.spans) if meet(shut, (n, n + 1))]
         if closed and rule is not None:
             whole = self.w.free
@@ -246,8 +253,8 @@ class Queue(Decider):
         return causes
 
     def called(self) -> Collection[int]:
-        """Return what called for this decision: events, a reservation that has come due, or nothing
-        but time."""
+        """Return the events of which one must be the cause of the present decision: those that
+        called for it; else those of reservations that have come due; 0 stands for time alone."""
         if self.triggers:
             return self.triggers
         if self.due is None:
@@ -280,7 +287,8 @@ class Queue(Decider):
             self._reserved(self.published)
 
     def _begins(self) -> None:
-        """Note that a decision begins or goes on."""
+        """Note how many events had called for a decision when the first decision of this instant
+        began."""
         if self.triggers_before < 0:
             self.triggers_before = len(self.triggers)
 
@@ -292,7 +300,9 @@ class Queue(Decider):
         published.review(len(self.w.jobs) - self.under_way, there, made, once)
 
     def _decided(self) -> None:
-        """Check that no waiting job fits; if all workers are free, every job would."""
+        """Note how many workers are free after the decisions of an instant: when a job starts
+        later, none may have waited while it fitted. If all workers are free, check that no job
+        waits."""
         w, count = self.w, self.w.free.count
         if windows.to_come(w):
             return  # which of the free workers a waiting job may use, the log does not say
@@ -310,8 +320,9 @@ class Queue(Decider):
     # --- lines of its own ------------------------------------------------------------------------
 
     def _cause(self) -> Collection[int]:
-        """Return the possible causes of a line: an opened shelf, the last freed workers, or what
-        called for the decision."""
+        """Return the events of which one must be the cause of a line of a decision: the shelf or
+        batch that opened at this instant, the last event that freed workers, or what called for the
+        decision."""
         self.w.decides()
         self._begins()
         if self.opened >= self.w.first:
@@ -319,13 +330,15 @@ class Queue(Decider):
         return (self.freed_by[-1][0],) if self.freed_by else self.called()
 
     def open_shelf(self, w: World, event: ShelfOpened) -> Script:
-        """Check that a shelf opens while no job runs; jobs that start now form it."""
+        """Check that a shelf opens while no job runs; the jobs that start at this instant form
+        it."""
         allowed(self.running == 0 and self.shelf is None, "it is while jobs run")
         self.opened = yield event, self._cause()
         self.shelf, self.ends = event, []
 
     def open_batch(self, w: World, event: BatchOpened) -> Script:
-        """Check that a batch opens: all waiting jobs get workers for their next attempts."""
+        """Check that a batch opens while no job runs: all waiting jobs are in it, and it says how
+        many attempts they may make."""
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
@@ -360,20 +373,21 @@ class Queue(Decider):
 
 
 def compact(w: World, wanted: int, former: Spans) -> Spans:
-    """Return the workers that the job had a moment ago, else those from the fewest gaps."""
+    """Return the `wanted` workers that a copy of the job has just released (`former`), if they are
+    free; else workers from as few gaps as possible."""
     if extent(former) == wanted and w.free.has(former):
         return former
     return w.free.fewest_gaps(wanted)
 
 
 def nodes(w: World, wanted: int, former: Spans) -> Spans:
-    """Return whole nodes; then, for the rest, workers of the node with the fewest free but enough,
-    else the lowest (N2)."""
+    """Return `wanted` free workers by nodes: whole free nodes first; the rest from the node with
+    the fewest free workers that suffice, or else the lowest (N2)."""
     return joined(_by_node(w, wanted))
 
 
 def _by_node(w: World, wanted: int) -> list[int]:
-    """Return these workers in the order in which they are chosen."""
+    """Return the workers that `nodes` chooses, in the order in which it takes them."""
     size, taken, others = w.platform.node, list[int](), list[list[int]]()
     for node, members in groupby(numbers(w.free.spans), key=lambda n: n // size):
         free, whole = list(members), min(size, w.able - node * size)

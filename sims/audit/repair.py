@@ -33,13 +33,14 @@ Absence = tuple[WorkerState, float | None]
 
 @define(eq=False)
 class Unit:
-    """A unit that a fault has struck, or that is in repair."""
+    """A unit (a worker, a node, a rack) that a fault has struck, from the fault to the end of its
+    repair."""
 
     of: Struck
     workers: tuple[int, ...]
     law: int = 0
     unheard: set[int] = Factory(set)
-    """Workers of the unit whose fault is not known."""
+    """Workers of the unit that are not known to be DOWN yet."""
     runs: list[tuple[Copy, int]] = Factory(list)
     """Copies whose runs the fault has ended, with one of their members that it struck."""
     seq: int = -1
@@ -49,7 +50,8 @@ class Unit:
     crew: bool = False
     """Whether a crew is at work."""
     since: float = 0
-    """Time since which it has waited for the present stage, or since which that goes on."""
+    """Time since which the unit has waited for the present stage of its repair, or since which a
+    crew has worked on that."""
 
     @property
     def named(self) -> str:
@@ -59,7 +61,8 @@ class Unit:
 
 @define(eq=False)
 class Repairs:
-    """State of the repairs of a log."""
+    """The faults that are not blamed yet, the repairs under way, and the workers that they keep
+    DOWN."""
 
     w: World
     described: RepairDescribed
@@ -76,7 +79,7 @@ class Repairs:
     broken: dict[int, set[Unit]] = Factory(dict)
     """Maps each worker that is DOWN for a fault or a repair to the units for which it is."""
     falls: dict[int, int] = Factory(dict)
-    """Maps workers that have to go DOWN at this instant to the events for which."""
+    """Maps workers that have to go DOWN at this instant to the events that cause it."""
     struck: set[int] = Factory(set)
     """Events of the faults that strike at this instant."""
     blamed: dict[int, Absence] = Factory(dict)
@@ -87,14 +90,15 @@ class Repairs:
     ended: Unit | None = None
     """Unit whose repair ended last at this instant."""
     back: dict[int, int] = Factory(dict)
-    """Maps workers whose repair ended at this instant to the event of that."""
+    """Maps workers whose repair ended at this instant to the event that ended it."""
     changed: float = -1
     """Time of the last change of a worker's state."""
 
     # --- what a worker's state follows from ------------------------------------------------------
 
     def cause(self, worker: Worker, down: bool) -> int:
-        """Return the cause of a change of the worker's state, which the line under way records."""
+        """Return the event that must cause the worker's change of state in the present line, which
+        is DOWN or its end; 0 if its owner makes it."""
         w = self.w
         self.changed = w.now
         number, cause = worker.number, w.line.cause if w.line is not None else 0
@@ -110,12 +114,16 @@ class Repairs:
         return found
 
     def states_before(self, seq: int) -> Mapping[int, Absence]:
-        """Return the former states of the workers that blame has had change state at this instant,
-        if event `seq` comes before all blame."""
+        """Return the states that workers had before the blames of this instant changed them, if
+        event `seq` comes before all blames; else nothing."""
         return self.blamed if seq < min(self.blames, default=-1) else {}
 
     def known_down(self, worker: int, copy: Copy | None, seq: int) -> None:
-        """Note that it is known that the worker is DOWN; `copy` held it."""
+        """Note that the worker is known to be DOWN, by event `seq`; `copy` held it.
+
+        Once all workers of a struck unit are known to be DOWN, the unit waits for the blame or its
+        repair.
+        """
         for unit in [it for it in self.unheard if worker in it.unheard]:
             unit.unheard.discard(worker)
             unit.seq = max(unit.seq, seq)
@@ -133,7 +141,8 @@ class Repairs:
         self.units.append(unit)
 
     def _mend(self, unit: Unit, seq: int) -> None:
-        """Note that the unit keeps its workers DOWN no longer."""
+        """Let the unit keep its workers DOWN no longer, from event `seq` on; they come UP unless
+        others do."""
         for worker in unit.workers:
             units = self.broken[worker]
             units.discard(unit)
@@ -144,7 +153,8 @@ class Repairs:
     # --- lines -----------------------------------------------------------------------------------
 
     def fail(self, event: UnitFailed) -> Script:
-        """Check that a fault strikes a unit."""
+        """Check that a fault strikes a unit that its law can strike, and note which workers it
+        takes DOWN."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
@@ -179,7 +189,8 @@ class Repairs:
                 self.known_down(number, held, seq)
 
     def _workers(self, of: Struck, named: str) -> tuple[int, ...]:
-        """Return the workers of a unit."""
+        """Return the numbers of the workers of the unit that a log names. Raises Broken if it is
+        none of this kind."""
         spans = parse_spans(named)
         possible(len(spans) == 2 and spans[1] <= self.w.head.processors, "there is no such unit")
         first, end = spans
@@ -190,7 +201,8 @@ class Repairs:
         return numbers(spans)
 
     def blame(self, event: FaultBlamed) -> Script:
-        """Check that a known fault is blamed on a unit, or on none."""
+        """Check that a known fault is blamed on a unit (rightly or not), which goes to repair, or
+        on none."""
         workers = self._workers(event.of, event.workers)
         found = (it for it in self.known if it.workers == workers and it.of is event.of)
         unit = follows(next(found, None), "no such fault is known")
@@ -217,8 +229,12 @@ class Repairs:
                     self.falls.setdefault(number, seq)
 
     def _may_err(self, unit: Unit, other: tuple[int, ...] | None) -> bool:
-        """Return whether a fault may be blamed on none or on other workers: a run was lost by it,
-        and these are of members that were not DOWN before."""
+        """Return whether the fault of `unit` may be blamed on the workers `other`, or on no unit
+        (None).
+
+        An error is possible only if a run was lost by the fault that had another member, which was
+        not DOWN before.
+        """
         runs = sorted(unit.runs, key=lambda it: it[1])
         lost = [it for it, worker in runs if it.struck == self.w.now and worker in it.former]
         if not lost:
@@ -232,7 +248,8 @@ class Repairs:
         return away and worker.fell < self.w.now
 
     def start(self, event: RepairStarted) -> Script:
-        """Check that a crew begins a stage of a repair: the first come is the first served."""
+        """Check that a free crew begins a stage of a repair. The unit that has waited longest is
+        served."""
         waiting = self._waiting(event.stage)
         unit = follows(waiting[0] if waiting else None, "nothing waits for this stage")
         follows(self._crews(event.stage) > 0, "no crew is free")
@@ -240,7 +257,8 @@ class Repairs:
         unit.seq, unit.crew, unit.since = self.w.seq, True, self.w.now
 
     def _waiting(self, stage: int) -> list[Unit]:
-        """Return the units that wait for a stage, the one whose turn it is first."""
+        """Return the units that wait for this stage of their repair, in the order in which they are
+        served."""
         waiting = [it for it in self.units if it.stage == stage and not it.crew]
         return sorted(waiting, key=lambda it: (it.since, it.workers[0], KINDS.index(it.of)))
 
@@ -252,7 +270,8 @@ class Repairs:
         return crews - sum(it.stage == stage and it.crew for it in self.units)
 
     def end(self, event: RepairEnded) -> Script:
-        """Check the end of a stage of a repair, and the events that follow from it."""
+        """Check the end of a stage of a repair: the unit passes on to the next stage, or its repair
+        is over."""
         w, described = self.w, self.described
         w.settle(Phase.LIMITS)
         w.phase = Phase.LIMITS
@@ -275,7 +294,8 @@ class Repairs:
         self.ended = unit
 
     def retire(self, event: UnitRetired) -> Script:
-        """Check that a unit whose repair has just ended does not come back."""
+        """Check that a unit whose repair has just ended is given up: its workers are DOWN for
+        ever."""
         unit = follows(self.ended, "its repair has not just ended")
         seq = yield UnitRetired(unit.of, unit.named), unit.seq
         unit.seq, unit.stage = seq, len(self.described.laws)
@@ -291,7 +311,8 @@ class Repairs:
             self.w.reserve.retired(seq)
 
     def close(self) -> None:
-        """Check, as an instant is over, that all that it demands has come."""
+        """Check at the end of an instant that all changes of state, blames and starts of repairs
+        that were due have come."""
         if self.w.capped or self.w.ended:
             return
         comes(not self.falls, "workers {} go DOWN", sorted(self.falls))
@@ -316,27 +337,27 @@ def describe(w: World, event: RepairDescribed) -> None:
 
 
 def fail(w: World, event: UnitFailed) -> Script:
-    """Check that a fault strikes a unit."""
+    """Return the script that checks a fault of a unit."""
     return _of(w).fail(event)
 
 
 def blame(w: World, event: FaultBlamed) -> Script:
-    """Check that a known fault is blamed on a unit, or on none."""
+    """Return the script that checks the blame of a fault."""
     return _of(w).blame(event)
 
 
 def start(w: World, event: RepairStarted) -> Script:
-    """Check that a stage of a repair begins."""
+    """Return the script that checks the start of a stage of a repair."""
     return _of(w).start(event)
 
 
 def end(w: World, event: RepairEnded) -> Script:
-    """Check that a stage of a repair ends."""
+    """Return the script that checks the end of a stage of a repair."""
     return _of(w).end(event)
 
 
 def retire(w: World, event: UnitRetired) -> Script:
-    """Check that a unit does not come back from its repair."""
+    """Return the script that checks that a unit does not come back from its repair."""
     return _of(w).retire(event)
 
 
@@ -346,6 +367,6 @@ def _of(w: World) -> Repairs:
 
 
 def close(w: World) -> None:
-    """Check, as an instant is over, that all that repairs demand has come."""
+    """Check at the end of an instant that all lines about repairs that were due have come."""
     if w.repairs is not None:
         w.repairs.close()

@@ -26,7 +26,8 @@ JUDGED = -LATER - (LATER >> 2)
 
 @define(eq=False)
 class Pause:
-    """A pause of a run, whose time passes while all members that count are UP."""
+    """A pause of a run as replicas drop out or rejoin. Its time passes while all members of the
+    replicas that take part are UP."""
 
     copy: Copy
     length: float
@@ -38,7 +39,8 @@ class Pause:
     timer: Timer | None = field(init=False, default=None)
 
     def pass_on(self, w: World, passes: bool, cause: int) -> None:
-        """Let its time pass from now on, because of event `cause`, or stand still."""
+        """Let the pause's time pass from now on, or stop it, as `passes` says, because of event
+        `cause`."""
         if passes is self.passes:
             return
         self.cause = cause
@@ -53,7 +55,7 @@ class Pause:
             self.timer = w.at(due, Phase.PARTS, self.copy.job, number, over)
 
     def stop(self) -> None:
-        """Cancel its timer."""
+        """Cancel the timer of the pause's end."""
         if self.timer is not None:
             self.timer.live = False
             self.timer = None
@@ -67,8 +69,11 @@ def _named(groups: Sequence[Group]) -> str:
 
 
 def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Apply a fault, or a hang, of a member that is known now: the run is lost, or the member's
-    replica drops out of it once all faults of this instant are known."""
+    """Apply that a member is known to be DOWN, or to hang; return the last event that follows.
+
+    The run is lost, or the member's replica drops out of it. Which replicas drop out is decided
+    once all faults of this instant are known.
+    """
     run, replicas = copy.run, copy.replicas
     copy.struck, copy.former = w.now, copy.members
     if replicas is None or run is None or not run.computes:
@@ -137,7 +142,7 @@ def _drop(w: World, copy: Copy, run: Run, groups: Sequence[Group], left: int, ca
 
 
 def _put_aside(w: World, copy: Copy, run: Run, group: Group, cause: int) -> None:
-    """Let a replica count no more."""
+    """Take a replica out of the run: its members' states no longer stop the run."""
     if not group.out:
         group.absent = copy.absent.intersection(group.members)
         copy.absent -= group.absent
@@ -150,19 +155,22 @@ def _put_aside(w: World, copy: Copy, run: Run, group: Group, cause: int) -> None
 
 
 def _unload(w: World, copy: Copy, group: Group, cause: int) -> None:
-    """Have a replica's members fetch and send no more."""
+    """Have the members of a replica that has dropped out stop all loading, fetching and sending."""
     parts.unload(w, group, cause)
     link.leave(w, copy, cause, True, group.members)
 
 
 def _hold(w: World, run: Run, cause: int) -> Script:
-    """Have the run stand still."""
+    """Have the run stand still; return the last event that follows."""
     run.paused = True
     return (yield from parts.review(w, run, cause))
 
 
 def _go_on(w: World, run: Run, cause: int) -> Script:
-    """Have the run go on; what messages have ended meanwhile is complete now."""
+    """Have the run go on after it stood still; return the last event that follows.
+
+    If all messages of its part have passed meanwhile, the part is over now.
+    """
     run.paused = False
     cause = yield from parts.review(w, run, cause)
     it = run.saving or run
@@ -202,7 +210,8 @@ def _end_pause(w: World, copy: Copy, pause: Pause) -> Script:
 
 
 def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) -> Script:
-    """Let replicas that rejoin count, and the run go on."""
+    """Let the replicas that rejoin take part in the run again, and have the run go on; return the
+    last event that follows."""
     back = [it for it in replicas.groups if it.standing is Standing.REJOINING]
     for group in back:
         group.standing = Standing.IN
@@ -222,7 +231,8 @@ def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) ->
 
 
 def member_changed(w: World, copy: Copy, worker: int, cause: int) -> Script:
-    """Apply a change of state of a member of a replica that has dropped out."""
+    """Apply a change of state of a member whose replica has dropped out: the replica may load now,
+    or has to stop loading."""
     assert copy.replicas is not None
     group = copy.replicas.of(worker)
     group.cause = cause
@@ -232,8 +242,8 @@ def member_changed(w: World, copy: Copy, worker: int, cause: int) -> Script:
 
 
 def gather(w: World, copy: Copy) -> Script | None:
-    """Return the script by which replicas that have dropped out load, and rejoin; None where none
-    has."""
+    """Return the script by which replicas that have dropped out get new members, load and rejoin;
+    None if none has dropped out."""
     replicas, run = copy.replicas, copy.run
     if (
         copy.gone
@@ -248,7 +258,8 @@ def gather(w: World, copy: Copy) -> Script | None:
 
 
 def _gather_loaded(w: World, copy: Copy, replicas: Replicas) -> Script | None:
-    """Return the script of what is left to do once all copies have gone on."""
+    """Return the script of replicas that had nothing to load, and rejoin once all copies of the
+    instant have gone on; None if there is none."""
     replicas.loads = False
     return gather(w, copy)
 
@@ -297,7 +308,8 @@ def _load(w: World, copy: Copy, run: Run, group: Group) -> Script:
 
 
 def load_state(w: World, copy: Copy, run: Run, group: Group) -> None:
-    """Let a replica that has its program and data load the present state from storage (S1)."""
+    """Let a replica, whose members have program and data, load the run's present state from shared
+    storage (S1)."""
     job = copy.job
     assert copy.replicas is not None and job.stored is not None
     group.standing = Standing.LOADING
@@ -309,7 +321,8 @@ def load_state(w: World, copy: Copy, run: Run, group: Group) -> None:
 
 
 def _aim(w: World, it: Run) -> None:
-    """Set the timer of what a replica loads."""
+    """Set the timer at which a replica has loaded its state from shared storage; `it` is the
+    account of that."""
     if it.timer is not None:
         it.timer.live = False
     due = it.end()

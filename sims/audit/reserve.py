@@ -15,7 +15,8 @@ from sims.audit.world import World
 
 @define(eq=False)
 class Reserve:
-    """State of the reserve of a log."""
+    """The workers of the reserve, which their owner keeps until they are called, and the calls so
+    far."""
 
     w: World
     workers: frozenset[int]
@@ -32,7 +33,8 @@ class Reserve:
     do not start."""
 
     def come(self, worker: Worker) -> int:
-        """Return the cause of a worker's change to UP. Raises Broken where its owner keeps it."""
+        """Return the event that must cause the worker's change to UP: its call, if it comes because
+        of that; else 0. Raises Broken where its owner still keeps it."""
         time, seq = self.calls.get(worker.number, (-1.0, -1))
         known = worker.number not in self.workers or (seq >= 0 and self._due(time))
         possible(known, "its owner keeps it until it is called and has come")
@@ -45,7 +47,8 @@ class Reserve:
         return time <= self.w.now or same(time, self.w.now)
 
     def call(self, event: ReserveCalled) -> Script:
-        """Check that a worker is called for a waiting job that lacks workers."""
+        """Check that the next worker of the reserve is called for a waiting job that lacks
+        workers."""
         w = self.w
         w.decides()
         job: Job = allowed(w.jobs.get(event.job), "no such job waits")
@@ -67,35 +70,37 @@ class Reserve:
             decider.triggers.append(seq)
 
     def started(self, job: Job, size: int) -> int:
-        """Check that a job that starts gets all that it has waited for; return the number of
-        standbys among that."""
+        """Check that a job that starts with `size` members gets all the workers that it has waited
+        for; return how many of these are standbys."""
         width = self.width(job.name, size)
         allowed(self.w.free.count >= width, "{} waits for its standbys", job.name)
         return width - size
 
     def width(self, name: str, size: int) -> int:
-        """Return the number of workers with which a waiting job of this size starts."""
+        """Return the number of workers with which a waiting job of `size` members starts: with its
+        standbys if a worker was called for it, as far as the platform has so many."""
         repairs = self.w.repairs
         most = self.w.able - len(repairs.retired if repairs is not None else ())
         return max(min(size + self.wide.get(name, 0), most), size)
 
     def retired(self, seq: int) -> None:
-        """Note that workers retire: a job that waits for all that are left needs fewer from now
-        on, and starts if these are free."""
+        """Have the decider look again after workers have retired with event `seq`: a job that waits
+        for all workers that are left needs fewer now."""
         if self.wide:
             self.w.decider.triggers.append(seq)
             self.w.decider.idle.clear()
 
     def _lacks(self, job: Job) -> bool:
         """Return whether too few workers are free for a waiting job; false where the log has not
-        said how many members it has."""
+        given the number of its members."""
         published = self.w.decider.published
         size = published.sizes.get(job.name) if published is not None else None
         return size is not None and self.w.free.count < self.width(job.name, size)
 
     def close(self) -> None:
-        """Check, as an instant with a decision is over, that a worker has been called where it is
-        clear for whom: where all waiting jobs lack workers."""
+        """Check at the end of an instant with a decision that a worker was called if all waiting
+        jobs lack workers. If only some do, the log does not say for which a worker would be
+        called."""
         w = self.w
         waiting = [job for job in w.jobs.values() if not job.copies]
         if w.capped or w.ended or not w.decider.triggers or not waiting or self.called is not None:
@@ -106,7 +111,7 @@ class Reserve:
 
 
 def describe(w: World, event: ReserveDescribed) -> None:
-    """Store the workers of the reserve."""
+    """Keep which workers are the reserve, and after what delay a called one comes."""
     workers = numbers(parse_spans(event.workers))
     possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
     w.reserve = Reserve(w, frozenset(workers), event.delay, list(workers))
@@ -119,6 +124,6 @@ def call(w: World, event: ReserveCalled) -> Script:
 
 
 def close(w: World) -> None:
-    """Check, as an instant is over, that no call of a worker of the reserve is missing."""
+    """Check at the end of an instant that no call of a worker of the reserve is missing."""
     if w.reserve is not None:
         w.reserve.close()

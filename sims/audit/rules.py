@@ -18,7 +18,7 @@ IMAGES = ProtectionKind.IMAGES
 
 @frozen
 class Plan:
-    """Initial state and first parts of a run."""
+    """How a run begins: the state that it starts from, and its parts before it computes."""
 
     begins: State | None = None
     """State from which the run starts; None for its input."""
@@ -33,8 +33,8 @@ class Plan:
 
 
 def period(w: World, copy: Copy) -> float | None:
-    """Return the work between two checkpoints; None while only a future checkpoint can reveal
-    it."""
+    """Return the work between two checkpoints of the copy's run: inf if it takes none, None while
+    only the next checkpoint in the log can reveal it."""
     job = copy.job
     if job.kind is ProtectionKind.NONE:
         return inf
@@ -46,31 +46,32 @@ def period(w: World, copy: Copy) -> float | None:
 
 
 def spread(w: World, copy: Copy) -> tuple[int, int]:
-    """Return the number of members and the number of nodes that they are on."""
+    """Return the number of the copy's members and the number of nodes that they are on."""
     return copy.full, len({n // w.platform.node for n in copy.members})
 
 
 def cost(job: Job, size: int) -> float | None:
-    """Return the time of a checkpoint; None if every member sends its part to the master
-    instead."""
+    """Return the duration of a checkpoint on `size` members; None if every member sends its part to
+    the master instead."""
     if job.kind is IMAGES and job.messages is not None:
         return None if job.messages.image else 0
     return _duration(job, size, job.rules.cost)
 
 
 def stores(job: Job, first: bool) -> bool:
-    """Return whether the first level of the job's checkpoints, or the second, goes to shared
-    storage (S1)."""
+    """Return whether the job's checkpoints go to shared storage: those of the first level, or,
+    unless `first`, those of the second (S1)."""
     return job.stored is not None and (job.kind is IMAGES or not first)
 
 
 def recovery(job: Job, size: int) -> float:
-    """Return the time of a recovery."""
+    """Return the duration of a recovery on `size` members."""
     return _duration(job, size, job.rules.recovery)
 
 
 def _duration(job: Job, size: int, given: float | None) -> float:
-    """Return the time that the log gives, else that of malleable17's model, else 0."""
+    """Return the duration `given` by the log if there is one; else that of malleable17's model for
+    `size` members; else 0."""
     if given is None and job.costs is not None:
         return job.costs.saving(size)  # type: ignore[no-any-return]
     return given or 0
@@ -100,11 +101,11 @@ def placed(w: World, job: Job) -> Plan:
 
 
 def _preempted(w: World, job: Job) -> State | None:
-    """Return the state for a new copy where the decider schedules copies and states of cancelled
-    runs are kept.
+    """Return the state that a new copy starts from where the decider schedules copies, and states
+    of cancelled runs are kept; None for the beginning.
 
-    With cloning it is the furthest of those and of the runs under way; without, the furthest that
-    no copy has taken.
+    With cloning it is the furthest of the kept states and of the runs under way. Without, it is the
+    furthest kept state, which no later copy can take then.
     """
     if not job.rules.cloning:
         return job.kept.pop(0) if job.kept else None
@@ -113,15 +114,15 @@ def _preempted(w: World, job: Job) -> State | None:
 
 
 def furthest(w: World, job: Job) -> State | None:
-    """Return the state of the run under way with most work done, of equals that on the lowest
-    worker."""
+    """Return the state of the job's run under way that has done most work; of equals, that of the
+    run on the lowest worker; None if no run is under way."""
     runs = [(it.spans, it.run) for it in job.copies if it.run is not None and not it.blind]
     runs.sort(key=lambda it: it[0])
     return best([run.state(w.now) for _, run in runs if run.hung is None])
 
 
 def best(states: Sequence[State]) -> State | None:
-    """Return the furthest state, of equals the first."""
+    """Return the state with most work done, the first of equals; None if there is none."""
     found: State | None = None
     for state in states:
         if state.beyond(found):
@@ -152,7 +153,8 @@ def resumed(w: World, copy: Copy) -> Plan:
 
 
 def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
-    """Return the times of the parts before computing."""
+    """Return the durations of the parts that a run with this plan passes, in order, before it
+    computes."""
     times = tuple(length for _, length in plan.before)
     if not plan.closes:
         return times
@@ -161,8 +163,8 @@ def ahead(copy: Copy, plan: Plan) -> tuple[float, ...]:
 
 
 def moved(w: World, copy: Copy, plan: Plan) -> Plan:
-    """Return the plan with a redistribution before computing, which a checkpoint closes under
-    buddies."""
+    """Return `plan` with a redistribution of the data over the present members added before the run
+    computes. Under buddies, a checkpoint follows it."""
     job, full = copy.job, copy.full
     length = job.costs.redistribution(copy.holders, full)
     every = period(w, copy)
@@ -174,7 +176,8 @@ def moved(w: World, copy: Copy, plan: Plan) -> Plan:
 
 
 def save(copy: Copy, state: State) -> None:
-    """Save the state of a checkpoint that is complete."""
+    """Keep the state of a checkpoint that is complete: with the buddies, or at the master if it is
+    further than the state kept there."""
     job = copy.job
     if job.keeps:
         copy.saved, copy.holders = state, copy.full
@@ -186,7 +189,7 @@ def save(copy: Copy, state: State) -> None:
 
 
 def recovered(copy: Copy) -> None:
-    """Note that a recovery is over: every member has its buddies' checkpoints again (P2)."""
+    """Note that a recovery is over: every member again has its buddies' checkpoints (P2)."""
     copy.failed.clear()
     if copy.replicas is not None:
         copy.replicas.keepers = list(copy.replicas.groups)
@@ -194,8 +197,10 @@ def recovered(copy: Copy) -> None:
 
 
 def discard(copy: Copy) -> float | None:
-    """Discard saved work after an error was found (P4); return how much, or None if nothing is
-    discarded."""
+    """Discard the saved work of a copy after an error was found (P4); return its amount.
+
+    Return None if nothing was saved, or if checkpoints are verified, so that they hold no error.
+    """
     job = copy.job
     if job.rules.verified:
         return None
@@ -207,14 +212,14 @@ def discard(copy: Copy) -> float | None:
 
 
 def forget(copy: Copy) -> float:
-    """Drop the state that the buddies keep, and return its work."""
+    """Drop the state that the buddies keep; return the amount of its work."""
     lost, copy.saved = copy.saved, None
     copy.holders = copy.full
     return lost.done if lost is not None else 0
 
 
 def fatal(w: World, copy: Copy, worker: int) -> bool:
-    """Return whether this member's going DOWN loses the state that the buddies keep.
+    """Note that this member went DOWN; return whether that loses the state that the buddies keep.
 
     It does if a neighbour in the member's pair or ring went DOWN too since the last recovery ended,
     or if there is no neighbour (P2).
@@ -242,15 +247,15 @@ def _last_keeper(replicas: Replicas, worker: int) -> bool:
 
 
 def rings(w: World, copy: Copy) -> list[list[int]]:
-    """Return the groups of buddies, which are within replicas."""
+    """Return the copy's groups of buddies, each of which lies within one replica."""
     if copy.replicas is None:
         return _rings(w, list(copy.members))
     return [ring for it in copy.replicas.groups for ring in _rings(w, list(it.members))]
 
 
 def _rings(w: World, members: list[int]) -> list[list[int]]:
-    """Return the groups of buddies among these members: neighbours by number, or across nodes if
-    two of them share a node (N1)."""
+    """Return the groups of buddies among these members: neighbours by number, or of different nodes
+    if two members share a node (N1)."""
     size = w.pack.pair if w.pack is not None else 2
     nodes = len({n // w.platform.node for n in members})
     # Buddies on one node would fail together.
@@ -266,7 +271,8 @@ def _rings(w: World, members: list[int]) -> list[list[int]]:
 
 
 def keep(job: Job, state: State) -> None:
-    """Keep the state of a cancelled run for a later one, where the decider schedules copies."""
+    """Keep the state of a cancelled run, from which a later copy of the job may start
+    (redundancy17)."""
     if not job.rules.cloning:
         job.kept.append(state)
         job.kept.sort(key=lambda it: (-it.fraction, it.run))

@@ -27,8 +27,11 @@ Line = e.RunStarted | None
 def begin(
     w: World, copy: Copy, plan: Plan, causes: Causes, line: Line, keeps: int | None = None
 ) -> Script:
-    """Start the next run of the copy's job on the copy's members; `keeps` is the number of the run
-    before."""
+    """Expect the start of the job's next run on the copy's members; return the run's account.
+
+    `line` is the start's line if a decision made it. `keeps` is the number of the copy's run
+    before, whose members the run keeps, if there was one.
+    """
     job, state = copy.job, plan.begins
     run = Run(copy, job.next_run, _work(copy, line), since=w.now)
     job.next_run += 1
@@ -48,8 +51,8 @@ def begin(
 
 
 def _standbys(w: World, copy: Copy, run: Run) -> Script:
-    """Read which workers are the copy's standbys: as many of those then free as its job asks
-    for."""
+    """Read which workers the copy gets as standbys, and check them: as many as its job asks for, or
+    as are free."""
     wanted = min(copy.job.standbys, w.free.count)
     if not wanted:
         return
@@ -66,7 +69,8 @@ def _standbys(w: World, copy: Copy, run: Run) -> Script:
 
 
 def _work(copy: Copy, line: Line) -> float:
-    """Return the whole work of a run on these members, as far as earlier lines determine it."""
+    """Return the whole work of a run on the copy's members: computed from earlier lines, or taken
+    from `line` where they do not determine it."""
     job, size = copy.job, copy.full
     if job.costs is not None:
         return job.costs.times[job.costs.row(size)]  # type: ignore[no-any-return]
@@ -82,7 +86,8 @@ def _work(copy: Copy, line: Line) -> float:
 
 
 def _dealt(w: World, run: Run, line: Line) -> Script:
-    """Deal an iterative job's tasks: as the decider did, or one by one round the members."""
+    """Expect the line that deals an iterative job's tasks to the members, as the decider decided,
+    or as the run before had them; the run's work follows from it."""
     copy, job, reason = run.copy, run.copy.job, None
     if line is not None:
         event = yield from coming(e.TasksDealt, job.name)
@@ -105,7 +110,12 @@ def course(
     spread: bool = False,
     resized: bool = False,
 ) -> Script:
-    """Follow a run from its start to its end; `resized`: it only goes on with other members."""
+    """Follow a run from its start to its end.
+
+    `causes`, `line` and `keeps` are those of `begin`. `spread` says that the new members all hold
+    the state once the run's progress has been reported, and `resized` that the run only goes on
+    with other members, so that it does not start up.
+    """
     job = copy.job
     run = yield from begin(w, copy, plan, causes, line, keeps)
     run.spread = spread
@@ -127,7 +137,8 @@ def course(
 
 
 def _prepare(w: World, run: Run, plan: Plan, startup: float) -> Script:
-    """Follow all parts before the first computation."""
+    """Follow all parts of a run before its first computation; the first takes the time
+    `startup`."""
     copy, job = run.copy, run.copy.job
     run.plan, run.ahead, run.reports = plan, rules.ahead(copy, plan), True
     if startup:
@@ -216,8 +227,8 @@ def _secure(w: World, run: Run) -> Script:
 
 
 def _beside(w: World, run: Run, saving: Run) -> Script:
-    """Follow a checkpoint that passes while the run goes on; start the next one if it fell due
-    meanwhile (P8)."""
+    """Follow a checkpoint that is taken while the run goes on, in the account `saving`; start the
+    next one at once if it fell due meanwhile (P8)."""
     yield from _save(w, run, saving)
     run.saving = None
     left = run.work - run.done(w.now)
@@ -231,8 +242,11 @@ def _beside(w: World, run: Run, saving: Run) -> Script:
 
 
 def _save(w: World, run: Run, it: Run) -> Script:
-    """Follow the parts of a checkpoint, in the account `it`: the run's own, or one beside the
-    run."""
+    """Follow the parts of a checkpoint, of one level or two, and keep its state.
+
+    `it` is the account in which its time passes: the run's own if the checkpoint blocks the run,
+    else one beside the run.
+    """
     copy, job = run.copy, run.copy.job
     state = State(run.number, it.base, run.work, it.exposed)
     if rules.stores(job, first=True):
@@ -262,8 +276,8 @@ def _save(w: World, run: Run, it: Run) -> Script:
 
 
 def _pass(w: World, run: Run, it: Run, cost: float | None) -> Script:
-    """Follow one write of a checkpoint: for its cost in time, or until all members have sent
-    theirs."""
+    """Follow one write of a checkpoint in account `it`: for the time `cost`, or, if that is None,
+    until all members have sent their parts to the master."""
     if cost is not None:
         yield from parts.part(w, it, Stage.CHECKPOINTING, cost)
         return
@@ -295,7 +309,8 @@ def _verdict(w: World, run: Run) -> Script:
 
 
 def learn(w: World, event: Any) -> Script | None:
-    """Learn a period from the first checkpoint that reveals it; return the script of its run."""
+    """Return the script of a run whose checkpoint, in this line, is the first to reveal the job's
+    period, and keep the period; None if the line reveals none."""
     run = w.run_of(event)
     if run is None or not run.learns or run.stage is not Stage.COMPUTING:
         return None

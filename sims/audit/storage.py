@@ -17,7 +17,8 @@ from sims.audit.world import World
 
 @define(eq=False)
 class Storage:
-    """The shared storage, and the accounts that hold a part of its bandwidth."""
+    """The shared storage, and the accounts (of runs, checkpoints, loading replicas) that share its
+    bandwidth."""
 
     bandwidth: float
     each: float
@@ -25,17 +26,18 @@ class Storage:
     using: dict[Run, int] = Factory(dict)
     """Maps each account to the event since which it has used the storage."""
     changes: list[int] = Factory(list)
-    """Events of this instant with which an account began or ceased to use it."""
+    """Events of this instant with which an account began or ceased to use the storage."""
 
     def cap(self, it: Run) -> float:
-        """Return the largest bandwidth of an account's members together."""
+        """Return the largest bandwidth that the account's members have together."""
         return self.each * it.width
 
     def due(self) -> list[tuple[Run, float]]:
-        """Return the accounts whose bandwidth changes now, by cap, with their new bandwidth.
+        """Return the accounts whose bandwidth changes now, each with its new bandwidth, in order of
+        their caps.
 
-        The highest level of water at which the bandwidth suffices: who is capped below it gets
-        the cap, all others get the level.
+        The bandwidth is divided by water-filling: an account whose cap is below a common level gets
+        its cap, all others get the level, which is as high as the bandwidth allows.
         """
         if not self.changes:
             return []
@@ -55,14 +57,15 @@ class Storage:
 
 
 def describe(w: World, event: e.StorageDescribed) -> None:
-    """Keep what the log says of the storage."""
+    """Keep the bandwidth of the shared storage and of its links to workers."""
     follows(event.bandwidth > 0 and event.worker_bandwidth != 0, "nothing could pass")
     each = inf if event.worker_bandwidth is None else event.worker_bandwidth
     w.storage = Storage(event.bandwidth, each)
 
 
 def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
-    """Check the line that says how much a job saves."""
+    """Check the line that gives the size of a job's checkpoints on shared storage, as a line of its
+    own."""
     job: Job = possible(w.jobs.get(event.job), "no such job waits")
     # The line after the job's description and protection, and its way of taking checkpoints.
     more = (
@@ -76,21 +79,23 @@ def describe_size(w: World, event: e.StoredSizeDescribed) -> Script:
 
 
 def size(w: World, job: Job, event: e.StoredSizeDescribed) -> Event:
-    """Return the line that says how much a job saves, if it is valid."""
+    """Return the line that gives the size of a job's checkpoints on shared storage, and keep the
+    size. Raises Broken if the line is invalid."""
     possible(w.storage is not None and event.bytes >= 0 and event.job == job.name and not job.plain)
     job.stored = event.bytes
     return event
 
 
 def use(w: World, it: Run, cause: int) -> None:
-    """Let an account use the storage if all members are UP."""
+    """Let an account share the storage's bandwidth if all of its members are UP, because of event
+    `cause`."""
     if not it.still and it not in w.storage.using:
         w.storage.using[it] = cause
         w.storage.changes.append(cause)
 
 
 def leave(w: World, it: Run, cause: int) -> None:
-    """Note that an account uses the storage no more, because of event `cause`."""
+    """End an account's use of the storage, because of event `cause`."""
     if it.shares:
         it.shares = False
         if w.storage.using.pop(it, None) is not None:
@@ -98,7 +103,8 @@ def leave(w: World, it: Run, cause: int) -> None:
 
 
 def review(w: World, it: Run, cause: int) -> Script:
-    """Apply a change of the members' states: a share is held only while all of them are UP."""
+    """Apply a change of the members' states to an account: it holds a share of the bandwidth only
+    while all of its members are UP. Return the last event."""
     if not it.still:
         use(w, it, cause)
     elif it in w.storage.using:
@@ -119,7 +125,8 @@ def _set(w: World, it: Run, bandwidth: float, causes: Causes) -> Script:
 
 
 def _shared(it: Run, bandwidth: float, left: float) -> Event:
-    """Return the line that says at which bandwidth an account goes on."""
+    """Return the line that gives the account's new bandwidth and the bytes that are left to
+    pass."""
     whose = it.copy.job.name, it.number
     if it.group is not None:
         return e.ReplicaLoads(*whose, written(joined(it.group.members)), bandwidth, left)
@@ -127,7 +134,7 @@ def _shared(it: Run, bandwidth: float, left: float) -> Event:
 
 
 def share(w: World, event: e.BandwidthShared | e.ReplicaLoads) -> Script:
-    """Check the lines that divide the bandwidth anew at the end of an instant."""
+    """Check the first line of those that divide the bandwidth anew at the end of an instant."""
     follows(w.storage is not None, "there is no storage")
     w.settle(Phase.DECISION + 1)
     return _share(w)

@@ -33,14 +33,15 @@ Make = Callable[[], Script | None]
 
 @define(eq=False)
 class Turn:
-    """A script that has a line to log at this instant."""
+    """A script whose next line is due at this instant."""
 
     phase: int
     script: Script
     want: Any
 
     def remainder(self) -> Script:
-        """Return the script with its first line still to come."""
+        """Return the script again, as a generator that first yields the line that it waits to
+        see."""
         want = self.want
         with suppress(StopIteration):
             while True:
@@ -49,7 +50,7 @@ class Turn:
 
 @define(eq=False)
 class Emitter:
-    """An emitter of lines, such as a job or a worker: logs its lines of an instant one after the
+    """An emitter of lines, such as a job or a worker. Its scripts of one instant run one after the
     other."""
 
     turns: list[tuple[int, int, int, Make]] = field(init=False, factory=list)
@@ -59,7 +60,8 @@ class Emitter:
     """Turn whose line comes next."""
 
     def may_emit(self, event: Event) -> bool:
-        """Return whether this event may be the emitter's next line."""
+        """Return whether this event may be the emitter's next line, as far as that is known before
+        its script is begun."""
         if self.front is None:
             return bool(self.turns)
         return self.front.want is None or fits(self.front.want[0], event)
@@ -67,7 +69,7 @@ class Emitter:
 
 @define(eq=False)
 class Timer:
-    """A script that begins at a time."""
+    """A script that `emitter` begins at the time `due`, unless the timer is cancelled before."""
 
     due: float
     phase: int
@@ -80,12 +82,12 @@ class Timer:
 
 @define(eq=False)
 class Waitable:
-    """Something that a script waits for, such as the end of a run's part."""
+    """Something that a script can wait for, such as the end of a run's part."""
 
     script: Script | None = field(init=False, default=None)
 
     def take(self) -> Script | None:
-        """Return the waiting script, which goes on now, and forget it, so that it goes on only
+        """Return the waiting script so that it can go on, and forget it, as it may go on only
         once."""
         script, self.script = self.script, None
         return script
@@ -97,11 +99,11 @@ BUSY = Turn(Phase.DECISION, None, None)  # type: ignore[arg-type]
 
 @define(eq=False)
 class Turns:
-    """The scripts of a log and their order.
+    """The scripts of all emitters, and the lines that they must log at the present instant.
 
     A line is compared with the script under way; else with the script of the job or worker that the
-    line is about, if that has a turn; else the line is an input or a decision, and its handler
-    checks it.
+    line is about, if that has one for this instant; else the line is an input or a decision, and
+    the handler for its class checks it.
     """
 
     handlers: dict[type[Event], Callable[[Any, Any], Script | None]]
@@ -138,10 +140,12 @@ class Turns:
 
     @abstractmethod
     def emitter_of(self, event: Any) -> Emitter | None:
-        """Return the emitter whose line this event would be."""
+        """Return the emitter (a job, a worker) that would log this event; None if it is an input or
+        a decision that none logs."""
 
     def meet(self, event: Event, cause: int | None, seq: int) -> None:
-        """Compare the line with the one that must come. Raises Broken."""
+        """Compare the next line, number `seq`, with the one that must come. Raises Broken where
+        they differ."""
         if self.script is None:
             self._find(event)
         assert self.script is not None
@@ -152,7 +156,8 @@ class Turns:
         self._go_on(seq)
 
     def _go_on(self, seq: int) -> None:
-        """Let the script under way receive its line's number, and learn what it expects next."""
+        """Send the number of the line just checked to the script under way, and keep what it
+        expects next."""
         assert self.script is not None
         try:
             want = self.script.send(seq)
@@ -172,7 +177,8 @@ class Turns:
                 self.advance(Phase.RESUME)
 
     def _find(self, event: Event) -> None:
-        """Find the script to which this line belongs. Raises Broken if there is none."""
+        """Make the script to which this line belongs the one under way. Raises Broken if there is
+        none."""
         kind = event.__class__
         emitter = self.emitter_of(event)
         front = None
@@ -216,7 +222,9 @@ class Turns:
         make: Make,
         carried: bool = False,
     ) -> Timer:
-        """Schedule a script of `emitter` at `due`.
+        """Set a timer: `emitter` begins the script that `make` makes at the time `due`, in this
+        phase of its instant, ordered by `number` among its other scripts. Return the timer, which
+        can be cancelled.
 
         `carried` says that a real process may carry the part out: its end may come up to `lateness`
         later, or when the log says.
@@ -233,8 +241,8 @@ class Turns:
         return timer
 
     def _hasten(self, emitter: Emitter, event: Any) -> None:
-        """Fire the timer of a part that takes real time and whose end this line logs before the
-        latest time."""
+        """Fire the timer of a part that a real process carries out, as this line logs its end: that
+        may come at any time between the nominal and the latest one."""
         # These lines cut the part short: it is not over.
         early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
         early = early or isinstance(event, TransferDropped | TransferSuspended)
@@ -247,13 +255,14 @@ class Turns:
         self.advance(Phase.RESUME)
 
     def push(self, emitter: Emitter, phase: int, number: int, make: Make) -> None:
-        """Schedule a script of `emitter` at this instant, after all lines of earlier phases."""
+        """Schedule a script of `emitter` at this instant, after all lines of earlier phases;
+        `number` orders it among the emitter's other scripts of the phase."""
         self.order += 1
         insort(emitter.turns, (phase, number, self.order, make))
         self.waiting[emitter] = None
 
     def _prime(self, emitter: Emitter) -> None:
-        """Begin the emitter's next script, to learn its first line."""
+        """Begin the emitter's next script, to learn which line it expects first."""
         phase, _, _, make = emitter.turns.pop(0)
         self.phase = phase
         script = make()
@@ -288,14 +297,14 @@ class Turns:
                 self._prime(emitter)
 
     def fire(self, timer: Timer) -> None:
-        """Schedule the script of a timer that is due, unless the timer was cancelled."""
+        """Schedule the script of a timer for this instant, unless the timer was cancelled."""
         if timer.live:
             timer.live = False
             self.push(timer.emitter, timer.phase, timer.number, timer.make)
 
     def settle(self, phase: int) -> None:
-        """Check that all lines of phases before `phase` have come at this instant. Raises
-        Broken."""
+        """Check that all lines of phases before `phase` have come at this instant. Raises Broken if
+        one is missing."""
         if self.script is not None:
             self.lacks(self.want)
         self.advance(phase)
@@ -304,25 +313,28 @@ class Turns:
                 self.lacks(turn.want)
 
     def emits_now(self, emitter: Emitter) -> Script | None:
-        """Return the script of an emitter that has a line to log as a consequence of the present
-        line; None if it has none."""
+        """Take out and return the script of an emitter that has to log a line at this instant; None
+        if it has none."""
         self.advance(Phase.DECISION + 1)
         return self.pending.pop(emitter).remainder() if emitter in self.pending else None
 
     def decides(self) -> None:
-        """Note that the present line is a decision: all else of the instant has to precede it."""
+        """Note that the present line belongs to a decision. Raises Broken if a line of this instant
+        is missing that has to precede all decisions."""
         if not self.deciding:
             self.settle(Phase.DECISION)
             self.deciding = True
 
     def lacks(self, want: Any) -> None:
-        """Raise Broken: this line must have come."""
+        """Raise Broken with a message that names the missing line, `want`."""
         what = as_text(want[0]) if want is not None else "what follows this instant's lines"
         raise Broken(Law.MISSING, f"{what} must come at {self.now!r}")
 
     def pass_to(self, t: float) -> None:
-        """Close the present instant, and go on to time `t` through all instants at which something
-        is due."""
+        """Close the present instant, and go on to time `t`.
+
+        Raises Broken if something was due between the two, as the log has no line for it.
+        """
         self.close()
         while self.dues and self.dues[0][0] < t * (1 - INSTANT):
             # An instant without a line of the log, at which something is due: `close` reports what
@@ -337,7 +349,7 @@ class Turns:
         self.advance(Phase.RESUME)
 
     def close(self) -> None:
-        """Check at the end of an instant that no line is missing."""
+        """Check at the end of an instant that no line of it is missing. Raises Broken if one is."""
         if not self.ended:
             self.settle(Phase.DECISION + 1)
             for look in self.after:

@@ -13,7 +13,7 @@ from sims.audit.world import World
 
 
 def describe(w: World, event: MaintenancePlanned) -> None:
-    """Store a window of maintenance."""
+    """Keep a window of maintenance: its start, end and workers."""
     workers, end = parse_spans(event.workers), inf if event.end is None else event.end
     possible(bool(workers) and workers[-1] <= w.head.processors, "there are no such workers")
     possible(0 <= event.start < end, "its end is not after its start")
@@ -23,7 +23,7 @@ def describe(w: World, event: MaintenancePlanned) -> None:
 
 
 def to_come(w: World) -> bool:
-    """Return whether a window is still to come, or under way."""
+    """Return whether any window of maintenance is still to come, or under way."""
     return any(end > w.now for _, end, _ in w.windows)
 
 
@@ -37,8 +37,12 @@ def covered(w: World, worker: int) -> bool:
 
 
 def shut(w: World, copy: Copy, event: RunStarted, known: bool) -> Spans | None:
-    """Return the workers that a window takes before the believed end of this copy; None where the
-    log does not say what is believed."""
+    """Return the workers that windows of maintenance take before the believed end of this copy, so
+    that it may not start on them.
+
+    `known` says whether the log says what is believed; if not, return None. A job for which windows
+    without end leave too few workers is not kept from any.
+    """
     job, now = copy.job, w.now
     if not known:
         return None

@@ -37,10 +37,10 @@ def _span_of(text: str) -> Spans:
 
 @lru_cache(maxsize=1024)
 def parse_spans(text: str) -> Spans:
-    """Parse intervals as logs write them, such as `0-3 5`; empty where all workers are promised and
-    have not come.
+    """Return the intervals of worker numbers that a log's text gives, such as `0-3 5`; empty for
+    the empty text, where all workers are promised and have not come.
 
-    Raises Broken for another text.
+    Raises Broken for any other text.
     """
     try:
         each = list(map(_span_of, text.split(" "))) if text else []
@@ -53,7 +53,8 @@ def parse_spans(text: str) -> Spans:
 
 
 def by_worker(size: int, groups: Sequence[tuple[str, V]]) -> dict[int, V]:
-    """Return a value for every worker of the platform.
+    """Return the value of each of the platform's `size` workers, from pairs of worker intervals (as
+    a log's text) and a value.
 
     Raises Broken where a worker has two values or none.
     """
@@ -79,7 +80,7 @@ def numbers(spans: Spans) -> tuple[int, ...]:
 
 
 def joined(workers: Iterable[int]) -> Spans:
-    """Return the intervals of these numbers."""
+    """Return these worker numbers as intervals."""
     # Bounds of intervals are the numbers in exactly one of the set and the set shifted by one.
     each = set(workers)
     return tuple(sorted(each ^ {n + 1 for n in each}))
@@ -91,8 +92,7 @@ def extent(spans: Spans) -> int:
 
 
 def meet(one: Spans, other: Spans) -> bool:
-    """Return whether a worker is in both sets: then an interval of one begins within one of the
-    other's."""
+    """Return whether any worker is in both sets."""
     return _begins(one, other) or _begins(other, one)
 
 
@@ -109,11 +109,11 @@ class Free:
     count: int = 0
 
     def has(self, spans: Spans) -> bool:
-        """Return whether all of these workers are free."""
+        """Return whether all of these workers are free. The set itself stays as it is."""
         return extent(self._but(spans)) == self.count - extent(spans)
 
     def take(self, spans: Spans) -> bool:
-        """Remove these workers; return whether all of them were free."""
+        """Remove these workers from the free ones; return whether all of them were free."""
         own, last = self.spans, len(spans) - 1
         self.count -= extent(spans)
         # Most often a run takes the lowest workers: then no merge is needed.
@@ -124,12 +124,12 @@ class Free:
         return extent(self.spans) == self.count
 
     def give(self, spans: Spans) -> None:
-        """Add these workers."""
+        """Add these workers, which were not free before, to the free ones."""
         self.spans = self._but(spans)
         self.count += extent(spans)
 
     def _but(self, spans: Spans) -> Spans:
-        """Return the workers in exactly one of both sets.
+        """Return the workers in exactly one of the two sets: that of the free ones, and `spans`.
 
         Dropping the values that two sorted sequences have in common takes a third of the time of
         sets.
@@ -140,7 +140,7 @@ class Free:
         return tuple(compress(both, map(and_, apart, apart[1:])))
 
     def lowest(self, wanted: int) -> Spans:
-        """Return the lowest numbers, or all if there are fewer (rules.md, D2)."""
+        """Return the `wanted` lowest free workers, or all if there are fewer (rules.md, D2)."""
         if wanted >= self.count:
             return self.spans
         sizes = list(accumulate(self._sizes()))
@@ -152,7 +152,7 @@ class Free:
         return map(sub, self.spans[1::2], self.spans[::2])
 
     def fewest_gaps(self, wanted: int) -> Spans:
-        """Return workers from the fewest gaps.
+        """Return `wanted` free workers from as few gaps (intervals of free workers) as possible.
 
         Takes the largest gap (the highest of equals) until one gap holds all that are still wanted,
         then the head of the smallest gap that does (the lowest of equals).
@@ -171,7 +171,8 @@ class Free:
 
 @define(eq=False)
 class Worker(Emitter):
-    """A worker to which something has happened; all others are UP, at speed 1."""
+    """A worker to which something has happened. All others are UP, at speed 1, and have no such
+    object."""
 
     number: int
     state: WorkerState = UP
@@ -201,7 +202,8 @@ class Worker(Emitter):
     watched: float = inf
     """Time since which `lead` has been known, and spells of DOWN are kept."""
     spells: list[tuple[float, float]] = Factory(list)
-    """Spells of DOWN since then, but for those that ended too long ago to matter for a notice."""
+    """Spells of DOWN since `watched`, but for those that ended too long ago to matter for a
+    notice."""
     repaired: float = -1
     """Time at which it was UP again because a fault's downtime was over."""
     deferred: Callable[[bool], Script] | None = None
@@ -234,27 +236,31 @@ class Worker(Emitter):
 
     @property
     def lost(self) -> bool:
-        """Whether the message only keeps its channel, as the worker's fault is not detected yet."""
+        """Whether the worker's message only blocks its channel, as the fault that lost it is not
+        detected yet."""
         return self.passing is not None and not self.passing.live
 
     def leave(self) -> None:
-        """Forget all but complete programs, which stay when a worker leaves its run."""
+        """Forget the data and the checkpoint received for a run that is left; complete programs
+        stay."""
         self.data, self.image = 0, False
 
     def size(self, kind: TransferKind) -> float:
-        """Return the time of a message of this kind for the worker's job."""
+        """Return how long a message of this kind takes on the master's link for the worker's
+        job."""
         sizes = self.run.copy.job.messages
         known = {PROGRAM: sizes.program, DATA: sizes.data}
         return known.get(kind, sizes.image)  # type: ignore[no-any-return]
 
     def units(self) -> int:
-        """Return the number of messages with data that the worker still lacks."""
+        """Return the number of data messages, one per task, that the worker still lacks."""
         if self.standby:
             return 0
         return self.run.copy.units.get(self.number, 1) - self.data  # type: ignore[no-any-return]
 
     def wants(self) -> TransferKind | None:
-        """Return the kind of message that the worker must fetch or send next, or None."""
+        """Return the kind of message that the worker has to fetch or send next; None if there is
+        none."""
         if self.run is None or self.saving:
             return SAVE if self.run is not None else None
         if self.size(PROGRAM) and self.run.copy.job.messages.label not in self.programs:
@@ -264,8 +270,8 @@ class Worker(Emitter):
         return IMAGE if self.fetches and self.size(IMAGE) and not self.image else None
 
     def lacks(self, now: float) -> float:
-        """Return the time of all messages with program and data that the worker lacks (n_q of
-        volatile13, section V)."""
+        """Return how long all messages with program and data that the worker lacks still take on
+        the link (n_q of volatile13, section V)."""
         left = 0 if self.run.copy.job.messages.label in self.programs else self.size(PROGRAM)
         left += max(self.units(), 0) * self.size(DATA)
         if self.kind in (PROGRAM, DATA) and left:
@@ -276,7 +282,7 @@ class Worker(Emitter):
         return self.left - (now - self.since) if self.passing is not None else self.left
 
     def suspend(self, now: float) -> TransferSuspended:
-        """Suspend the message; return the line that says so."""
+        """Suspend the worker's message at time `now`; return the line that says so."""
         left = self._left(now)
         assert self.kind is not None
         # What rounding leaves of a message is none.
@@ -285,7 +291,7 @@ class Worker(Emitter):
         return TransferSuspended(self.number, self.kind, self.left)
 
     def stop(self) -> None:
-        """Cancel the timer of the message."""
+        """Cancel the timer of the message's end."""
         if self.passing is not None:
             self.passing.live = False
             self.passing = None
@@ -293,33 +299,37 @@ class Worker(Emitter):
 
 @define(eq=False)
 class Service(Emitter):
-    """The master's channels: which workers want one, and what has changed since the last
-    assignment."""
+    """The master's channels: which workers want or have one, and what has happened since they were
+    last assigned."""
 
     channels: int
     order: str
     waiting: dict[Worker, int] = Factory(dict)
     """Maps workers that want or have a channel to the event since which they want it."""
     requests: dict[Worker, int] = Factory(dict)
-    """Maps workers that have asked since the last assignment to the event for which they did."""
+    """Maps workers that have asked for a channel since the last assignment to the event that made
+    them ask."""
     freed: int = -1
-    """Sequence number of the event that freed a channel since then."""
+    """Sequence number of the event that has freed a channel since the last assignment; -1 if none
+    has."""
     stale: bool = False
     """Whether the channels have to be assigned anew."""
     next_slot: float = -1
     """Start of the next slot, at which an order that looks again in every slot does so."""
 
     def remove(self, worker: Worker) -> None:
-        """Remove a worker, which wants no channel any more."""
+        """Remove a worker that no longer wants a channel, and have the channels assigned anew if it
+        did."""
         if self.waiting.pop(worker, None) is not None:
             self.stale = True
 
     def free(self, seq: int) -> None:
-        """Note that event `seq` has freed a channel."""
+        """Note that event `seq` has freed a channel, so that the channels have to be assigned
+        anew."""
         self.freed, self.stale = seq, True
 
     @property
     def derived(self) -> bool:
-        """Whether the order determines which workers are served; with a user's own order or a
-        timetable, any waiting worker may be."""
+        """Whether the state alone determines which workers get a channel. It does not with a user's
+        own order or a timetable: then any waiting worker may."""
         return self.order in ("started-first", LONGEST_FIRST)

@@ -38,7 +38,7 @@ that line."""
 
 @define(eq=False)
 class World(Turns):
-    """State of the simulated system, derived from the lines read so far."""
+    """State of the simulated system as the lines read so far imply it."""
 
     course: Callable[..., Script] = field(kw_only=True)
     """Makes the script of a run."""
@@ -74,7 +74,7 @@ class World(Turns):
     heads: set[type[Event]] = Factory(set)
     """Event classes that have come, of those that may come once."""
     place: int = 0
-    """Place of the last line of the head in the order of such lines."""
+    """Position of the last line of the head in the order in which such lines have to come."""
     deadlines: set[str] = Factory(set)
     """Names of jobs that have a deadline."""
     priced: dict[type[Event], int] = Factory(dict)
@@ -88,8 +88,8 @@ class World(Turns):
     reuses: bool = False
     """Whether a worker that is enrolled again at once keeps its data (volatile13)."""
     former: dict[int, tuple[Copy, int]] = Factory(dict)
-    """Maps members of runs that ended at this instant, which may be enrolled again, to their copy
-    and the event of that end."""
+    """Maps members of runs that ended at this instant, which may be enrolled again, to (copy, event
+    that ended the run)."""
     changeover: float = 0
     """Time before a run does anything on workers that its job did not hold."""
     pack: Any = None
@@ -143,7 +143,8 @@ class World(Turns):
         self.meet(event, cause, seq)
 
     def emitter_of(self, event: Any) -> Emitter | None:
-        """Return the job that the event is about, or the worker whose message it is."""
+        """Return the emitter that would log this event: the job that it is about, or the worker
+        whose message it is; None if it is an input or a decision."""
         kind = event.__class__
         if kind in TRANSFERS:
             return self.workers.get(event.worker)
@@ -189,14 +190,17 @@ class World(Turns):
         seq: int,
         held: Copy | None = None,
     ) -> None:
-        """Tell the decider, and repairs, of a worker's state, which is known now; `copy` holds the
-        worker, and `held` did so until now."""
+        """Tell the decider, and the repairs, that a worker's state is known now, by event `seq`.
+
+        `copy` holds the worker; `held` did so until now.
+        """
         self.decider.state_changed(worker, state, copy, seq)
         if state is DOWN and self.repairs is not None:
             self.repairs.known_down(worker, copy or held, seq)
 
     def worker(self, number: int) -> Worker:
-        """Return the worker of this number. Raises Broken where there is none."""
+        """Return the record of the worker of this number, made if needed. Raises Broken if the
+        platform has no such worker."""
         worker = self.workers.get(number)
         if worker is None:
             size = self.head.processors
@@ -213,14 +217,14 @@ class World(Turns):
         return self.holders.get(number)
 
     def take(self, copy: Copy, spans: Spans) -> None:
-        """Let the copy hold these free workers. Raises Broken unless all are free."""
+        """Have the copy hold these workers. Raises Broken unless all of them are free."""
         for pool, own in self._pools(spans):
             allowed(pool.take(own), "{} gets {}: not all are free", copy.job.name, copy.text)
         if self.holders is not None:
             self.holders.update(dict.fromkeys(numbers(spans), copy))
 
     def give(self, copy: Copy, spans: Spans) -> None:
-        """Release these workers of the copy."""
+        """Release these workers of the copy; those that are UP are free from now on."""
         if self.holders is not None:
             members = numbers(spans)
             for number in members:
@@ -231,7 +235,8 @@ class World(Turns):
             pool.give(own)
 
     def _pools(self, spans: Spans) -> Iterator[tuple[Free, Spans]]:
-        """Split the workers into spares and others, each with their pool."""
+        """Yield the pool of spares and that of all other free workers, each with those of `spans`
+        that belong to it."""
         if spans and spans[-1] > self.able:
             members = numbers(spans)
             yield self.spare, joined(n for n in members if n >= self.able)
@@ -239,8 +244,8 @@ class World(Turns):
         yield self.free, spans
 
     def pool(self, number: int) -> Free:
-        """Return the pool of the worker; spares have one of their own, as they start no job
-        (P10)."""
+        """Return the set of free workers to which this worker belongs; spares have a set of their
+        own, as no job starts on them (P10)."""
         return self.free if number < self.able else self.spare
 
     def is_up(self, number: int) -> bool:
@@ -253,7 +258,7 @@ class World(Turns):
         return 1 if copy.speeds is None else min(copy.speeds[n] for n in copy.working)
 
     def pace(self, copy: Copy) -> None:
-        """Let the copy know the speeds of its members, as they join it."""
+        """Give the copy the present speeds of its members, if speeds vary."""
         if self.speeds_vary:
             workers = self.workers
             copy.speeds = {n: workers[n].speed if n in workers else 1 for n in copy.members}

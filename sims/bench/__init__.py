@@ -45,7 +45,7 @@ class Case:
 
 @frozen
 class Spent:
-    """Seconds that a case took for each unit."""
+    """Processor and wall time that a case took for each unit of its work."""
 
     units: int
     """Number of units done."""
@@ -97,7 +97,8 @@ def _row(case: Case, found: Sequence[Mapping[str, Spent]]) -> Iterator[str]:
 
 
 def finished(systems: Sequence[System], units: int = 0) -> Body:
-    """Return the body that runs these systems to their ends; units are events by default."""
+    """Return a benchmark's body, which runs these systems to their ends and returns the number of
+    units: `units`, or by default the number of events."""
 
     def body() -> int:
         for system in systems:
@@ -116,7 +117,7 @@ def durations(tasks: int, seed: int = 1) -> list[float]:
 
 
 def simpy_case(workers: int = 20, tasks: int = 100_000, name: str = SIMPY) -> Case:
-    """Return SimPy's loop as a case."""
+    """Return the case that runs SimPy's master-worker loop."""
 
     def ready() -> Callable[[], int]:
         loop = simpy_loop(workers, durations(tasks))
@@ -221,7 +222,7 @@ class BenchMaster(Actor):
 
 
 def master_worker(workers: int, tasks: Sequence[float]) -> System:
-    """Return the loop of SimPy, built of this project's actors."""
+    """Return the same master-worker loop as SimPy's, built of this project's actors."""
     system = System()
     # Each worker reports once before its first task.
     master = system.spawn(BenchMaster("master", iter(tasks), len(tasks) + workers))

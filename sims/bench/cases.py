@@ -93,7 +93,8 @@ def simulated(scenario: Scenario, units: int) -> Body:
 
 
 def _run(ready: Callable[[], Body]) -> Body:
-    """Return the body that builds the system, too, so that building is timed."""
+    """Return the body that first builds the system and then runs it, so that building is timed,
+    too."""
     return lambda: ready()()
 
 
@@ -168,7 +169,7 @@ def messages(size: float) -> Iterator[Case]:
 
 
 def _loop(workers: int, tasks: Sequence[float]) -> Body:
-    """Return the body of the master-worker loop."""
+    """Return the body that runs the master-worker loop with this project's actors."""
     return finished([master_worker(workers, tasks)], len(tasks))
 
 

@@ -94,7 +94,7 @@ class Precision(Section):
             )
 
     def looks(self) -> list[int]:
-        """Return the number of replications at each look."""
+        """Return the numbers of replications after which the intervals are looked at."""
         # Rounding must not add a look where the ratio is a power of `growth`.
         count = ceil(log(self.most / self.first) / log(self.growth) - SAME)
         return [min(self.most, round(self.first * self.growth**k)) for k in range(count + 1)]
@@ -217,7 +217,8 @@ class CampaignFile(Section):
 
     @property
     def searches(self) -> bool:
-        """Whether the file asks for a search, and for nothing that a search has not."""
+        """Whether the file asks for a search for the best settings; other parts of a campaign must
+        be missing then."""
         more = self.axes or self.precision or self.picture or OWN.fullmatch(self.scenario)
         return self.tune is not None and not more and len(self.variants) == 1
 
@@ -251,7 +252,7 @@ class Campaign(CampaignFile):
 
     @property
     def made(self) -> bool:
-        """Whether a function makes the scenarios."""
+        """Whether a function of the user's makes the scenarios, in place of a scenario file."""
         return OWN.fullmatch(self.scenario) is not None
 
     @property
@@ -272,12 +273,13 @@ class Campaign(CampaignFile):
 
     @property
     def most(self) -> int:
-        """Largest number of replications of a cell."""
+        """Largest number of replications of each variant in a cell."""
         return self.precision.most if self.precision else self.replications
 
     @property
     def level(self) -> float:
-        """Level of each interval, at which it holds at 95 % whenever replications ended."""
+        """Confidence level of each single interval, at which intervals hold at 95 % whenever
+        replications ended."""
         looks = len(self.precision.looks()) if self.precision else 1
         # Bonferroni over the looks.
         return 1 - (1 - LEVEL) / looks

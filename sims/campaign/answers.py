@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 class Answer(ABC):
-    """An answer with a row for each thing that was tried. A notebook shows it, and `print` prints
-    it."""
+    """The answer to a question about a scenario, with a row for each setting that was tried. A
+    notebook shows it, and `print` prints it."""
 
     @property
     @abstractmethod
@@ -37,7 +37,7 @@ class Answer(ABC):
 
     @abstractmethod
     def grid(self) -> Any:
-        """Return the table as people read it."""
+        """Return the table of the answer for people."""
 
     @abstractmethod
     def plot(self, path: str | Path) -> Path:
@@ -49,8 +49,8 @@ class Answer(ABC):
         return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
 
     def write(self, path: Path) -> str:
-        """Write a picture, or the rows as a table, as the suffix says; return a line that tells
-        so."""
+        """Write the answer as a picture or as a table of its rows, as the path's suffix says;
+        return a line about the file for the user."""
         if path.suffix not in SUFFIXES:
             return f"picture  {self.plot(path)}"
         write_frame(self.frame(), path)
@@ -89,7 +89,7 @@ class AnswerOfChanges(Answer):
 
     @property
     def part(self) -> str:
-        """Part by which numbers were changed, as people read it."""
+        """Fraction by which numbers were changed, as text, such as `20 %`."""
         return f"{amount_of(100 * self.by)} %"
 
     @property
@@ -100,7 +100,7 @@ class AnswerOfChanges(Answer):
     @property
     @abstractmethod
     def sentence(self) -> str:
-        """The answer in one sentence, only with what the intervals support."""
+        """The answer in one sentence, which claims no more than the intervals support."""
 
     @property
     def notes(self) -> list[str]:
@@ -111,8 +111,8 @@ class AnswerOfChanges(Answer):
 
 
 def answer(cells: Sequence[Comparison], baseline: str) -> str | None:
-    """Return what the comparisons of one measure show of all variants beside the baseline, in one
-    sentence; None where nothing was compared."""
+    """Return, in one sentence, which variants the comparisons of one measure show to be better or
+    worse than the baseline; None where nothing was compared."""
     tested = [line for cell in cells for line in cell.lines if line.tested]
     if not tested:
         return None
@@ -160,7 +160,7 @@ def _over_cells(cells: Sequence[Comparison], baseline: str) -> str:
 
 
 def assumptions(scenario: Scenario) -> str:
-    """Return what a scenario assumes of faults, owners and starts, in a line."""
+    """Return a line on what the scenario assumes of faults, owners and start-ups."""
     laws = scenario.faults.laws
     kinds = ", ".join(dict.fromkeys(f"{law.kind} faults" for law in laws)) or "no faults"
     ages = [law.starts.value for law in laws]

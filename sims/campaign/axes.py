@@ -49,13 +49,14 @@ def is_object(key: str, value: object) -> bool:
 
 
 def objects(settings: Settings) -> dict[str, Any]:
-    """Return the values that are objects, by the argument of `holdfast.run` that takes them."""
+    """Return those settings whose values are a program's objects, by the argument of `holdfast.run`
+    that takes them."""
     return {OBJECTS[key]: value for key, value in settings if is_object(key, value)}
 
 
 @frozen
 class Axis:
-    """A key that varies, and its values in order."""
+    """A key of the scenario that a campaign varies, and its values in order."""
 
     key: str
     values: tuple[Any, ...]
@@ -164,7 +165,7 @@ def _values(text: str) -> tuple[Any, ...]:
 
 
 def settings_text(settings: Settings) -> str:
-    """Return settings as text in the form of the command line."""
+    """Return settings as text in the form of the command line, such as `policy.name=IE`."""
     return ", ".join(f"{key}={as_toml(value)}" for key, value in settings) or "as it is"
 
 

@@ -51,7 +51,7 @@ class RunStatus(enum.Enum):
 
 @frozen
 class MeasureSpec:
-    """A measure of a run: one of `Measure`, or a user's function.
+    """A measure of a run, with its name and unit: one of `Measure`, or a user's function.
 
     The function gets a `Report`, or the fold with which its argument is annotated: `Flowtimes`,
     `Summary` or any class that is made without arguments and names the kinds of events that it
@@ -99,7 +99,8 @@ class MeasureSpec:
         return self.ours is not None and self.ours.quantity is not None
 
     def fold(self, home: Path) -> type:
-        """Return the class of the fold from which the measure is computed."""
+        """Return the class of the fold (a listener that sums up a run's events) from which the
+        measure is computed."""
         if self.ours:
             return Report if self.ours.wants_report else Summary
         function = self.function(home)
@@ -132,7 +133,7 @@ class MeasureRefused(Exception):
 
 @frozen
 class CellResult:
-    """Result of a run, as a campaign stores it."""
+    """Result of one run of a campaign (a variant, in a cell, with a seed), as a store keeps it."""
 
     key: str
     """Digest of everything on which the result depends."""
@@ -162,7 +163,7 @@ class CellResult:
 
 @frozen
 class Batch:
-    """Cells that one worker simulates one after the other."""
+    """Runs of a campaign that one worker process simulates one after the other."""
 
     cells: tuple[tuple[str, Scenario, int], ...]
     """Triples (key, scenario, seed); pickle sends a scenario that several cells share once."""
@@ -179,7 +180,7 @@ class Batch:
     """Files and modules that the worker needs."""
 
     def halves(self) -> tuple[Batch, ...]:
-        """Return the batch cut in two, or the batch itself if it has one cell."""
+        """Return the batch cut in two; a batch of one run is returned whole."""
         half = len(self.cells) // 2
         parts = (self.cells[:half], self.cells[half:]) if half else (self.cells,)
         return tuple(attrs.evolve(self, cells=part) for part in parts)
@@ -221,7 +222,8 @@ def _simulate(batch: Batch, key: str, scenario: Scenario, seed: int) -> CellResu
 
 
 def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellResult) -> CellResult:
-    """Run a scenario and return `result` with its status, time, values and blocks."""
+    """Run a scenario, and return `result` completed by the run's status, end time, values and
+    blocks."""
     kinds = {measure: measure.fold(batch.home) for measure in batch.gauges}
     whole = Report in kinds.values() or batch.by is not None
     report = Report(summary=summary) if whole else None
@@ -256,8 +258,8 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
 def _by_block(
     batch: Batch, scenario: Scenario, summary: Summary, report: Report | None
 ) -> tuple[dict[str, dict[str, dict[str, Any]]], str]:
-    """Return the values of each measure of jobs by class and block, and the text on the scope of
-    the blocks."""
+    """Return, for each measure of jobs, its values by class of jobs and block of time; and a text
+    on the scope of intervals over the blocks."""
     blocks = (scenario.measures or MeasuresSection()).blocks(scenario.times)
     asked = [it.ours for it in batch.gauges if it.ours and it.ours.quantity]
     if (blocks is None and batch.by is None) or not asked:

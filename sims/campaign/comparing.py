@@ -35,7 +35,7 @@ from sims.intervals import (
 
 @frozen
 class Compared:
-    """A run of a variant, or a block of its time, in the form that comparisons use."""
+    """An observation that comparisons use: a run of a variant, or a block of its time."""
 
     seed: int
     """Seed of the run, or number of the block."""
@@ -54,7 +54,7 @@ class Compared:
     """Text on the evidence and the scope of intervals over the blocks."""
 
     def each_block(self) -> list[Compared]:
-        """Return the blocks of the run as if each were a run."""
+        """Return an observation for each block of the run, as if each were a run."""
         informed = self.informed or (True,) * len(self.blocks)
         return [
             Compared(k, self.status, value, self.work, informed=(some,))
@@ -93,8 +93,8 @@ def run_of(result: CellResult, gauge: MeasureSpec, until: float | None, of: str 
 
 
 def over_blocks(runs: Runs) -> dict[str, list[Compared]] | None:
-    """Return the blocks of each variant as if each were a run, if no seed makes a difference to any
-    variant.
+    """Return, for each variant, the blocks of its time as observations, if no seed makes a
+    difference to any variant.
 
     All runs of a variant are then one observation, and the blocks of its time are what can be
     compared. Return None where seeds make a difference, or there are no blocks.
@@ -159,7 +159,7 @@ class Line:
 
     @property
     def as_asked(self) -> int:
-        """Number of runs that have a value."""
+        """Number of runs that have a value of the measure."""
         return sum(run.value is not None for run in self.runs)
 
     @property
@@ -174,7 +174,8 @@ class Line:
         return self.verdict in JUDGED and known and self.informed >= self.needed
 
     def judged(self, gauge: MeasureSpec, effect: Effect, level: float) -> Line:
-        """Return the line with its interval, and therefore its verdict, at this level."""
+        """Return the line with its interval at this confidence level, and the verdict that follows
+        from it."""
         if not self.tested or self.effect is None:
             return self
         estimate, none = self.effect.at(level), NONE[effect]
@@ -218,7 +219,8 @@ class Comparison:
 
 
 def _once(values: Sequence[float | None]) -> bool:
-    """Return whether values are a single observation, since no seed made a difference."""
+    """Return whether these values are but one observation, as all of them are the same: no seed
+    makes a difference."""
     return len(set(values)) == 1 and None not in values
 
 
@@ -230,8 +232,8 @@ def compare(
     effect: Effect = "ratio",
     level: float = LEVEL,
 ) -> Comparison:
-    """Compare the runs of all variants in one cell with the baseline; each interval is at `level`
-    by itself.
+    """Compare the runs of all variants in one cell with the baseline by one measure; each interval
+    is at `level` by itself.
 
     `runs` has each variant's runs by seed.
     """
@@ -263,7 +265,7 @@ def compare(
 
 @frozen
 class Observed:
-    """Value of a variant on a seed, or in a block."""
+    """The value of a measure for one seed of a variant, or for one block of its time."""
 
     value: float
     work: str
@@ -288,8 +290,12 @@ def _values(row: Row, seeds: Iterable[int]) -> list[float]:
 
 
 def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
-    """Return the line with its effect against the baseline; `seeded` says that observations are
-    runs, not blocks."""
+    """Return the line of a variant with its effect against the baseline, and the verdict still
+    open.
+
+    `row` has the variant's observations by seed, `base` the baseline's; `seeded` says that they are
+    runs, not blocks.
+    """
     seeds = [seed for seed in base if seed in row]
     if any(row[seed].work != base[seed].work for seed in seeds):
         return attrs.evolve(line, verdict=Verdict.UNLIKE)
@@ -329,13 +335,17 @@ def _beside_all(line: Line, base: float | None, gauge: MeasureSpec, effect: Effe
 
 
 def _direction(gauge: MeasureSpec, more: float) -> Verdict:
-    """Return whether a value that exceeds the baseline's by `more` is better or worse."""
+    """Return the verdict, better or worse, on a value that exceeds the baseline's by `more`."""
     return Verdict.BETTER if (more > 0) is gauge.higher_is_better else Verdict.WORSE
 
 
 def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
-    """Yield, for each variant that more runs could tell from the baseline, what its effect is
-    measured by (the ratio; the baseline's mean for a difference) and its interval's half-width."""
+    """Yield (scale, half-width of the interval) of the effect of each variant that more runs could
+    tell from the baseline.
+
+    The scale, to which a half-width is compared, is the ratio itself, or for a difference the
+    baseline's mean.
+    """
     for line in cell.lines:
         alike = line.effect is not None and line.effect.size == 1
         if line.verdict in (Verdict.BASELINE, Verdict.UNLIKE) or (alike and len(line.runs) > 1):
@@ -350,7 +360,8 @@ def widths(cell: Comparison) -> Iterator[tuple[float, float]]:
 
 
 def corrected(comparisons: Sequence[Comparison]) -> int:
-    """Return the number of comparisons that are judged together."""
+    """Return the number of comparisons that are judged together, by which the level is corrected
+    (Bonferroni)."""
     return sum(line.tested for cell in comparisons for line in cell.lines)
 
 

@@ -26,7 +26,8 @@ Point = tuple[Any, ...]
 
 @frozen
 class Dimension:
-    """A key, and the values that it may have: words, or all numbers between two ends."""
+    """A key that a search varies, and the values that it may have: words, or all numbers between
+    two ends."""
 
     key: str
     words: tuple[Any, ...] = ()
@@ -44,16 +45,17 @@ class Dimension:
 
     @property
     def smooth(self) -> bool:
-        """Whether a mean may be taken to be a smooth curve over the dimension."""
+        """Whether the mean of a measure may be taken to be a smooth curve over the key's values."""
         return self.ranges and not self.whole
 
     @property
     def logs(self) -> bool:
-        """Whether steps have equal ratios, not equal differences."""
+        """Whether steps along the range have equal ratios, and not equal differences."""
         return self.low > 0 and self.high / self.low >= DECADE
 
     def at(self, part: float) -> float:
-        """Return the number at a part of the range from 0 to 1, rounded to three digits."""
+        """Return the number at the fraction `part` of the range, from 0 to 1, rounded to three
+        digits."""
         if self.logs:
             value = self.low * pow(self.high / self.low, part)
         else:
@@ -63,12 +65,13 @@ class Dimension:
         return min(max(float(f"{value:.3g}"), self.low), self.high)
 
     def part(self, value: float) -> float:
-        """Return which part of the range a number is at."""
+        """Return the fraction of the range, from 0 to 1, at which a number lies."""
         scale = log if self.logs else float
         return (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
 
     def coarse(self, levels: int) -> tuple[Any, ...]:
-        """Return the values of the coarse grid."""
+        """Return the values of the coarse grid with which a search begins: all words, or at most
+        `levels` numbers from end to end of a range."""
         if not self.ranges:
             return self.words
         return tuple(dict.fromkeys(self.at(k / (levels - 1)) for k in range(levels)))
@@ -120,6 +123,6 @@ def _range(key: str, *texts: str) -> Dimension:
 
 
 def settings_at(dimensions: Sequence[Dimension], point: Point) -> Settings:
-    """Return the settings of a point: times are texts with their unit."""
+    """Return a point of a search as settings of the scenario; times are texts with their unit."""
     pairs = zip(dimensions, point, strict=True)
     return tuple((it.key, f"{value:g} s" if it.timed else value) for it, value in pairs)

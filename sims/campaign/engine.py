@@ -74,7 +74,7 @@ def execute(
 
 
 def check(campaign: Campaign, plan: Cells) -> None:
-    """Raise InputError for a campaign that cannot be run.
+    """Raise InputError for a campaign that cannot be run, before anything of it runs.
 
     Each case that is looked at is run until time 0, which checks its whole scenario and the
     policy's first answer. Of many cases only some are looked at (`Cells.looked_at`); if another one
@@ -93,7 +93,7 @@ def check(campaign: Campaign, plan: Cells) -> None:
 
 @define
 class Engine:
-    """Runs the missing cells of a campaign and keeps their results."""
+    """Runs the cells of a campaign that have no result yet, in batches, and keeps their results."""
 
     results: Results
     workers: Workers
@@ -147,7 +147,8 @@ class Engine:
             yield self._batch(taken)
 
     def _fresh(self) -> Iterator[tuple[Case, int, str]]:
-        """Yield each missing cell with its key; cells with the same key are run once."""
+        """Yield each run that is missing, as (case, replication, key); cells with the same key are
+        run once."""
         begun = set[str]()
         for case, k in self.results.missing():
             if (key := case.key(k)) not in begun:
@@ -162,7 +163,7 @@ class Engine:
         return min(MOST, max(1, int(min(max(share, SHORTEST), LONGEST) / self._each)))
 
     def _batch(self, cells: Sequence[tuple[Case, int, str]]) -> Batch:
-        """Return the batch of these cells with everything that a worker needs."""
+        """Return the batch of these runs with everything that a worker process needs for them."""
         campaign, plan = self.results.campaign, self.results.plan
         listed = tuple((key, case.made(k).scenario, case.seed(k)) for case, k, key in cells)
         home = Path(campaign.folder).absolute()
@@ -172,7 +173,7 @@ class Engine:
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
-    """Return the result of a cell that killed its worker."""
+    """Return the result of a run during which its worker process died, twice."""
     error = "its worker died of it twice, the second time while it ran alone"
     return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
 
@@ -193,7 +194,7 @@ def run_many(
 
 
 def _whole(task: T) -> Sequence[T]:
-    """Return a task as its only part."""
+    """Return a task as its own only part, for tasks that cannot be split."""
     return (task,)
 
 
@@ -215,8 +216,8 @@ class Flight(Generic[T, R]):
     """Tasks that were running when a worker died."""
 
     def over(self, tasks: Iterable[T]) -> Iterator[tuple[T, Future[R]]]:
-        """Yield each task with its future, which is done: it succeeded, failed or, run alone,
-        killed its worker.
+        """Yield each task with its future once that is done: the task succeeded, failed or, run
+        alone, killed its worker.
 
         Finished tasks are yielded before an error, or Ctrl-C, ends the iteration.
         """
@@ -243,8 +244,8 @@ class Flight(Generic[T, R]):
                 future.cancel()
 
     def _submit(self, remaining: Iterator[T]) -> None:
-        """Hand over as many tasks as there is room for, or one suspect if no other task is
-        running."""
+        """Hand over as many tasks to workers as there is room for; or a suspect alone, once no
+        other task is running."""
         free = AHEAD * self.workers.slots - len(self._pending)
         tasks = list(islice(remaining, free)) if not self._suspects else []
         if self._suspects and not self._pending:
@@ -253,7 +254,8 @@ class Flight(Generic[T, R]):
             self._pending[self.workers.submit(self.function, task)] = task
 
     def _landed(self, future: Future[R], alone: bool) -> Iterator[tuple[T, Future[R]]]:
-        """Yield a finished task, or note its parts as suspects if its worker died among others."""
+        """Yield a finished task; or, if its worker died while others were running, note its parts
+        as suspects and yield nothing."""
         task = self._pending.pop(future)
         parts = self.split(task) if alone else (task,)
         if self.workers.died(future) and not (alone and len(parts) == 1):

@@ -100,7 +100,8 @@ class Attendance:
 
 @define
 class Workers:
-    """An executor, and how to go on where one of its workers dies."""
+    """The processes that run a campaign's tasks: an executor, and a way to replace it when one of
+    its workers dies."""
 
     executor: Executor
     slots: int
@@ -301,7 +302,7 @@ def cluster(scheduler: str, patience: float = PATIENCE) -> Iterator[Workers]:
 
 
 def silence_dask() -> None:
-    """Keep Dask from telling, beside us, of schedulers and processes that are lost."""
+    """Keep Dask from printing messages of its own about schedulers and processes that are lost."""
     quiet = ("distributed", "distributed.client", "distributed.utils", "tornado.application")
     for name in quiet:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

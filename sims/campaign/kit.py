@@ -50,7 +50,8 @@ DECISIVE = ("policies", "actors", *(f"sims/{it}" for it in OF_SIMS))
 
 @frozen
 class Kit:
-    """Everything that a worker needs beside its scenarios; `Kit()` needs nothing."""
+    """Everything that a worker process needs besides the scenarios that it runs: files, modules of
+    the user's, and the version of Holdfast. `Kit()` needs nothing."""
 
     code: str = ""
     """Digest of Holdfast's own code."""
@@ -60,7 +61,7 @@ class Kit:
     """Modules of the user's, with the packages around them and the modules that they import."""
 
     def digests(self) -> dict[str, str]:
-        """Return the digest of each file and module of the user's, by path."""
+        """Return the digest of each of the user's files and modules, by its path."""
         return dict(self.files) | {it.place: digest(it.text) for it in self.modules}
 
     def __or__(self, other: Kit) -> Kit:
@@ -89,7 +90,8 @@ def code() -> str:
 
 
 def kit_of(named: object, folder: Path) -> Kit:
-    """Return what a scenario needs, or any other object whose strings name files and modules.
+    """Return what a scenario needs to run elsewhere; or what any other object needs whose strings
+    name files and modules.
 
     Files are sought in `folder`, modules in `folder` and in the one of `--policies`.
     """
@@ -197,7 +199,8 @@ def check(kit: Kit) -> None:
 
 
 def _import_all(modules: Sequence[Module], here: str) -> None:
-    """Import all modules from their sources, but for those that were imported from the same."""
+    """Import all of these modules from the sources that they bring, but those that are imported
+    already from the same source."""
     for it in modules:
         loaded = getattr(getattr(sys.modules.get(it.name), "__spec__", None), "loader", None)
         if not isinstance(loaded, Sources) or loaded.modules.get(it.name) != it:
@@ -226,8 +229,8 @@ class Packed:
     data: bytes
 
     def open(self) -> Any:
-        """Return the object; its modules can be imported in this process from now on. Raises
-        InputError, naming this machine, where something that it needs is missing."""
+        """Return the object, unpickled in this process, where its modules can be imported from now
+        on. Raises InputError, naming this machine, where something that it needs is missing."""
         before = [it for it in sys.meta_path if not isinstance(it, Sources)]
         sys.meta_path[:] = [Sources(self.kit.modules), *before]
         check(self.kit)
@@ -249,8 +252,8 @@ def dumps(value: object) -> bytes:
 
 
 def pack(value: object, folder: Path = Path()) -> Packed:
-    """Return the object with all modules of the user's that its pickle names, and those that they
-    import; `folder`: where further ones are looked for."""
+    """Return the object packed for another process, with all modules of the user's that its pickle
+    names, and those that they import; `folder`: where further ones are looked for."""
     data = dumps(value)
     words = {
         word
@@ -283,7 +286,7 @@ def _own_file(name: str) -> Path | None:
 
 
 def call(packed: Packed) -> Any:
-    """Call the function with the argument that were packed together, and return its result."""
+    """Call a packed function with the argument that was packed with it, and return its result."""
     with unpacked(packed.kit):
         function, argument = pickle.loads(packed.data)
         return function(argument)

@@ -23,7 +23,8 @@ Pair = tuple[float, float]
 
 @define(repr=False)
 class PairMap(AnswerOfChanges):
-    """Ratios of a measure to its mean as the scenario is, over two numbers."""
+    """Answer to how a measure changes with two numbers of a scenario: its mean for each pair of
+    values, over its mean for the scenario as it is."""
 
     keys: tuple[str, str]
     points: Mapping[Pair, Line]
@@ -63,8 +64,8 @@ class PairMap(AnswerOfChanges):
         ]
 
     def grid(self) -> Any:
-        """Return the table as people read it: a row for each value of the first number, a column
-        for each of the second."""
+        """Return the table of the answer for people: a row for each value of the first number, a
+        column for each of the second."""
         first, second = self.keys
         down = dict.fromkeys(at[0] for at in self.points)
         across = dict.fromkeys(at[1] for at in self.points)
@@ -72,7 +73,7 @@ class PairMap(AnswerOfChanges):
         return grid([first], [f"{second} = {y:,.6g}" for y in across], rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as data."""
+        """Return the answer as plain data for JSON."""
         about = {"measure": self.measure, "by": self.by, "keys": list(self.keys)}
         return about | {"points": self.rows(), "sentence": self.sentence}
 

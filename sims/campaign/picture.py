@@ -94,8 +94,8 @@ def panels_of(campaign: Campaign, picture: PictureSection, cells: Iterable[Compa
 
 
 def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, float]]:
-    """Return for each panel the label and the value of each period that is drawn, computed for the
-    panel's first cell."""
+    """Return, for each panel, the checkpoint periods to be marked by a line: label and value,
+    computed for the panel's first cell."""
     found: dict[str, dict[str, float]] = {}
     for case in results.plan if picture.periods else ():
         panel = _named(picture.panels, dict(case.point) | {VARIANT: case.variant}, picture)
@@ -108,7 +108,7 @@ def _periods(results: Results, picture: PictureSection) -> dict[str, dict[str, f
 
 
 def _named(key: str | None, place: dict[str, Any], picture: PictureSection) -> str:
-    """Return the name of a line or a panel."""
+    """Return the name of a line or a panel: the value of the axis `key` at this place."""
     if key is None:
         return ""
     value = as_toml(place[key])
@@ -152,7 +152,7 @@ def draw_runs(cells: Iterable[Comparison], path: Path, title: str, unit: str) ->
 
 
 def _known(cell: Comparison, line: Line) -> Estimate:
-    """Return the mean, without an interval where the table prints none."""
+    """Return the mean of a variant in a cell, without an interval where the table prints none."""
     few = cell.speaks and len(cell.paired) < FEWEST_BLOCKS
     if few or (cell.alike and not cell.speaks):
         return evolve(line.mean, low=-inf, high=inf)

@@ -38,7 +38,8 @@ KEPT = 2000
 
 @frozen
 class Made:
-    """A scenario, with everything else that a run of it needs."""
+    """A scenario, with everything else that a run of it needs: its first seed, its files and
+    modules, and a digest that identifies it."""
 
     scenario: Scenario
     root: str
@@ -51,7 +52,7 @@ class Made:
 
 @frozen(eq=False)
 class Case:
-    """One variant in one cell."""
+    """One variant of a campaign in one cell, of which each replication is a run."""
 
     plan: Cells
     number: int
@@ -74,7 +75,7 @@ class Case:
         return seeded(self.made(replication).scenario, self.seed(replication))
 
     def made(self, replication: int) -> Made:
-        """Return the scenario of a replication at an arbitrary seed, with what a run of it needs.
+        """Return the scenario of a replication, at an arbitrary seed, and what a run of it needs.
 
         Raises InputError where the settings give no scenario.
         """
@@ -89,7 +90,7 @@ class Case:
         return digest(f"{self.made(replication).root} {self.seed(replication)}".encode())
 
     def settings(self) -> Settings:
-        """Return all settings that the case makes in the base scenario, in order."""
+        """Return all settings by which the case changes the base scenario, in order."""
         campaign = self.plan.campaign
         return (*campaign.set.items(), *self.point, *campaign.variants[self.variant].items())
 
@@ -114,7 +115,7 @@ class Case:
 
 @define(eq=False)
 class Cells(Sequence[Case]):
-    """All cases of a campaign, by point and then by variant."""
+    """All cases of a campaign in order: by point on the axes, and then by variant."""
 
     campaign: Campaign
     kit: Kit = field(factory=Kit, init=False)
@@ -139,8 +140,8 @@ class Cells(Sequence[Case]):
         return plan
 
     def looked_at(self) -> Iterator[Case]:
-        """Yield all cases if they are few, else some that have every variant and every value of an
-        axis."""
+        """Yield the cases that are checked before a campaign begins: all if they are few, else some
+        among which are every variant and every value of an axis."""
         if len(self) <= LOOKED_AT:
             yield from self
             return
@@ -155,7 +156,7 @@ class Cells(Sequence[Case]):
 
     @property
     def places(self) -> int:
-        """Number of points."""
+        """Number of points on the axes."""
         return prod(self._shape[:-1])
 
     def __len__(self) -> int:
@@ -171,7 +172,7 @@ class Cells(Sequence[Case]):
         return Case(self, number, number // self._shape[-1], point, name)
 
     def points(self) -> Iterator[list[Case]]:
-        """Yield the cases at each point."""
+        """Yield, for each point on the axes, its cases, one for each variant."""
         many = self._shape[-1]
         for first in range(0, len(self), many):
             yield [self[first + k] for k in range(many)]
@@ -209,7 +210,7 @@ class Cells(Sequence[Case]):
 
     @cached_property
     def _of_measures(self) -> Kit:
-        """Kit of the user's measures."""
+        """Kit that the user's own measures need in a worker process."""
         named = tuple(it for it in self.campaign.measures if it not in self.campaign.given)
         return kit_of(named, Path(self.campaign.folder).absolute())
 
@@ -237,8 +238,8 @@ class Cells(Sequence[Case]):
         return Made(scenario, root, first, kit)
 
     def _scenario(self, given: Settings, index: int) -> Scenario:
-        """Return the scenario with these settings, of replication `index` where a function makes
-        it."""
+        """Return the scenario with these settings; where a function makes scenarios, that of
+        replication `index`."""
         given_objects = objects(given)
         plain = tuple(pair for pair in given if not is_object(*pair))
         if self.function is None:

@@ -33,8 +33,8 @@ TEX = str.maketrans(
 
 @frozen
 class Printed:
-    """A table as text: a title, left-aligned columns, right-aligned columns of numbers, and
-    rows."""
+    """A table as text: a title, left-aligned columns of words, right-aligned columns of numbers,
+    and rows."""
 
     title: str
     left: tuple[str, ...]
@@ -125,7 +125,7 @@ def best_of_lines(
 
 
 def _lines(cells: Cells) -> Iterator[tuple[MeasureSpec, Comparison, Line]]:
-    """Yield each line with its measure and its comparison."""
+    """Yield each line of the comparisons, with its measure and the comparison that it is in."""
     return ((gauge, cell, line) for gauge, cell in cells for line in cell.lines)
 
 
@@ -156,7 +156,8 @@ def _with_unit(gauge: MeasureSpec, unit: str) -> str:
 
 
 def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
-    """Return the value over all jobs of the variant's first run, as `summary` shows it."""
+    """Return, as text, the measure's value over all jobs of the variant's first run, as `summary`
+    shows it."""
     value = line.runs[0].value
     if value is None:
         return "-"
@@ -195,8 +196,8 @@ def _effect(cell: Comparison, line: Line) -> str:
 
 
 def _verdict(cell: Comparison, line: Line) -> str:
-    """Return the verdict, with the number of blocks where they are too few, and with the verdict
-    over all jobs where it contradicts that of the blocks."""
+    """Return the verdict as text, with the number of blocks if they are too few, and with the
+    verdict over all jobs if that contradicts the one over blocks."""
     text = line.verdict.value
     if cell.speaks and line.verdict is Verdict.UNKNOWN:
         text = f"{text}: {counted(line.informed, 'block')}, needs {line.needed}"

@@ -102,8 +102,11 @@ MOST_RUNS = 1000
 def precision_of(
     word: float | str | None, first: int, most: int, of: Literal["mean", "effect"] = "effect"
 ) -> Precision | None:
-    """Return how narrow the interval of each mean or effect has to be: `1%` is relative, a number
-    in its own unit; None where nothing is asked. Raises InputError for any other word."""
+    """Return the precision that a word asks of each mean or effect: `1%` is relative, a number is
+    in the measure's unit; None if nothing is asked. Raises InputError for any other word.
+
+    `first` and `most` are the least and the largest number of runs.
+    """
     if word is None:
         return None
     text = str(word).strip()
@@ -143,8 +146,8 @@ def _named(variants: Sequence[Settings]) -> dict[str, dict[str, Any]]:
 
 
 def _baseline(word: str, variants: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the name of the variant that a word names, by name or by values. Raises InputError for
-    an unknown one."""
+    """Return the name of the variant that `word` names as the baseline, by its name or by its
+    values. Raises InputError where it names none."""
     for name, settings in variants.items():
         if word in (name, ",".join(map(as_toml, settings.values()))):
             return name

@@ -41,7 +41,7 @@ Cell = tuple[Case, int]
 
 
 class Keeps(Protocol):
-    """Keeper of the results of cells: a `Store` on disk, or memory."""
+    """A keeper of the results of a campaign's runs: a `Store` on disk, or memory."""
 
     def results(self) -> dict[str, CellResult]:
         """Return all results by key."""
@@ -50,7 +50,7 @@ class Keeps(Protocol):
         """Keep the results of a batch."""
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Note what the campaign is and which files it read."""
+        """Note the facts about the campaign: its name, its file, and the files that it read."""
 
 
 @define
@@ -66,7 +66,7 @@ class Results:
     def of(
         cls, campaign: Campaign, plan: Cells | None = None, store: Keeps | None = None
     ) -> Results:
-        """Return a campaign with those of its results that a store has. Raises InputError where a
+        """Return a campaign with those of its results that `store` has. Raises InputError where a
         case is no scenario."""
         plan = Cells.of(campaign) if plan is None else plan
         known = {} if store is None else store.results()
@@ -121,21 +121,25 @@ class Results:
             yield from (it for it in self.finished() if it[1].end is RunStatus.RAISED)
 
     def _cells(self, counts: Iterable[int], begin: int = 0, end: float = inf) -> Iterator[Cell]:
-        """Yield the cells of all points whose replication is from `begin` up to `end` or the
-        point's number in `counts`."""
+        """Yield the runs of all points whose number of replication is at least `begin`, and below
+        both `end` and the point's own number in `counts`."""
         for cases, count in zip(self.plan.points(), counts, strict=True):
             replications = range(begin, int(min(end, count)))
             yield from ((case, k) for case in cases for k in replications)
 
     def _counts(self) -> Iterator[int]:
-        """Return the number of replications of each variant, for each point."""
+        """Yield, for each point on the axes, the number of replications of each variant that are
+        asked for now."""
         if self.campaign.precision is None:
             return repeat(self.campaign.replications, self.plan.places)
         return map(self._looked, self.plan.points())
 
     def _looked(self, cases: list[Case]) -> int:
-        """Return the replications up to the first look at which some are missing or means are
-        precise enough."""
+        """Return the number of replications that are asked for now at a point.
+
+        It is that of the first look at which some are missing, or at which the means are precise
+        enough.
+        """
         precision = self.campaign.precision
         assert precision is not None
         for count in precision.looks():
@@ -145,7 +149,8 @@ class Results:
         return precision.most
 
     def wide(self) -> int:
-        """Return the number of cells that had all their replications and are not precise enough."""
+        """Return the number of cells that had all their replications and still have too wide an
+        interval."""
         precision = self.campaign.precision
         if precision is None:
             return 0
@@ -157,8 +162,8 @@ class Results:
         return sum(not self._precise(precision, cases, precision.most) for cases in done)
 
     def _precise(self, precision: Precision, cases: list[Case], count: int) -> bool:
-        """Return whether what `precision` is of is known well enough in a cell, from `count`
-        replications of each variant."""
+        """Return whether the means, or the effects, of a cell are known as precisely as is asked,
+        after `count` replications of each variant."""
         campaign, gauge = self.campaign, self.campaign.gauge(precision.measure)
         runs = {
             case.variant: [
@@ -347,7 +352,8 @@ class Store:
         return found
 
     def describe(self, about: dict[str, Any]) -> None:
-        """Note what the campaign is and which files it read."""
+        """Note the facts about the campaign in the folder: its name, its file, and the files that
+        it read."""
         with replacing(self.folder / DESCRIPTION) as new:
             new.write_text(json.dumps(about, indent=1))
 

@@ -67,7 +67,8 @@ class State(enum.Enum):
 
 @define
 class Trial:
-    """A point that was tried."""
+    """A point of a search that was tried: its settings, the values of its runs, and the verdict on
+    it."""
 
     point: Point
     values: Sequence[Value] = ()
@@ -91,7 +92,7 @@ class Trial:
 
 @define
 class Search:
-    """A search for the best point."""
+    """A search for the settings (a point) at which a mean is lowest."""
 
     dimensions: tuple[Dimension, ...]
     evaluate: Evaluate
@@ -136,10 +137,12 @@ class Search:
     # --- rounds -------------------------------------------------------------------------------
 
     def _settle(self, best: Trial | None, most: int) -> Trial | None:
-        """Try the points on the lines through the best, or those of the coarse grid where none is
-        known, with more runs while it is not known which are as good.
+        """Run points, with more and more seeds until each is told apart from the best or `most`
+        runs of each are done; return the best.
 
-        Return the best: the one that was given, unless it turns out to break a bound.
+        The points are those of the coarse grid at first; later those on the lines through `best`,
+        which stays the best unless it turns out to break a bound. None if no point keeps to the
+        bounds.
         """
         race = best is None
         points = product(*self._coarse) if best is None else self._lines(best)
@@ -169,14 +172,16 @@ class Search:
                 it.state = State.UNFIT
 
     def _least(self) -> Trial | None:
-        """Return the point with the lowest mean; None where none keeps to the bounds."""
+        """Return the point with the lowest mean; None if no point keeps to the bounds."""
         fit = [it for it in self.trials.values() if it.state is not State.UNFIT and it.values]
         return min([it for it in fit if it.alive] or fit, key=lambda it: it.mean, default=None)
 
     def _lowest(self, best: Trial) -> Trial:
-        """Return the point at which the curves through the best are lowest; the best itself where
-        they are hardly lower, and, once lines are known well, where they are not surely lower: the
-        other lines through another point would have to be run anew."""
+        """Return the point at which the fitted curves through the best are lowest.
+
+        The best itself is returned if they are hardly lower there and, once all rounds are over, if
+        they are not surely lower: the other lines through another point would have to be run anew.
+        """
         lowest, more = min(self._above(best), key=lambda at: at[1].mean)
         if len(self.dimensions) > 1 and not self._rounds:
             return lowest if more.high < 0 else best
@@ -185,7 +190,8 @@ class Search:
     # --- comparisons ----------------------------------------------------------------------------
 
     def _judge(self, best: Trial) -> None:
-        """Compare all points with the best: those on a line through it along the curve."""
+        """Give each point its verdict by comparison with the best; on a line through the best, the
+        fitted curve is compared."""
         allowed = self.tolerance * abs(best.mean)
         for it in self.trials.values():
             if it.values and it.state is not State.UNFIT:
@@ -195,8 +201,8 @@ class Search:
         best.state = State.BEST
 
     def _above(self, best: Trial) -> Iterator[tuple[Trial, Estimate]]:
-        """Yield the points near the best on each line through it, with the difference of their
-        means from the best's."""
+        """Yield each point near the best on a line through it, with how much its mean lies above
+        the best's."""
         for place, dimension in enumerate(self.dimensions):
             line = [it for it in self._near(best, place) if it.values]
             count = min(len(it.values) for it in line)
@@ -209,8 +215,8 @@ class Search:
     # --- lines through the best -----------------------------------------------------------------
 
     def _line(self, best: Trial, place: int) -> list[Trial]:
-        """Return the points that differ from the best in one dimension only, itself among them; on
-        a range, in order."""
+        """Return the points that differ from the best in dimension number `place` only, the best
+        among them; on a range, in order."""
 
         def others(it: Trial) -> Point:
             return it.point[:place] + it.point[place + 1 :]
@@ -221,16 +227,16 @@ class Search:
         return line
 
     def _near(self, best: Trial, place: int) -> list[Trial]:
-        """Return the points of a line that may be good, and on a smooth one those next to them:
-        beyond its ends, a curve is known less."""
+        """Return those points of a line through the best that may be good; where the curve is
+        smooth, also their neighbours, as beyond a curve's ends less is known."""
         line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
         reach = int(self.dimensions[place].smooth)
         alive = [it.alive for it in line]
         return [it for k, it in enumerate(line) if any(alive[max(k - reach, 0) : k + reach + 1])]
 
     def _lines(self, best: Trial) -> Iterator[Point]:
-        """Yield the points of the coarse grid's values of each dimension, the others being as in
-        the best, and those between two of a line of which one may be good."""
+        """Yield the points to be tried on the lines through the best: the coarse grid's values of
+        each dimension, and the middle between two points of which one may be good."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
             for a, b in pairwise(self._line(best, place) if it.ranges else ()):
                 low, high = it.part(a.point[place]), it.part(b.point[place])
@@ -242,11 +248,11 @@ class Search:
     # --- what is as good ------------------------------------------------------------------------
 
     def region(self, best: Trial, *more: State) -> dict[str, tuple[Any, ...]]:
-        """Map each key to its values that are as good as the best, the other keys being as they are
-        in the best: words, or the ends of the numbers around the best between which no point that
-        was tried is anything else.
+        """Map each key to those of its values that are as good as the best, while the other keys
+        are as in the best.
 
-        States in `more` count, too: with OPEN, the values that may be as good.
+        They are words, or the ends of the range around the best in which no point that was tried is
+        anything else. States in `more` count, too: with OPEN, the values that may be as good.
         """
 
         def good(it: Trial) -> bool:
@@ -264,7 +270,8 @@ class Search:
 
 
 def looks(most: int) -> Iterator[int]:
-    """Yield the number of runs of a point at each comparison: twice as many each time."""
+    """Yield the numbers of runs of a point after which points are compared: doubled each time, and
+    at last `most`."""
     count = FIRST
     while count < most:
         yield count
@@ -273,19 +280,20 @@ def looks(most: int) -> Iterator[int]:
 
 
 def above(values: Iterable[float], base: Iterable[float]) -> Estimate:
-    """Return by how much a mean is above another, on the seeds of both."""
+    """Return the mean difference of the values from `base`, seed by seed, with its interval."""
     return mean_of([ours - theirs for ours, theirs in zip(values, base, strict=False)], SURE)
 
 
 def verdict(more: Estimate, allowed: float) -> State:
-    """Return what the interval of a point's difference from the best says."""
+    """Return the verdict that the interval of a point's difference from the best gives, if points
+    within `allowed` of the best are as good."""
     if more.low > allowed:
         return State.WORSE
     return State.AS_GOOD if more.high <= allowed else State.OPEN
 
 
 def smoothed(parts: Sequence[float], rows: Any) -> Any:
-    """Return the values of each seed on a polynomial along a line.
+    """Return the values along a line, seed by seed, smoothed by a polynomial.
 
     `rows` has a row for each point, at these parts of the range, and a column for each seed. The
     degree is the one with the least expected error by Mallows' C_p (Mallows 1973): a term stays
@@ -301,5 +309,6 @@ def smoothed(parts: Sequence[float], rows: Any) -> Any:
 
 
 def estimate(values: Sequence[Value], which: int, level: float) -> Estimate:
-    """Return the mean of one of the values of a point's runs."""
+    """Return the mean, over a point's runs, of value number `which` (0: the objective), with its
+    interval at `level`."""
     return mean_of([it[which] for it in values if it[which] is not None], level)  # type: ignore[misc]

@@ -75,7 +75,7 @@ def _number(scenario: BaseModel, key: str) -> tuple[float, bool]:
 
 
 def _annotations(field: Any) -> Iterator[Any]:
-    """Yield what annotates the type of a field, and its parts."""
+    """Yield each annotation of a field's type and of its parts."""
     yield from field.metadata
     inner = [field.annotation]
     while inner:
@@ -86,7 +86,7 @@ def _annotations(field: Any) -> Iterator[Any]:
 
 @frozen
 class Factor:
-    """A number of the scenario, and what its change does."""
+    """A number of the scenario, and how a measure's mean changes when it is smaller or larger."""
 
     key: str
     value: float
@@ -95,23 +95,25 @@ class Factor:
 
     @property
     def swing(self) -> float:
-        """Largest distance of a ratio from 1."""
+        """Largest distance from 1 of the two ratios, by which numbers are ranked."""
         return max((abs(it.mean - 1) for it in self.effects), default=0.0)
 
     @property
     def effects(self) -> list[Estimate]:
-        """Ratios to the scenario as it is, for less and for more of the number, where known."""
+        """Ratios of the measure's mean to that of the scenario as it is, for less and for more of
+        the number, where known."""
         return [it.effect for it in (self.down, self.up) if it.effect is not None]
 
     @property
     def shown(self) -> bool:
-        """Whether the intervals show that the number matters."""
+        """Whether the intervals show that a change of the number changes the measure."""
         return any(it.verdict in (Verdict.BETTER, Verdict.WORSE) for it in (self.down, self.up))
 
 
 @define(repr=False)
 class Sensitivity(AnswerOfChanges):
-    """The numbers of a scenario, ranked by what they change."""
+    """Answer to which numbers of a scenario matter: they are ranked by how much a change of each
+    changes a measure."""
 
     factors: list[Factor]
 
@@ -143,7 +145,7 @@ class Sensitivity(AnswerOfChanges):
         ]
 
     def grid(self) -> Any:
-        """Return the table as people read it."""
+        """Return the table of the answer for people."""
         rows = [
             (
                 *(it.key, "shown" if it.shown else "not shown", f"{it.value:,.6g}"),
@@ -156,7 +158,7 @@ class Sensitivity(AnswerOfChanges):
         return grid(words, numbers, rows, self.title)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as data."""
+        """Return the answer as plain data for JSON."""
         about = {"measure": self.measure, "by": self.by}
         return about | {"keys": self.rows(), "sentence": self.sentence}
 
@@ -237,7 +239,7 @@ def sensitivity(
 
 
 def _points(values: Mapping[str, float], by: float) -> dict[Pair, str]:
-    """Map the values of two numbers to the names of their variants."""
+    """Map each pair of changed values of the two numbers to the name of its variant."""
     first, second = (
         dict.fromkeys(_scaled(value, 1 + step * by) for step in STEPS) for value in values.values()
     )
@@ -269,6 +271,6 @@ def _checked(scenario: BaseModel, key: str) -> float:
 
 
 def _scaled(value: float, part: float) -> float | int:
-    """Return a part of a number; of a whole number, a whole number."""
+    """Return the number times `part`; a whole number stays whole."""
     scaled = float(f"{value * part:.12g}")
     return round(scaled) if value == int(value) and scaled == int(scaled) else scaled

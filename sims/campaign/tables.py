@@ -119,8 +119,8 @@ class Table:
 
     @cached_property
     def printed(self) -> Printed:
-        """The table that people read: every cell, or the best of each line if the picture marks it
-        or the cells are many."""
+        """The table for people: with every cell, or, if the picture marks it or cells are many,
+        only with the best value of each line."""
         arguments = self.results.campaign, self.cells, self.title, self.results.unit
         if self._along and self.short:
             table = best_of_lines(*arguments, self._along, self._judged)
@@ -147,8 +147,8 @@ class Table:
 
     @property
     def _along(self) -> str | None:
-        """The axis along which lines have a best value: the picture's x, or the one with the most
-        values; None without axes."""
+        """The axis along which the best value of a line is sought: the picture's x, or the one with
+        the most values; None without axes."""
         asked = self.results.campaign
         if asked.picture is not None:
             return asked.picture.x
@@ -156,7 +156,7 @@ class Table:
 
     @property
     def _judged(self) -> MeasureSpec:
-        """The measure that is best there."""
+        """The measure by which the best value of a line is found."""
         asked = self.results.campaign
         return asked.gauge(asked.picture.measure if asked.picture else None)
 
@@ -233,7 +233,7 @@ class Table:
         return shared | ({"cells": cells} if asked.axes or asked.by else cells[0])
 
     def _cell_as_json(self, cell: Comparison) -> dict[str, object]:
-        """Return a comparison as data."""
+        """Return one cell's comparison as plain data for JSON."""
         lines = [self._line_as_json(cell, line) for line in cell.lines]
         place = {"at": dict(cell.point)} if cell.point else {}
         blocks = {"blocks": len(cell.paired), "speaks_for": cell.speaks} if cell.speaks else {}
@@ -241,7 +241,7 @@ class Table:
         return {**place, **blocks, "paired": paired, "variants": lines}
 
     def _line_as_json(self, cell: Comparison, line: Line) -> dict[str, object]:
-        """Return a variant's figures in a cell as data."""
+        """Return a variant's figures in a cell as plain data for JSON."""
         case = next(it for it in self.results.plan if it.variant == line.variant)
         settings = self.results.campaign.variants[line.variant]
         runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
@@ -277,8 +277,8 @@ class Table:
 
 
 def _of_line(line: Line) -> dict[str, Any]:
-    """Return the number of blocks with information, and the verdict over all jobs where it
-    contradicts that of the blocks."""
+    """Return two figures of a variant: the number of blocks that have information, and, where it
+    contradicts the blocks' verdict, the verdict over all jobs."""
     otherwise = line.otherwise.value if line.otherwise else None
     return {"informed": line.informed, "all_jobs": otherwise}
 
@@ -346,8 +346,8 @@ def _of_blocks(cells: Sequence[Comparison], measure: str) -> Iterator[str]:
 
 
 def _levels(asked: Campaign, many: int, pairs: str) -> Iterator[str]:
-    """Yield notes on the level at which the intervals of `many` comparisons hold; `pairs` says what
-    pairs variants."""
+    """Yield notes on the confidence level at which the intervals of `many` comparisons hold;
+    `pairs` says by what the variants' runs are paired."""
     if many:
         none = "1" if asked.effect == "ratio" else "0"
         yield (

@@ -43,7 +43,7 @@ Watch = Callable[[int, int], None]
 
 
 def _unwatched(done: int, total: int) -> None:
-    """Show no progress."""
+    """Show no progress, where the caller does not watch."""
 
 
 @frozen
@@ -72,7 +72,7 @@ class Bound:
         return cls(found[1], found[2] == ">=", float(limit))
 
     def kept(self, mean: float) -> bool:
-        """Return whether a mean keeps to the bound."""
+        """Return whether a mean keeps to the bound, so that the point is allowed."""
         return mean >= self.limit if self.least else mean <= self.limit
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Bound:
 
 @define
 class Kept:
-    """Results in memory, and in a store if there is one."""
+    """A keeper of results in memory, which passes them on to a store if there is one."""
 
     store: Store | None = None
     known: dict[str, CellResult] = field(factory=dict)
@@ -108,8 +108,8 @@ class Kept:
 
 @define(repr=False)
 class Tuned(Answer):
-    """The answer to a tuning: the best point, what is as good, and all that was tried. A notebook
-    shows it, `print` prints it."""
+    """The answer to a search for the best settings: the best point, what is as good, and all that
+    was tried. A notebook shows it, `print` prints it."""
 
     file: str
     changes: Mapping[str, Any]
@@ -140,7 +140,7 @@ class Tuned(Answer):
 
     @property
     def runs(self) -> int:
-        """Number of runs of the whole search, and of the answer."""
+        """Number of runs that the whole search took, with those of the answer."""
         return sum(len(it.values) for it in self.search.trials.values()) + len(self.fresh)
 
     @property
@@ -152,7 +152,7 @@ class Tuned(Answer):
 
     @property
     def sentence(self) -> str:
-        """The answer in one sentence, only with what the intervals support."""
+        """The answer in one sentence, which claims no more than the intervals support."""
         clauses = list(map(self._clause, self.search.dimensions))
         values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
         values += [
@@ -164,7 +164,8 @@ class Tuned(Answer):
         return f"{', '.join(clauses)}; {', '.join(values)}; {counted(len(self.fresh), 'run')}."
 
     def _clause(self, it: Dimension) -> str:
-        """Return the best value of a key, those that are as good, and those that may be."""
+        """Return a clause on one key: its best value, the values that are as good, and those that
+        may be."""
         value = dict(zip((it.key for it in self.search.dimensions), self.best.point, strict=True))
         text, within = self._shown(it, value[it.key]), amount_of(100 * self.search.tolerance)
         good = self.search.region(self.best)[it.key]
@@ -176,7 +177,7 @@ class Tuned(Answer):
         return f"{it.key} = {text}" + (f" ({'; '.join(clauses)})" if clauses else "")
 
     def _named(self, it: Dimension, region: Sequence[Any], best: Any) -> str:
-        """Return a region as text; empty where it is the best value alone."""
+        """Return a region of a key's values as text; empty if it holds the best value alone."""
         if not it.ranges:
             return ", ".join(self._shown(it, one) for one in region if one != best)
         low, high = region
@@ -365,8 +366,8 @@ def _check(over: Sequence[Dimension], each: int) -> None:
 
 
 def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[list[Value]]:
-    """Return the values of each variant's runs: the measure, made such that less is better, and
-    those that have bounds."""
+    """Return, for each variant, the values of each run: the measure first, with its sign such that
+    less is better, and then those that have bounds."""
     campaign = found.campaign
     sign = -1 if campaign.gauge(measure.value).higher_is_better else 1
     gauges = [campaign.gauge(it) for it in (measure.value, *(bound.measure for bound in bounds))]
@@ -379,7 +380,8 @@ def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[l
 
 
 def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
-    """Return the error of a search in which no point keeps to the bounds, with the nearest."""
+    """Return the error of a search in which no point keeps to the bounds; it names the point that
+    comes nearest."""
     known = [it for it in search.trials.values() if not isnan(it.mean)]
     if not known:
         problem = f"none of {counted(len(search.trials), 'point')} completes all of its runs"

@@ -87,7 +87,8 @@ def _mean(it: Trial, sign: int) -> Estimate:
 
 
 def _words(it: Trial, dimensions: tuple[Dimension, ...], but: tuple[int, ...]) -> str:
-    """Return the words of a point, without the dimensions that are axes."""
+    """Return a point's settings as text, but for the dimensions that are axes of the picture, whose
+    indices are in `but`."""
     pairs = zip(dimensions, it.point, strict=True)
     return ", ".join(f"{one.key}={as_toml(v)}" for k, (one, v) in enumerate(pairs) if k not in but)
 

@@ -76,7 +76,7 @@ class InjectedRun:
     limit: float
 
     def _changed(self) -> dict[str, Any]:
-        """Return the scenario's keys that the injected failure changes, with their values."""
+        """Return the keys of the scenario that the injected failure sets, with their values."""
         if self.injection is Injection.RECLAIM:
             span = (self.time, self.time + self.length, self.worker)
             return {"reclaims": (*self.scenario.reclaims, span)}
@@ -91,7 +91,7 @@ class InjectedRun:
         return self.scenario.model_copy(update=self._changed())
 
     def run_options(self) -> str:
-        """Return the options of `holdfast run` that make the same run."""
+        """Return the options of `holdfast run` that repeat this run."""
         changed = self._changed()
         if "reclaims" in changed:
             return f"--set 'reclaims={[list(span) for span in changed['reclaims']]}'"
@@ -141,8 +141,8 @@ def moments(records: Sequence[Record], whole: bool) -> tuple[float, ...]:
 def trials(
     scenario: Scenario, folder: Path, baseline: TrialOutcome, length: float, most: int
 ) -> list[InjectedRun]:
-    """Return a run for every (injected failure, worker, moment), or `most` of them, drawn at
-    random."""
+    """Return a run for every (injected failure, worker, moment); if there are more than `most`, as
+    many drawn at random."""
     limit = ENDLESS_FACTOR * (baseline.makespan + length)
     found = [
         InjectedRun(scenario, folder, injection, worker, time, length, limit)

@@ -128,7 +128,8 @@ def live(
 
 
 def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to_all: bool) -> int:
-    """Kill processes of live runs, and tell of each run."""
+    """Kill processes of live runs at random until `most` have died, print a line on each run, and
+    return the exit code."""
     from sims.live.monkey import trials
 
     where = unlinked(MONKEY / scenario.name, "no link to")
@@ -232,8 +233,8 @@ def reality(
 def variants_of(
     file: Path, scenario: Scenario, names: list[str], changes: list[str]
 ) -> dict[str, Scenario]:
-    """Return the scenario under each of these policies, or under its own if there are none. Raises
-    InputError."""
+    """Return the scenario under each of the policies `names`, by name; under its own if there are
+    none. Raises InputError where a policy cannot decide for it, or a name comes twice."""
     if not names:
         return {scenario.policy_name: scenario}
     found = {it: load(file, [*changes, f'policy.name="{it}"'], scenario.seed) for it in names}
@@ -263,7 +264,7 @@ SIGNS = {
 
 
 class ShowLive(ShowProgress):
-    """Shows the progress of a run, and below it every worker and the waiting jobs.
+    """Shows the progress of a run on a terminal, and below it every worker and the waiting jobs.
 
     A picture is computed from the run's history only when it is drawn: events are many, pictures
     few.
@@ -284,7 +285,7 @@ class ShowLive(ShowProgress):
             super().__call__(record)
 
     def picture(self) -> RenderableType:
-        """Return what a terminal shows."""
+        """Return the progress bar, the workers and the waiting jobs as the terminal shows them."""
         return Group(super().picture(), *self._rows(), self._queue())
 
     def waiting(self) -> list[str]:

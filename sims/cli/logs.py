@@ -33,9 +33,10 @@ UNFIT = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, As
 
 @contextmanager
 def reading(path: Path) -> Iterator[LogFile]:
-    """Open the log at `path` for a fold inside; say on stderr afterwards if it ends early.
+    """Open the log at `path` for reading within a `with` block; say on stderr afterwards if it ends
+    early.
 
-    Raises InputError, naming the line, where the fold cannot go on.
+    Raises InputError, naming the line, where the block cannot go on with it.
     """
     log = LogFile(path)
     try:

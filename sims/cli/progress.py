@@ -71,7 +71,7 @@ class ShowProgress(ProgressReporter):
 
     @property
     def part(self) -> float:
-        """Part of the run that is over, from 0 to 1, as far as its end is known."""
+        """Fraction of the run that is over, from 0 to 1, as far as its end is known."""
         parts = [self._done / self._jobs] if self._jobs else [0.0]
         if isfinite(self._end) and self._end > 0:
             parts.append(self._now() / self._end)
@@ -94,7 +94,7 @@ class ShowProgress(ProgressReporter):
         return time_words(self.taken * (1 - self.part) / self.part) if self.part > 0 else None
 
     def picture(self) -> RenderableType:
-        """Return what a terminal shows."""
+        """Return the progress bar as the terminal shows it."""
         from rich.console import Group
         from rich.padding import Padding
         from rich.progress_bar import ProgressBar

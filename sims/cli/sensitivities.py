@@ -33,7 +33,7 @@ from sims.telling import show_table
 
 
 def part(word: str) -> float:
-    """Return the part that a text such as `20%` or `0.2` states.
+    """Return the fraction that a text such as `20%` or `0.2` states.
 
     Raises InputError for another word.
     """

@@ -55,8 +55,8 @@ def on_page_content(html: str, page: Page, config: Any, files: Files) -> str:
 
 
 def _picture(name: str, what: str, shown: dict[str, str]) -> bytes:
-    """Run the scenario or campaign `name`, and return its picture as SVG; `shown`: files of the
-    page's code blocks."""
+    """Run the scenario or campaign `name`, and return its picture as SVG; `shown` maps the names of
+    files that are code blocks of the page to their texts."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "picture.svg")
         if what == "campaign":

@@ -89,8 +89,8 @@ the fields of the events that describe the job.
 
 
 def streamed(records: Iterable[Record], history: History, rows: list[Any]) -> Iterator[Any]:
-    """Yield what listeners of `history` append to the list `rows`, while the records are applied to
-    the history."""
+    """Apply the records to `history` one by one, and yield the rows that its listeners append to
+    `rows` meanwhile."""
     for record in records:
         history.apply(record)
         yield from rows
@@ -233,7 +233,7 @@ def _event(record: Record) -> Row:
 
 @define(eq=False)
 class _Jobs(Listener):
-    """Makes the row of each job that is over."""
+    """Listener that makes the table's row of each job once the job is over."""
 
     bound: float = BOUND
     """Smallest own time of bounded slowdown, in time units."""
@@ -241,7 +241,8 @@ class _Jobs(Listener):
     """Rows that are not written yet."""
 
     def all_rows(self, records: Iterable[Record]) -> Iterator[Row]:
-        """Yield the rows of all jobs."""
+        """Apply the records, and yield the rows of all jobs: first of those that are over, then of
+        the others."""
         history = History()
         history.listen(self)
         history.on(MeasuresDescribed, self._measure)

@@ -62,7 +62,7 @@ def write_batsim(records: Iterable[Record], file: TextIO) -> int:
 
 @define(eq=False)
 class _Rows(Listener):
-    """Writes a row for each run of a history when the run is over."""
+    """Listener that writes a row for each run once the run is over."""
 
     writer: Any
     """Writer of the CSV file."""
@@ -130,7 +130,7 @@ def write_chrome(records: Iterable[Record], file: BinaryIO) -> int:
 
 @define(eq=False)
 class _ChromeTrace(Listener):
-    """Makes trace events from a history."""
+    """Listener that makes the events of Chrome's trace format from a history."""
 
     waiting: list[Json] = field(factory=list)
     """Trace events that are not written yet."""
@@ -204,7 +204,7 @@ class _ChromeTrace(Listener):
         self.waiting.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
     def _thread(self, process: int, number: int, name: str) -> None:
-        """Name a thread and set its place in the order, once."""
+        """Give a thread its name and its place in the order, the first time that it is used."""
         if (process, number) not in self.threads:
             self.threads.add((process, number))
             self._append("M", process, number, 0, name="thread_name", args={"name": name})
@@ -220,7 +220,7 @@ class _ChromeTrace(Listener):
         span: tuple[float, float],
         arguments: Json,
     ) -> None:
-        """Append a complete event, a slice that overlaps no other of its thread."""
+        """Append a complete event (phase X): a slice that overlaps no other of its thread."""
         lasted = _micro(span[1]) - _micro(span[0])
         self._append("X", process, thread, span[0], cat=cat, name=name, dur=lasted, args=arguments)
 
@@ -233,7 +233,8 @@ class _ChromeTrace(Listener):
         span: tuple[float, float],
         arguments: Json,
     ) -> None:
-        """Append two events, begin and end, for a slice that may overlap others."""
+        """Append an asynchronous event as its begin and its end, for a slice that may overlap
+        others."""
         for phase, t, args in (("b", span[0], arguments), ("e", span[1], {})):
             self._append(phase, process, 0, t, cat=cat, name=name, id=identity, args=args)
 

@@ -15,7 +15,8 @@ from numpy.random import Generator
 
 
 class Point(enum.Enum):
-    """The decisions that a policy can make; `sims/docs/starters` has a file named after each."""
+    """The decision points: the kinds of questions that a policy can answer; `sims/docs/starters`
+    has a file named after each."""
 
     STRATEGY = "strategy"
     """The jobs of a queue that start now."""
@@ -43,7 +44,7 @@ class Point(enum.Enum):
 
 @frozen(eq=False)
 class AskedCase:
-    """One question to a policy, with the checks of its answer."""
+    """One random question to a policy, with the checks of its answer."""
 
     arguments: tuple[Any, ...]
     judge: Callable[..., Any]
@@ -54,8 +55,8 @@ class AskedCase:
     leads on."""
 
     def make(self) -> tuple[Any, ...]:
-        """Return new copies of the arguments, equal at each call, so that changes by a policy can
-        be noticed."""
+        """Return fresh arguments for one call of the policy; they are equal at each call, so that
+        changes made by the policy can be noticed."""
         return deepcopy(self.arguments)
 
     def __repr__(self) -> str:

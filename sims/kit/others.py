@@ -30,7 +30,8 @@ FLEETING = MarkovChain(((0.8, 0.1, 0.1), (0.3, 0.6, 0.1), (0.1, 0.1, 0.8)))
 
 @define
 class DrawnRunning:
-    """A random running configuration; satisfies policies.interface.enrolment.RunningView."""
+    """A random running configuration (the members of a run and their progress); satisfies
+    policies.interface.enrolment.RunningView."""
 
     configuration: Configuration
     work_left: int
@@ -43,7 +44,8 @@ class DrawnRunning:
 
 @define
 class EnrolmentMoment:
-    """A random situation at an enrolment; satisfies policies.interface.enrolment.EnrolmentView."""
+    """A random situation in which workers are enrolled; satisfies
+    policies.interface.enrolment.EnrolmentView."""
 
     enrolment: Enrolment
     up: int
@@ -91,8 +93,8 @@ def enrolments(draw: st.DrawFn) -> AskedCase:
 
 
 def _deal(enrolment: Enrolment, up: int) -> tuple[tuple[int, int], ...]:
-    """Deal the tasks to workers that are UP, the lowest first; the result is empty if they do not
-    fit."""
+    """Return (worker, number of tasks) pairs that give all tasks to the UP workers, the lowest
+    first; empty if the tasks do not fit."""
     left, members = enrolment.tasks, list[tuple[int, int]]()
     for q, bound in enumerate(enrolment.bounds):
         share = min(left, bound) if up >> q & 1 else 0
@@ -230,7 +232,7 @@ def deadlines(draw: st.DrawFn) -> AskedCase:
 
 @define
 class FleetMoment:
-    """A random fleet as a repair ends; satisfies policies.interface.retirement.FleetView."""
+    """A random fleet at the end of a repair; satisfies policies.interface.retirement.FleetView."""
 
     now: float
     left: int
@@ -238,7 +240,7 @@ class FleetMoment:
     records: list[Record]
 
     def record(self, worker: int) -> Record:
-        """Return what is known of a worker."""
+        """Return the record of a worker: its faults and repairs so far."""
         return self.records[worker]
 
 

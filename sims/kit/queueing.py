@@ -41,7 +41,7 @@ class View:
     vacant: Sequence[Interval] = ()
 
     def place(self, free: Sequence[int], count: int) -> Sequence[int]:
-        """Return the lowest of the processors `free`."""
+        """Return the `count` lowest of the processors `free`."""
         return free[:count]
 
     @property
@@ -51,7 +51,7 @@ class View:
 
     @property
     def least(self) -> int:
-        """The smallest allotment in the queue."""
+        """The smallest number of processors that a job in the queue gets."""
         return min((it.processors for it in self.queue), default=self.processors + 1)
 
 
@@ -105,7 +105,8 @@ def orders(draw: st.DrawFn) -> AskedCase:
 
 
 def _asked_order(order: Any, *asked: Any) -> Any:
-    """Return the order's answer; a timed order is asked for its order at time 0."""
+    """Return an order's answer to the question `asked`; an order that changes with time is asked
+    for time 0."""
     return CheckedOrder(order.at(Moment(0.0)) if hasattr(order, "at") else order)(*asked)
 
 

@@ -55,7 +55,7 @@ TRIED = 20
 
 
 class Wrong(enum.Enum):
-    """Faults that a policy can have."""
+    """Mistakes that a policy can make."""
 
     ANSWER = "its answer cannot be carried out"
     RAISES = "it raises"
@@ -67,7 +67,7 @@ class Wrong(enum.Enum):
 
 @frozen
 class Finding:
-    """One fault of a policy."""
+    """One mistake of a policy, with the question that shows it."""
 
     wrong: Wrong
     problem: str
@@ -83,7 +83,7 @@ class TooLong(KeyboardInterrupt):
 
 @define
 class Trial:
-    """Asks one policy many random questions, and collects its faults."""
+    """Asks one policy many random questions, and collects its mistakes."""
 
     policy: Any
     point: Point
@@ -93,7 +93,7 @@ class Trial:
     """Seconds allowed for one answer."""
 
     def findings(self) -> list[Finding]:
-        """Return the policy's faults, each kind once."""
+        """Ask all questions, and return the policy's mistakes, each kind once."""
         first: dict[Wrong, Finding] = {}
         for case in self.cases():
             for found in self.faults(case):
@@ -136,7 +136,7 @@ class Trial:
         return same(case) or found
 
     def faults(self, case: AskedCase) -> Iterator[Finding]:
-        """Yield the policy's faults at one question."""
+        """Ask one question, and yield the policy's mistakes at it."""
         for wrong, details in self._faults(case):
             yield Finding(wrong, details, repr(case))
 
@@ -167,7 +167,8 @@ class Trial:
             yield Wrong.FICKLE, f"first {answer!r}, then {again}"
 
     def _second_answer(self, case: AskedCase) -> str:
-        """Return the policy's second answer as text, or the name of the error that it raises."""
+        """Ask the same question again, and return the answer as text, or the name of the error that
+        the policy raises."""
         try:
             return repr(self._answer(case, case.make()))
         except (Exception, TooLong) as error:
@@ -179,7 +180,7 @@ class Trial:
 
 
 def suits(policy: Any, point: Point) -> bool:
-    """Return whether the policy answers at least one of some questions of the point."""
+    """Return whether the policy answers at least one of some questions of this decision point."""
     trial = Trial(policy, point, TRIED)
     wrong = {Wrong.RAISES, Wrong.ANSWER}
     found = ({it.wrong for it in trial.faults(case)} for case in trial.cases())

@@ -30,8 +30,8 @@ checkpoint."""
 
 @define(eq=False)
 class Lineage:
-    """The workers that a job keeps from one run to the next, and the checkpoints in their
-    memory."""
+    """The workers that a job keeps from run to run, each at its place, and the checkpoints that
+    they keep in memory."""
 
     places: list[int]
     """Number of the worker at each place."""
@@ -58,7 +58,8 @@ class Lineage:
 
 @define(eq=False)
 class RunContext:
-    """One run of a job's work: the chains of each of its processes, and the states they are in."""
+    """One run of a job in real processes: the chains of steps that each process computes, and where
+    their states are."""
 
     name: str
     work: Work
@@ -90,7 +91,7 @@ class RunContext:
 
 @define(eq=False)
 class Activities:
-    """The real work behind timer entries, as coroutines.
+    """The real work that timers of the simulation stand for, as coroutines.
 
     A method returns when the work is complete; the carrier then hands its entry back to the
     simulation. Cancelling `compute` also halts the computation on all members.
@@ -115,8 +116,8 @@ class Activities:
     it, so that a halt which overtakes its instruction still wins."""
 
     async def compute(self, context: RunContext, part: float, due: float) -> None:
-        """Have every member advance its chains to this part of the work, in [0, 1], by the time
-        `due`."""
+        """Have every member advance its chains to the fraction `part` of the work, from 0 to 1, by
+        the time `due` of the run."""
         if context.restores:
             await self.recover(context)
         if context.freezing is not None:
@@ -145,7 +146,8 @@ class Activities:
         context.latest.update(await self._call(worker, "halt", context.name, order))
 
     async def _missing_states(self, context: RunContext, worker: int) -> States:
-        """Return the states at the beginning of the run that this member's process lacks."""
+        """Return the states, at the beginning of the run, of those chains that this member has to
+        compute and whose state its process has not received."""
         process, origin = await self._process(worker), context.origin
         held = context.held.get(process, set())
         if origin is None and not held:
@@ -156,8 +158,8 @@ class Activities:
         return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
 
     def holds(self, worker: int, label: str) -> set[int]:
-        """Return the set of chains whose data this worker's present process holds; callers add to
-        it."""
+        """Return the set of chains whose data with this label the worker's present process has;
+        callers add to it."""
         seat = self.processes.seats[worker]
         return self._data.setdefault((worker, seat.generation, label), set())
 
@@ -194,7 +196,8 @@ class Activities:
         await asyncio.gather(*calls)
 
     def _begin(self, context: RunContext) -> Lineage:
-        """Give the checkpoint that members keep from now on a name of its own."""
+        """Begin a checkpoint in members' memory: give it a name of its own; return the lineage that
+        keeps it."""
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
             self.carrier.aside(self.drop(lineage, lineage.taken))
@@ -207,15 +210,19 @@ class Activities:
         await self._call_each(context.shares, "freeze", context.name, context.frozen)
 
     async def _source(self, context: RunContext) -> str:
-        """Return the name by which members know the states that a checkpoint saves."""
+        """Return the name under which members know the states that a checkpoint saves: the run's,
+        or that of the frozen ones."""
         if context.freezing is None:
             return context.name
         await _finished(context.freezing)
         return context.frozen
 
     async def _keep(self, lineage: Lineage, source: str, place: int, kept: Keepers) -> None:
-        """Have the member at this place keep its part of a checkpoint, and send it to its
-        buddies."""
+        """Have the member at this place keep its part of the checkpoint being taken, and send it to
+        its buddies; `kept` gets the processes that have it.
+
+        `source` is the name of the states.
+        """
         others = [lineage.places[it] for it in lineage.neighbours(place)]
         peers = {await self.processes.peer(it): it for it in others}
         keepers = [await self._process(it) for it in (lineage.places[place], *others)]
@@ -226,7 +233,8 @@ class Activities:
         kept[place] = keepers
 
     async def recover(self, context: RunContext) -> None:
-        """Load the saved states into all members; under buddies, renew the copies of each part."""
+        """Load the saved states into all members; under buddies, also send each part to the
+        member's buddies again."""
         if not context.restores:
             for worker in context.shares:
                 await self._load(context, worker, await self._missing_states(context, worker))
@@ -261,12 +269,13 @@ class Activities:
         return False
 
     async def drop(self, lineage: Lineage, name: str) -> None:
-        """Have members forget a checkpoint in memory, which is of no more use."""
+        """Have members forget their parts of a checkpoint in memory, which is of no more use."""
         parts = [f"{name}@{place}" for place in range(len(lineage.places))]
         await self._call_each(lineage.places, "forget", "", parts)
 
     async def save(self, context: RunContext) -> None:
-        """Save the states of all members at the master at once, for platforms without a link."""
+        """Collect the states of all members at the master at once, as their checkpoint; for
+        platforms without a link."""
         source = await self._source(context)
         sent = await self._call_each(context.shares, "states", source)
         context.sent = {chain: state for states in sent for chain, state in states.items()}
@@ -285,8 +294,8 @@ class Activities:
     async def transfer(
         self, event: TransferStarted, context: RunContext, number: int, due: float
     ) -> None:
-        """Send the rest of a message at the channel's bandwidth; its receiver then has the
-        contents."""
+        """Send what is left of a message, at the channel's bandwidth; its receiver has the contents
+        then."""
         await self._pass_bytes(event, number, due)
         await self._complete(event, number, context)
 
@@ -356,5 +365,5 @@ class Activities:
 
 
 async def _finished(work: Future[T]) -> T:
-    """Wait for work that others need too: cancelling who waits does not cancel it."""
+    """Wait for work that others wait for, too: cancelling one waiter does not cancel the work."""
     return await asyncio.shield(asyncio.wrap_future(work))

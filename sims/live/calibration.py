@@ -148,8 +148,8 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
 
 
 def rehearsed(scenario: Scenario, step: float, folder: Path = Path()) -> Scenario:
-    """Return a short form of the scenario, in which each kind of part occurs: its jobs are shorter,
-    and its only faults are some listed ones, of one worker after the other.
+    """Return a short form of the scenario in which each kind of part occurs, to measure its costs:
+    jobs are shorter, and the only faults are some listed ones, of one worker after the other.
 
     `step`: seconds of a step; `folder`: where the scenario's files are.
     """
@@ -175,8 +175,8 @@ def _rigid(scenario: Scenario) -> list[RigidJob]:
 
 
 def _shorter(job: RigidJob, part: float, period: Any) -> RigidJob:
-    """Return the job with this part of its steps, but with one and a half periods at least, so that
-    it takes a checkpoint."""
+    """Return the job with the fraction `part` of its steps, but with one and a half periods at
+    least, so that it takes a checkpoint."""
     least = 1.5 * period if isinstance(period, int | float) and isfinite(period) else 1.0
     return job.model_copy(update={"time": float(min(job.time, ceil(max(least, job.time * part))))})
 
@@ -187,7 +187,7 @@ def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> List
 
 @define(eq=False)
 class Lengths(Listener):
-    """The measured lengths of a live run's parts and messages, from its history."""
+    """Listener that notes how long the parts and messages of a live run really took."""
 
     steps: list[tuple[float, float]] = field(factory=list)
     """Length of each part in which a run computed, time units, and its number of steps."""
@@ -196,7 +196,7 @@ class Lengths(Listener):
     step: float = 1.0
     """Work that a step is, time units."""
     _ended: dict[tuple[str, int], float] = field(init=False, factory=dict)
-    """Maps runs whose computing has just ended to the length of that part."""
+    """Maps runs whose computing has just ended to the length of the part in which they computed."""
 
     def run_span(self, run: Run, record: Record, done: float) -> None:
         length = self._ended.pop(run.key, None)
@@ -208,7 +208,8 @@ class Lengths(Listener):
     run_ended = run_span
 
     def measure(self, _: Record, event: PartMeasured) -> None:
-        """Note the length of a part or message, whose run is still as it was over that time."""
+        """Note the real length of a part or message, which has just ended; its run's state is still
+        that of the time that it took."""
         if event.worker is not None:
             message = self.history.message(event.worker)
             self.others[KEYS[message.kind]].append(event.length)
@@ -227,7 +228,8 @@ class Lengths(Listener):
 def rehearse(
     scenario: Scenario, step: float, processes: Processes, folder: Path, log: Path
 ) -> Lengths:
-    """Carry out the scenario's rehearsal, whose log goes to `log`; return its lengths."""
+    """Carry out the scenario's rehearsal with real processes; return the lengths of its parts and
+    messages. The rehearsal's log goes to `log`."""
     short = rehearsed(scenario, step, folder)
     history = History()
     lengths = history.listen(Lengths(step=step / scenario.live.scale))
@@ -242,7 +244,8 @@ def rehearse(
 
 @define(eq=False)
 class Costs:
-    """The cost of a step and of each other part, time units: means, with their standard errors."""
+    """The measured cost of a step and of each other part, in time units: (mean, standard error)
+    each."""
 
     step: tuple[float, float]
     others: Mapping[str, tuple[float, float]]
@@ -260,11 +263,12 @@ class Costs:
         return cls((step, spread), others)
 
     def of_steps(self) -> Costs:
-        """Return the cost of a step alone: all else takes what it takes, live."""
+        """Return these costs with that of a step only, as live all else takes the time that it
+        takes."""
         return Costs(self.step, {})
 
     def drawn(self, stream: Generator) -> Costs:
-        """Return costs drawn about the means, each by its standard error."""
+        """Return costs drawn at random about these means, each by its standard error."""
 
         def one(mean: float, error: float) -> tuple[float, float]:
             return max(0.0, stream.normal(mean, error)), error
@@ -282,8 +286,8 @@ def _error(values: Sequence[float]) -> float:
 
 
 def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
-    """Return the scenario with these costs: times of jobs and periods in time units, as a
-    simulation counts them."""
+    """Return the scenario for simulation: numbers of steps become times, and costs are the measured
+    ones."""
     step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
     saving = _chosen(known, RULES)
     update: dict[str, Any] = {
@@ -310,7 +314,7 @@ def _chosen(known: Mapping[str, float], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _timed(section: S, key: str, step: float, other: Mapping[str, Any] | None = None) -> S:
-    """Return the section whose `key` is a time instead of a number of steps, each of which takes
-    `step`, and whose `other` keys have these values."""
+    """Return the section with the number of steps at `key` replaced by their time, `step` time
+    units each, and with the values in `other`."""
     time = float(getattr(section, key)) * step
     return section.model_copy(update={key: time, **(other or {})})

@@ -36,7 +36,8 @@ GLANCE = 1.0
 
 @define(eq=False)
 class Measured:
-    """The work of an entry is complete, and its target does not know it yet."""
+    """Record of the real work behind one timer entry, from its beginning until its target learns
+    that it is complete. It is the message that tells the carrier so."""
 
     target: Receiver = field(repr=False)
     message: object
@@ -54,8 +55,8 @@ class LiveError(Exception):
 
 @define(eq=False)
 class Carrier:
-    """Passes timer entries to real processes and returns them once their work is complete: an
-    implementation of `actors.runtime.wall.Outside`."""
+    """Has real processes do the work that timers of a simulation stand for, and returns each timer
+    entry once its work is complete (an implementation of `actors.runtime.wall.Outside`)."""
 
     processes: Processes
     settings: LiveSection
@@ -87,20 +88,21 @@ class Carrier:
     # --- the clock ----------------------------------------------------------------------------
 
     def now(self) -> float:
-        """Return the time units since the first call, which is the start of the run."""
+        """Return the time of the run, in time units since the first call of this method."""
         clock = time.monotonic()
         if self._zero is None:
             self._zero = clock
         return (clock - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
-        """Return the seconds from now until that time of the run, at least 0: none where work is
-        free."""
+        """Return the seconds of the wall clock from now until the run's time `until`, at least 0; 0
+        where the pace is free, as work then takes the time that it takes."""
         return 0.0 if self.free else max(0.0, (until - self.now()) * self.scale)
 
     def wait(self, until: float) -> Sequence[Arrival]:
-        """Return the arrivals since the last call; block until there is one, or until the time
-        `until`. Raises the first error that occurred outside."""
+        """Return the arrivals (completed entries, failures, notices) since the last call; block
+        until there is one, or until the run's time `until`. Raises the first error that occurred
+        outside the simulation."""
         with self._news:
             while not (self._arrived or self.error) and (left := until - self.now()) > 0:
                 self._news.wait(min(left * self.scale, GLANCE))
@@ -147,7 +149,8 @@ class Carrier:
             self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
-        """Return this carrier, which logs how long an entry's work took and hands the entry on."""
+        """Return the receiver and the message by which an entry with free work reaches its target:
+        the carrier itself, which logs how long the work took and hands the message on."""
         return self, self._measured.pop(entry[1])
 
     def _hand_on(self, it: Measured, cause: int) -> None:
@@ -161,7 +164,8 @@ class Carrier:
     name: str = field(init=False, default="processes")
 
     def aside(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Run a coroutine on the client's loop that no entry waits for; its errors end the run."""
+        """Run a coroutine in real time for which no timer entry waits; return its future. Its
+        errors end the run."""
         return self.processes.post(self._reporting(work))
 
     async def _reporting(self, work: Coroutine[Any, Any, Any]) -> Any:
@@ -174,13 +178,14 @@ class Carrier:
             raise
 
     def fail(self, worker: Receiver, downtime: float) -> None:
-        """Send the world a failure of `worker`, whose process died without a command of this run:
-        the worker goes DOWN for `downtime` time units."""
+        """Have the worker fail in the simulation for `downtime` time units, as its real process has
+        died without a command of this run."""
         fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
         self._report((self.now(), fault))
 
     def give_notice(self, worker: Receiver) -> None:
-        """Tell the world that the process of `worker` was told to end."""
+        """Give the worker a notice in the simulation, as its real process was told to end
+        (SIGTERM)."""
         self._report((self.now(), (Phase.NOTICES, worker, ToldToEnd(), 0)))
 
     def end(self, error: BaseException) -> None:

@@ -44,7 +44,8 @@ Activity = Coroutine[Any, Any, None]
 
 @define(eq=False)
 class Driver(Activities):
-    """Follows a run's events and makes the coroutines for its timer entries.
+    """Makes the coroutines that do the real work of a run's timer entries; it follows the run's
+    events to know what that work is.
 
     The simulation calls all methods of this class, at the instants of the log; only the coroutines
     that `activity` returns run on the client's loop.
@@ -77,7 +78,7 @@ class Driver(Activities):
             self.history.on(kind, handler)
 
     def __call__(self, record: Record) -> None:
-        """Take in the next record of the run."""
+        """Follow the next event of the run."""
         self.history.apply(record)
 
     # --- what events change -------------------------------------------------------------------
@@ -121,7 +122,8 @@ class Driver(Activities):
                 context.origin = work.saved[event.source]
 
     def _steps(self, work: float) -> int:
-        """Return the number of steps that this work of a chain comprises."""
+        """Return the number of steps that a chain has to compute for so much work, in the
+        scenario's unit."""
         about = self.settings
         step = (about.step or about.scale) if about.pace == "free" else about.pace
         return max(1, round(work * about.scale / step))
@@ -146,8 +148,8 @@ class Driver(Activities):
             context.work.steps = self._steps(whole / most)
 
     def _freeze(self, _: Record, event: CheckpointStarted) -> None:
-        """Have members keep the states that are saved while they compute on. The second level of a
-        checkpoint saves what the first has saved."""
+        """Have members keep the states of the checkpoint that begins, as they compute on meanwhile.
+        The second level of a checkpoint saves what the first has saved."""
         context = self.contexts[event.job, event.run]
         if not self.history.runs[event.job, event.run].second_level:
             context.frozen = f"{context.name}&"
@@ -196,8 +198,8 @@ class Driver(Activities):
     # --- what takes real time -----------------------------------------------------------------
 
     def activity(self, entry: Timer) -> tuple[Activity, Subject]:
-        """Return the coroutine whose work should be complete at the entry's due time, and what the
-        entry is about.
+        """Return (coroutine that does the real work of a timer entry by its due time, what the work
+        is about: job, run, and the worker whose message passes).
 
         Raises LiveError when more messages pass at once than the master has channels (n_com).
         """
@@ -238,5 +240,6 @@ class Driver(Activities):
         return self.verify(context)
 
     def _checkpoint(self, run: Run, context: RunContext) -> Activity:
-        """Return the work of a level of a checkpoint, which is not sent in messages."""
+        """Return the coroutine that takes one level of a checkpoint, for levels that are not sent
+        as messages."""
         return self.share(context) if run.saves_in_memory else self.save(context)

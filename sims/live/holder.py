@@ -33,14 +33,14 @@ DIES_WITH_PARENT = 1
 
 
 class Holder:
-    """The Dask actor in each worker's process.
+    """The Dask actor in each worker's process, which computes and keeps states of chains.
 
     All methods are coroutines, so that they share the process's one thread: a method that waits
     lets a later halt through.
     """
 
     def __init__(self, advance: Packed, mortal: bool) -> None:
-        """Take the step function and start empty.
+        """Begin without any states, with the function that computes a step.
 
         `mortal`: whether the process dies with the command that started it. Raises InputError where
         the function needs something that this process lacks.
@@ -65,8 +65,8 @@ class Holder:
             get_worker().http_server.stop()
 
     async def do(self, method: str, *arguments: Any) -> tuple[Any, float]:
-        """Return the result of one of the methods below, and the seconds for which this process was
-        busy with it."""
+        """Call the method of this name, and return (its result, seconds for which this process was
+        busy with it)."""
         begun = time.monotonic()
         result = await getattr(self, method)(*arguments)
         return result, time.monotonic() - begun
@@ -95,7 +95,7 @@ class Holder:
         return told
 
     async def dismiss(self) -> None:
-        """Let a SIGTERM end this process again."""
+        """Let a SIGTERM end this process at once again, as nobody waits for it any more."""
         self._notices.put_nowait(False)
 
     async def rest(self, seconds: float) -> None:
@@ -109,7 +109,8 @@ class Holder:
         self._passed[number] = self._passed.get(number, 0) + len(chunk)
 
     async def complete(self, number: int, size: int, label: str, states: States | None) -> None:
-        """Complete a message of `size` bytes: a program if `states` is None, else states.
+        """Note that message `number`, of `size` bytes, is complete: it is the program `label` if
+        `states` is None, else these states belong to the run or data `label`.
 
         Raises AssertionError if fewer bytes were received.
         """
@@ -140,7 +141,7 @@ class Holder:
     # --- checkpoints in memory ----------------------------------------------------------------
 
     async def keep(self, name: str, states: States) -> None:
-        """Keep states under this name."""
+        """Keep a copy of these states under this name."""
         self._kept[name] = states
 
     async def kept(self, name: str) -> States:
@@ -148,12 +149,13 @@ class Holder:
         return self._kept[name]
 
     async def freeze(self, run: str, name: str) -> None:
-        """Keep the run's present states under this name, while it computes on."""
+        """Keep a copy of the run's present states under this name, so that they can be saved while
+        it computes on."""
         self._kept[name] = await self.states(run)
 
     async def share(self, source: str, name: str, others: Sequence[Peer]) -> list[Peer]:
-        """Keep the states of `source`, a run or a name, under another name, here and in these other
-        processes. Return those of them that have died meanwhile."""
+        """Keep the states of `source` (a run or a name) under `name`, here and in the processes
+        `others`. Return those of the others that have died meanwhile."""
         states, died = await self.states(source), list[Peer]()
         self._kept[name] = states
 
@@ -233,7 +235,8 @@ class Holder:
                         states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:
-        """Stop computing, and return the states that the run has reached here."""
+        """Stop computing for this run, and return the states that it has reached in this
+        process."""
         self._orders[run] = max(order, self._orders.get(run, 0))
         return await self.states(run)
 
@@ -291,29 +294,33 @@ Advance = Callable[[Any, int], Any]
 
 
 def sealed(states: States) -> States:
-    """Return the states as pickles, which no process opens but those that compute with them."""
+    """Return the states with each state as a pickle, which only processes that compute with it
+    open."""
     return {chain: (done, dumps(state)) for chain, (done, state) in states.items()}
 
 
 def opened(states: States) -> dict[int, State]:
-    """Return the states of such pickles."""
+    """Return the states of chains from such pickles."""
     return {chain: (done, pickle.loads(state)) for chain, (done, state) in states.items()}
 
 
 def hashed(state: bytes, unit: int) -> bytes:
-    """Return the SHA-256 of the state and the step's number: the default step function."""
+    """Return the SHA-256 of the state and of the step's number `unit`: the default function for a
+    step."""
     return sha256(state + unit.to_bytes(8, "big")).digest()
 
 
 def _following(results: States) -> States:
-    """Return the first states of the next iteration, derived from one hash of all chains' ends."""
+    """Return the first states of the next iteration, which depend on one hash of the last states of
+    all chains."""
     answer = sha256(b"".join(state for _, (_, state) in sorted(opened(results).items()))).digest()
     return sealed({it: (0, sha256(answer + str(it).encode()).digest()) for it in results})
 
 
 @define(eq=False)
 class Work:
-    """The work of one job: its chains, where they begin, and how far they have been computed."""
+    """The work of one job: its chains of steps, where they begin, and how far they have been
+    computed."""
 
     job: str
     chains: int
@@ -333,27 +340,30 @@ class Work:
         self.begins = self._beginning()
 
     def _beginning(self) -> States:
-        """Return the states of the chains before any work."""
+        """Return the state of each chain before any work on the job."""
         chains = range(self.chains)
         if self.given is not None:
             return dict.fromkeys(chains, self.given)
         return sealed({it: (0, sha256(f"{self.job}/{it}".encode()).digest()) for it in chains})
 
     def at(self, part: float) -> int:
-        """Return the number of steps that this part of the work, in [0, 1], comprises."""
+        """Return how many steps of each chain the fraction `part` of the work, from 0 to 1,
+        comprises."""
         # 1e-9 absorbs the rounding of sums of parts, which could cost the last step.
         done = self.steps if part >= 1 - 1e-9 else int(part * self.steps + 1e-9)
         return done + (self.given[0] if self.given is not None else 0)
 
     def iterate(self) -> None:
-        """End the iteration: the chains of the next one begin from its results."""
+        """Begin the next iteration: its chains start from the results of the one that has ended."""
         self.begins, self.iteration = _following(self.results), self.iteration + 1
         self.saved.clear()
 
     def is_right(self, advance: Advance, known: dict[object, States] | None = None) -> bool:
-        """Whether the results equal those that one process computes without interruption. `known`
-        keeps these for the next run of the same work: computing them may take longer than the
-        run."""
+        """Return whether the results equal those that one process computes without interruption.
+
+        `known` keeps these for the next run of the same work: computing them may take longer than
+        the run.
+        """
         known = {} if known is None else known
         key = self.job, self.chains, self.steps, self.iteration
         if key not in known:

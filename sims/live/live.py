@@ -73,15 +73,15 @@ class Live:
     """Number of processes that died without a command of this run."""
 
     def attach(self, system: System) -> None:
-        """Remember the actor system, whose actors do not exist yet."""
+        """Keep the actor system, in which there are no actors yet, and start the run's clock."""
         self.system = self.carrier.system = system
         self.carrier.now()  # the clock starts, before anything begins
         if self.carrier.free:
             system.describe(ProcessesDescribed, self.carrier.scale)
 
     def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Begin to pass deaths of processes, and notices of them, on to their workers, now that all
-        actors exist."""
+        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
+        all actors exist."""
         scheduler = self.system.actors[SCHEDULER]
         assert isinstance(scheduler, Scheduler)
         registry = scheduler.workers
@@ -102,7 +102,7 @@ class Live:
 
 
 def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
-    """Raise InputError for this key of the scenario if it is wrong."""
+    """Raise InputError about a key of the scenario if `wrong` is true."""
     if wrong:
         raise InputError("scenario", key, problem, accepted)
 
@@ -114,8 +114,8 @@ def protections(scenario: Scenario) -> Iterator[ProtectionSection]:
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """Return the scenario as live processes can carry it out, with failures allowed: any real
-    process may die. Raises InputError for features that only a simulation has."""
+    """Return the scenario as live processes can carry it out, changed so that any real process may
+    die. Raises InputError for features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
@@ -261,7 +261,8 @@ def opened(
 
 
 def _occupied(processes: Processes, count: int | None) -> None:
-    """Raise InputError unless all workers answer within JOINING seconds."""
+    """Place an actor in each worker's process. Raises InputError unless all workers answer within
+    JOINING seconds."""
     try:
         processes.post(processes.occupy(count)).result(JOINING)
     except TimeoutError:
@@ -342,7 +343,8 @@ def _check_files(count: int) -> None:
 
 @contextmanager
 def _starting() -> Iterator[None]:
-    """Turn every error that keeps a local cluster from starting into one InputError."""
+    """Return a context that turns every error which keeps a local cluster from starting into one
+    InputError."""
     try:
         yield
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:

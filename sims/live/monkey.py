@@ -63,7 +63,7 @@ CHANCES = {Victim.WORKER: 0.6, Victim.NANNY: 0.25, Victim.SCHEDULER: 0.15}
 
 @frozen
 class Kill:
-    """The death that the monkey gives one process."""
+    """One planned death: which process is killed, and when."""
 
     victim: Victim = field(converter=Victim)
     worker: int
@@ -94,7 +94,8 @@ class Trial:
 
     @property
     def wrong(self) -> bool:
-        """Whether anything was not as it should be."""
+        """Whether an answer, the log, or what the cluster has left behind is not as it should
+        be."""
         return not (self.right and self.sound) or bool(self.left)
 
 
@@ -153,7 +154,7 @@ class Cluster:
         self.add()
 
     def close(self) -> None:
-        """End all processes that are left."""
+        """End all processes of the cluster that are left."""
         for it in (*self.nannies, self.scheduler):
             it.terminate()
         begun = time.monotonic()
@@ -203,8 +204,8 @@ def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
 
 
 def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
-    """Return the kills that are drawn for a run of this length, by moment; the scheduler's is the
-    last one."""
+    """Draw the kills for run number `run`, which is expected to take `seconds`; return them in
+    order of time. That of the scheduler, if any, comes last."""
     rng, size = stream(scenario.seed, f"monkey/{run}"), scenario.full_platform.size
     kills = []
     for moment in sorted(rng.uniform(0, seconds, KILLS).tolist()):
@@ -265,7 +266,8 @@ def _attempt(
     kills: Sequence[Kill],
     seconds: float,
 ) -> Trial:
-    """Carry out one run with these kills; `seconds`: its foreseen length."""
+    """Carry out live run number `run` with these kills, and judge it; `seconds`: its expected
+    length."""
     happened: list[Kill] = []
     beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
     beside.append(processes.post(_limit(processes, seconds, log)))
@@ -291,7 +293,7 @@ def _attempt(
 async def _carry_out(
     kill: Kill, processes: Processes, cluster: Cluster, happened: list[Kill]
 ) -> None:
-    """Kill when the moment has come, and note that in `happened`."""
+    """Wait for the moment of a kill, kill its process, and append the kill to `happened`."""
     await asyncio.sleep(kill.moment)
     seat = await processes.present(kill.worker)
     if kill.victim is Victim.WORKER:
@@ -304,7 +306,7 @@ async def _carry_out(
 
 
 async def _limit(processes: Processes, seconds: float, log: Path) -> None:
-    """End a run that hangs."""
+    """End a live run that has hung for much longer than its expected `seconds`."""
     await asyncio.sleep(LIMIT + 20 * seconds)
     if processes.failed is not None:
         processes.failed(LiveError(f"a run does not end; its log: {log}"))
@@ -312,8 +314,8 @@ async def _limit(processes: Processes, seconds: float, log: Path) -> None:
 
 @define(eq=False)
 class Traces:
-    """Remembers a cluster's folder, its processes, and the files in memory that these share (such
-    as semaphores), in order to look for them when the cluster is over."""
+    """Remembers the folder, the processes and the shared files in memory (such as semaphores) of a
+    cluster, to look afterwards whether the cluster has left any of them behind."""
 
     others: set[psutil.Process] = field(init=False, factory=lambda: set(_children()))
     """Processes of this command that are there before the cluster."""
@@ -321,7 +323,8 @@ class Traces:
     files: set[Path] = field(init=False, factory=set)
 
     def look(self, folder: Path) -> None:
-        """Note what there is now, and the cluster's folder."""
+        """Note the cluster's folder, its processes that run now, and the files in memory that they
+        share."""
         self.files.add(folder)
         for it in set(_children()) - self.others:
             self.processes.add(it)
@@ -330,7 +333,8 @@ class Traces:
                 self.files.update(it for it in mapped if it.parent == SHARED)
 
     def left(self) -> list[str]:
-        """Return what is still there; processes get some seconds to end."""
+        """Return the names of the processes, files and folders that the cluster has left behind;
+        processes get some seconds to end first."""
         begun = time.monotonic()
         while (found := self._found()) and time.monotonic() - begun < JOINING:
             time.sleep(LOOK)

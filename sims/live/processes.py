@@ -49,7 +49,7 @@ present piece of work."""
 
 
 class Gone(Exception):
-    """Raised by a call whose process has died; the worker's failure is reported separately."""
+    """Raised by a call to a process that has died; the worker's failure is reported separately."""
 
 
 @define(eq=False)
@@ -146,7 +146,7 @@ class Processes:
         return found
 
     async def _renew(self, seat: Seat) -> None:
-        """Wait for a fresh process in this seat, and place an actor in it."""
+        """Wait for a fresh process in the seat of one that has died, and place an actor in it."""
         begun = time.monotonic()
         while not seat.ready.is_set():
             await asyncio.sleep(LOOK if seat.address else 0)
@@ -181,7 +181,7 @@ class Processes:
         seat.ready.set()
 
     async def _listen(self, number: int, holder: Any) -> None:
-        """Report when the worker's process is told to end."""
+        """Wait until the worker's process is told to end (SIGTERM), and report that."""
         with suppress(OSError, RuntimeError):  # it died without a notice
             if await holder.told_to_end() and self.noticed is not None:
                 self.noticed(number)
@@ -195,7 +195,8 @@ class Processes:
                     self._miss(seat)
 
     def _miss(self, seat: Seat) -> None:
-        """Report a process that died without a command of this run, and wait for a fresh one."""
+        """Report the death of a process that no command of this run has killed, and wait for a
+        fresh one."""
         self._await_replacement(seat)
         self._report_lost(seat)
 
@@ -227,7 +228,8 @@ class Processes:
             self.failed(LOST if lost and not self.own else error)
 
     async def present(self, number: int) -> Seat:
-        """Wait until the worker has a process. Raises Gone where none comes."""
+        """Wait until the worker has a process, and return its seat. Raises Gone where none
+        comes."""
         seat = self.seats[number]
         with suppress(TimeoutError):
             async with asyncio.timeout(None if self.own else ABSENT):
@@ -238,13 +240,14 @@ class Processes:
         return seat
 
     async def peer(self, number: int) -> Peer:
-        """Return how another process reaches this worker's. Raises Gone where there is none."""
+        """Return the address and key by which another process reaches this worker's actor. Raises
+        Gone where there is none."""
         seat = await self.present(number)
         return seat.address, seat.holder.key
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
-        """Call a method of the worker's actor, once there is one. Raises Gone if its process
-        dies."""
+        """Call a method of the worker's actor, as soon as there is one, and return its result.
+        Raises Gone if its process dies meanwhile."""
         seat = await self.present(number)
         generation = seat.generation
         try:
@@ -274,7 +277,8 @@ class Processes:
         self._await_replacement(seat)
 
     async def detect(self, number: int) -> float:
-        """Kill a worker's process, and return the seconds until a waiting call has failed."""
+        """Kill a worker's process, and return the seconds until a call that waited for it has
+        failed."""
         waiting = asyncio.ensure_future(self.call(number, "rest", ANSWER))
         await asyncio.sleep(LOOK)
         begun = time.monotonic()
@@ -284,7 +288,8 @@ class Processes:
         return time.monotonic() - begun
 
     async def murder(self, number: int) -> None:
-        """Kill a worker's process without a report to the world, which has to notice the death."""
+        """Kill a worker's process without telling the simulation, which has to notice the death by
+        itself."""
         seat = self.seats[number]
         await seat.ready.wait()
         self._signal(seat, signal.SIGKILL)

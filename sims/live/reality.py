@@ -36,7 +36,7 @@ DRAWS = 40
 
 @frozen
 class Outcome:
-    """The measured values of one run, simulated or live."""
+    """The measured values of one run of a variant, simulated or live."""
 
     variant: str
     seed: int
@@ -58,7 +58,8 @@ class Outcome:
 def predict(
     variants: Mapping[str, Scenario], costs: Costs, seeds: Sequence[int], folder: Path
 ) -> list[Outcome]:
-    """Simulate each variant with each seed, with the costs and with DRAWS drawn about them."""
+    """Simulate each variant with each seed, once with the mean costs and DRAWS times with costs
+    drawn about them; return the outcomes of all runs."""
     found = []
     for draw in range(DRAWS + 1):
         drawn = costs.drawn(stream(draw, "costs")) if draw else costs
@@ -69,7 +70,10 @@ def predict(
 
 
 def simulate(variant: str, scenario: Scenario, seed: int, folder: Path, draw: int = 0) -> Outcome:
-    """Simulate a scenario, as it is carried out, with this seed."""
+    """Simulate a scenario with this seed, under the conditions of a live run; return its outcome.
+
+    `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
+    """
     records: list[Record] = []
     run(seeded(scenario, seed), [records.append], folder)
     return _outcome(variant, scenario, seed, records, draw)
@@ -97,7 +101,7 @@ def measure(
 
 
 def seeded(scenario: Scenario, seed: int) -> Scenario:
-    """Return the scenario as it is carried out, with this seed."""
+    """Return the scenario with this seed, under the conditions of a live run."""
     return playable(scenario.model_copy(update={"seed": seed}))
 
 
@@ -125,7 +129,7 @@ class Comparison:
         return list(dict.fromkeys(it.variant for it in self.measured))
 
     def _of(self, variant: str) -> tuple[list[Outcome], list[Outcome]]:
-        """Return the predictions with mean costs and the measurements of a variant, seed by
+        """Return (outcomes predicted with mean costs, measured outcomes) of a variant, seed by
         seed."""
         means = [it for it in self.predicted if it.variant == variant and not it.draw]
         return means, [it for it in self.measured if it.variant == variant]
@@ -136,8 +140,8 @@ class Comparison:
         return [it.makespan for it in predicted], [it.makespan for it in measured]
 
     def prediction(self, variant: str, value: Callable[[Outcome], float]) -> Estimate:
-        """Return the mean of a value over the seeds, and the interval that holds 95 % of the same
-        means under drawn costs."""
+        """Return the predicted mean of a value over the seeds, with the interval in which 95 % of
+        such means lie under drawn costs."""
         draws = defaultdict[int, list[float]](list)
         for it in self.predicted:
             if it.variant == variant:
@@ -147,7 +151,8 @@ class Comparison:
         return Estimate(means[0], float(low), float(high), len(means))
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
-        """Yield (use, mean predicted, measured) processor-time for each use that occurs."""
+        """Yield (use, predicted mean, measured estimate) of the processor-time of each use that
+        occurs."""
         predicted, measured = self._of(variant)
         for use in (it.value for it in Use):
             theirs, ours = [it.uses[use] for it in predicted], [it.uses[use] for it in measured]
@@ -155,8 +160,9 @@ class Comparison:
                 yield use, fmean(theirs), mean_of(ours, LEVEL)
 
     def ranks(self) -> tuple[list[str], list[str], list[tuple[str, str, bool]]]:
-        """Return the variants by predicted and by measured mean makespan, and the pairs whose
-        measured intervals do not overlap, each with whether the prediction ranks it alike."""
+        """Return the variants in the order of their predicted mean makespans and in that of the
+        measured ones, and (variant, variant, whether the prediction ranks them alike) for each pair
+        whose measured intervals do not overlap."""
         predicted = {it: mean_of(self.makespans(it)[0], LEVEL) for it in self.variants}
         measured = {it: mean_of(self.makespans(it)[1], LEVEL) for it in self.variants}
         apart = [

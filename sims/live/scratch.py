@@ -24,7 +24,8 @@ DAY = 86_400.0
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Yield a new folder and remove it afterwards; remove first those that killed runs left."""
+    """Give a new temporary folder within a `with` block, and remove it at its end; remove first
+    those that killed runs have left."""
     sweep(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
         held = os.open(name, os.O_RDONLY)
@@ -47,8 +48,8 @@ def sweep(place: Path) -> None:
 
 
 def _abandoned(path: Path) -> bool:
-    """Whether no process locks this folder; the lock of a killed process is released by the
-    kernel."""
+    """Return whether no process has a lock on this folder: the kernel releases a killed process's
+    lock."""
     # O_NOFOLLOW: in a shared folder another user could put a link in this place.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:

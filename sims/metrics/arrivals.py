@@ -26,12 +26,12 @@ class Flowtimes:
 
     @property
     def flowtimes(self) -> NDArray[np.float64]:
-        """Flowtimes f_j = c_j - a_j, in time units."""
+        """Flowtime of each job, f_j = c_j - a_j (completion minus arrival), in time units."""
         return self.completed - self.submitted
 
     @property
     def stretches(self) -> NDArray[np.float64]:
-        """Stretches f_j / p_j."""
+        """Stretch of each job, f_j / p_j (flowtime over size)."""
         return self.flowtimes / self.sizes
 
     @property
@@ -49,7 +49,7 @@ class Flowtimes:
 
 @define
 class FlowtimeFold:
-    """Collects the submissions, sizes and completions of jobs from a run's events; `result` returns
+    """Listener that collects the submissions, sizes and completions of jobs; `result` returns
     them."""
 
     wants: ClassVar[frozenset[type]] = frozenset({JobSubmitted, JobDescribed, JobCompleted})
@@ -68,7 +68,8 @@ class FlowtimeFold:
             self._completed[event.job] = record.t
 
     def result(self, exact: bool = False) -> Flowtimes:
-        """Return the flowtimes of the jobs that have completed; `exact` keeps rational numbers."""
+        """Return the arrays of the jobs that have completed; with `exact`, times are rational
+        numbers."""
         kind = object if exact else float
         jobs = tuple(job for job in self._submitted if job in self._completed)
         facts = self._submitted, self._sizes, self._completed

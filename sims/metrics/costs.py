@@ -106,7 +106,7 @@ class Costs(Listener):
             self._pay(worker, now)
 
     def _pay(self, worker: int, now: float) -> None:
-        """Add the cost of a worker from the time up to which it is paid to `now`."""
+        """Add what a worker costs from the time up to which it is paid, to `now`."""
         since = self._since.pop(worker, None)
         if since is not None:
             paid = self._prices[worker]

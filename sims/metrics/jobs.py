@@ -30,7 +30,7 @@ QUANTITIES = ("wait", "flowtime", "stretch", "bounded_slowdown")
 
 
 class By(enum.Enum):
-    """Facts by which jobs are divided into classes."""
+    """Facts by which the jobs of a run can be divided into classes."""
 
     SIZE = "size"
     """Largest number of processors held at one time: 1, 2, 3 to 4, 5 to 8, ..."""
@@ -130,7 +130,8 @@ class Jobs:
 
 
 def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]:
-    """Return a class for each rank, in order, and a last one for jobs whose rank is not finite."""
+    """Return (name, mask of its jobs) of the class of each rank, in order, and at last that of the
+    jobs whose rank is not finite."""
     known = np.unique(ranks[np.isfinite(ranks)])
     classes = [(name(int(rank)), ranks == rank) for rank in known]
     lacking = ~np.isfinite(ranks)
@@ -138,13 +139,15 @@ def _ranked(ranks: Floats, name: Callable[[int], str]) -> list[tuple[str, Mask]]
 
 
 def _size(rank: int) -> str:
-    """Return the name of the class of sizes up to 2**rank."""
+    """Return the name of the class of jobs whose size is above 2**(rank - 1) and at most
+    2**rank."""
     low, high = 2**rank // 2 + 1, 2**rank
     return str(high) if low >= high else f"{low:,}-{high:,}"
 
 
 def _time(rank: int) -> str:
-    """Return the name of the class of own times up to 10**rank."""
+    """Return the name of the class of jobs whose own time is above 10**(rank - 1) and at most
+    10**rank."""
     return f"to {10.0**rank:,.15g}"
 
 
@@ -155,7 +158,7 @@ def _in_order(word: str) -> tuple[bool, int, str]:
 
 @define(eq=False)
 class Completions(Listener):
-    """Collects the jobs that completed, from which `Jobs` is made."""
+    """Listener that collects the jobs that completed, from which `Jobs` is made."""
 
     _numbers: array[float] = field(init=False, factory=lambda: array("d"))
     """Eight numbers for each job, one job after the other."""
@@ -192,7 +195,7 @@ def _columns(rows: Iterable[tuple[str, ...]], width: int) -> tuple[tuple[str, ..
 
 @define(eq=False)
 class StorageUse(Listener):
-    """Sums up the bytes that pass to the shared storage and from it."""
+    """Listener that sums up the bytes that pass to the shared storage and from it."""
 
     bytes: float = 0
     _used: float = 0
@@ -210,8 +213,8 @@ class StorageUse(Listener):
 
 @define(eq=False)
 class Queue(Listener):
-    """Follows the length of the queue over time; a job that starts as soon as it is submitted never
-    waits."""
+    """Listener that follows the length of the queue over time; a job that starts as soon as it is
+    submitted never waits."""
 
     longest: int = 0
     """Largest number of jobs that waited at one time; lengths that lasted no time do not count."""
@@ -235,7 +238,7 @@ class Queue(Listener):
 
     @property
     def mean(self) -> float:
-        """Time average of the length."""
+        """Time average of the queue's length."""
         return self.area / self._since if self._since else 0.0
 
 

@@ -102,8 +102,8 @@ class Measure(enum.Enum):
 
     @classmethod
     def _missing_(cls, value: object) -> Self | None:
-        """Return the measure for the names `response` and `slowdown`, with or without a statistic,
-        or None."""
+        """Return the measure for an alternative name, `response` or `slowdown`, with or without a
+        statistic; None for any other value."""
         word = str(value)
         for name, ours in (("response", "flowtime"), ("slowdown", "stretch")):
             if word == name or word.startswith(f"{name}-"):
@@ -123,13 +123,14 @@ class Measure(enum.Enum):
         return last if last in STATISTICS else "mean"
 
     def summed(self, values: Floats) -> float:
-        """Return the measure's statistic of jobs' values, all of which are numbers."""
+        """Return the measure's statistic (its mean, say) of the jobs' values, all of which are
+        numbers."""
         percent = STATISTICS[self.statistic]
         return float(values.mean() if percent is None else np.percentile(values, percent))
 
     def found_in(self, report: Mapping[str, Any]) -> Any:
-        """Return the measure's value from a `Report` as data, or None if it is undefined for the
-        run."""
+        """Return the measure's value from a `Report` in the form of plain data; None if it is
+        undefined for the run."""
         if self.quantity:
             return (report[self.quantity] or {}).get(self.statistic)
         of, _, part = self.value.partition("-")

@@ -35,8 +35,8 @@ FAR = 2
 
 @define
 class Report:
-    """Collects the numbers of a run from all records of a log; call `close` after the last record,
-    then read them."""
+    """Listener that collects the numbers of a run; call `close` after the last record, then read
+    them."""
 
     workers: bool = False
     """Whether to keep a ledger for each worker too."""
@@ -261,7 +261,7 @@ class Report:
         yield from self._warnings()
 
     def _warnings(self) -> Iterator[tuple[str, str]]:
-        """Yield a warning where a recorded mean is far from the simulated one."""
+        """Yield a warning for each mean of the replayed log that is far from the simulated one."""
         times = partial(in_units, unit=self.summary.unit)
         for name, tell in (("wait", times), ("bounded_slowdown", amount_of)):
             was, simulated = self.recorded[name], self.spreads[name]

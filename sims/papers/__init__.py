@@ -96,8 +96,8 @@ class Item:
         return evolve(it, paper=paper, basis=basis)
 
     def given(self, path: Path) -> dict[str, Any]:
-        """Return the changes that `--input PATH` makes to the campaign. Raises InputError where the
-        item takes no input."""
+        """Return the changes to the campaign that `--input PATH` makes, as keys and values. Raises
+        InputError where the item takes no input."""
         if not self.input:
             raise InputError(COMMAND_LINE, "--input", f"{self.name} reads nothing", "none")
         there = str(path.absolute())
@@ -105,8 +105,8 @@ class Item:
         return {"set": {self.input: there, **self.with_input}, "axes": {}, **changes}
 
     def evidence(self, path: Path | None) -> Iterator[str]:
-        """Yield lines that describe what was made of the input. Raises InputError where the item
-        has no such description."""
+        """Yield lines that show what was read from the input at `path`, and fitted to it. Raises
+        InputError where the item describes no such thing."""
         describe = self._beside("evidence") if self.input else None
         if describe is None or path is None:
             raise InputError(COMMAND_LINE, "--evidence", f"{self.name} has none", "none")
@@ -122,7 +122,8 @@ class Item:
         return HERE / f"{self.name}.toml"
 
     def _beside(self, name: str, default: Any = None) -> Any:
-        """Return an object of the view's module by its name, or `default`."""
+        """Return the object of that name in the Python module of the item's view, or `default` if
+        it has none."""
         module, _, _ = self.view.rpartition(".")
         return getattr(import_module(f"sims.papers.{module}"), name, default)
 
@@ -135,7 +136,8 @@ ITEMS = tuple(
 
 
 def current(name: str) -> str:
-    """Return an item's name with the paper's key in place of its old number."""
+    """Return the present name of a table or figure: old names have the paper's number in place of
+    its key."""
     paper, slash, rest = name.partition("/")
     return f"{NUMBERS.get(paper, paper)}{slash}{rest}"
 
@@ -173,13 +175,14 @@ def stored(path: Path = STORED) -> Stored:
 
 
 def smoke(item: Item, workers: Workers) -> list[Value]:
-    """Return an item's values at smoke size. A run that raises an error is missing, or has no
-    value."""
+    """Run an item at smoke size, and return its values; a run that raises an error leaves a value
+    out."""
     return item.values(execute(item.campaign("smoke"), workers) if item.drawn else None)
 
 
 def differences(item: Item, workers: Workers, path: Path = STORED) -> list[str]:
-    """Return a line for each value of an item that differs from the stored one."""
+    """Run an item at smoke size, and return a line for each value that differs from the one stored
+    at `path`."""
     known = stored(path).get(item.name, {}).get("intervals", {})
     return list(complaints(smoke(item, workers), known))
 
@@ -209,7 +212,8 @@ def interval(value: Value) -> Interval:
 
 
 def store_anew(items: Iterable[Item], workers: Workers, path: Path = STORED) -> None:
-    """Replace the stored values and costs of these items; those of others stay."""
+    """Run these items at smoke size, and replace their stored values and costs; those of others
+    stay."""
     table = stored(path) if path.exists() else {}
     for item in items:
         intervals = {it.key: interval(it) for it in smoke(item, workers)}
@@ -218,8 +222,8 @@ def store_anew(items: Iterable[Item], workers: Workers, path: Path = STORED) -> 
 
 
 def costs(item: Item) -> dict[str, float]:
-    """Return the estimated CPU seconds by size: the mean of a sample of runs times the number of
-    runs.
+    """Run a sample of an item's cells, and return the estimated CPU seconds of all its runs, by
+    size; a computation without a campaign is run as a whole.
 
     The estimate for `full` uses the sample of the default size.
     """
@@ -235,7 +239,7 @@ def costs(item: Item) -> dict[str, float]:
 
 
 def _each(plan: Cells) -> float:
-    """Return the mean CPU seconds of a sample of a plan's runs."""
+    """Run a sample of a plan's cells, and return the mean CPU seconds of a run."""
     spent, count = 0.0, 0
     while count < min(MOST, len(plan)) and spent < ENOUGH:
         case = plan[int(len(plan) * (APART * count % 1))]

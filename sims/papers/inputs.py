@@ -37,8 +37,8 @@ def log_of(log: str) -> JobLog:
 
 
 def base(name: str, own: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the table of a paper's scenario file, such as `moldable21/base`, with dotted keys set
-    to other values."""
+    """Return a paper's scenario file, such as `moldable21/base`, as a table in which the dotted
+    keys in `own` have these values."""
     table = parse(Path(__file__).parent / f"{name}.toml")
     for key, value in (own or {}).items():
         put(table, key, value)
@@ -55,7 +55,8 @@ DRAWS = 10_000
 
 @frozen
 class SpotPlatform:
-    """A platform of spot instances, with the letters of their traces or with their chains."""
+    """A platform of spot instances, whose availability is given by traces (letters u, r, d) or by a
+    Markov chain for each instance."""
 
     name: str
     tick: float
@@ -81,11 +82,11 @@ class SpotPlatform:
         return sum(it.count("u") for it in self.traces) / max(1, lost)
 
     def lives(self, trial: int, least: int, ticks: int) -> list[Availability]:
-        """Return the availability of each instance; that of traces has `ticks` ticks, which then
-        repeat.
+        """Return the availability of each instance in one trial, as a scenario has it.
 
-        It starts at a time, drawn by the trial, at which at least `least` instances are UP. Raises
-        InputError where no such time is found.
+        A trial begins at a random time at which at least `least` instances are UP. Traces have
+        `ticks` ticks from there on, which then repeat. Raises InputError where no such time is
+        found.
         """
         rng = stream(trial, f"spot/{self.name}")
         for _ in range(DRAWS):
@@ -108,7 +109,8 @@ class SpotPlatform:
 
 
 def _chain(up: bool, chain: tuple[float, float]) -> Availability:
-    """Return the availability of a chain that begins UP or DOWN."""
+    """Return, as a scenario has it, the availability of an instance that follows `chain` and begins
+    UP, or else DOWN."""
     lost, back = chain
     rows = ((1 - lost, 0.0, lost), (1.0, 0.0, 0.0), (back, 0.0, 1 - back))
     return Markov(rows=rows, first=WorkerState.UP if up else WorkerState.DOWN)

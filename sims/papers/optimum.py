@@ -23,7 +23,8 @@ from sims.world import run
 
 @frozen
 class Reference:
-    """Results with knowledge of the future, and those of the scenario's policy."""
+    """Comparison of an optimal schedule that knows the future with the scenario's policy on the
+    same availability: when the first iteration ends, and how many iterations fit."""
 
     slots: int
     """Number of slots that are considered."""
@@ -62,7 +63,8 @@ class Reference:
 def reference(
     scenario: Scenario, slots: int, time_limit: float, folder: Path = Path()
 ) -> Reference:
-    """Compute the optimum on the availability that the scenario's seed realises.
+    """Compute the optimal schedules for the availability that the scenario's seed realises, run the
+    scenario's policy on the same, and return the comparison.
 
     `time_limit` is in seconds and holds for each search. Raises InputError for another kind of
     scenario.
@@ -108,8 +110,8 @@ def _tasks(scenario: Scenario) -> int:
 
 
 def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
-    """Return the states that the scenario's run meets, letters u, r, d in an array of workers x
-    slots."""
+    """Return the states of the workers that a run of the scenario meets, as letters u, r, d in an
+    array of workers x slots."""
     platform = scenario.within(folder).full_platform
     rows = np.empty((platform.size, slots), "U1")
     for k, row in enumerate(rows):
@@ -122,7 +124,7 @@ def _realised(scenario: Scenario, slots: int, folder: Path) -> np.ndarray:
 
 
 def _policy_ends(scenario: Scenario, slots: int, folder: Path) -> list[int]:
-    """Return the slots in which iterations end under the scenario's policy."""
+    """Run the scenario, and return the slots in which its iterations end."""
     records: list[Record] = []
     assert isinstance(scenario.job, IterativeSection)
     endless = scenario.job.model_copy(update={"iterations": slots + 1, "cap": slots + 1})

@@ -97,8 +97,8 @@ def _days(log: str) -> tuple[list[list[dict[str, Any]]], int]:
 
 
 def given(log: str) -> dict[str, Any]:
-    """Return the changes that another log makes to the campaign. Raises InputError where it cannot
-    be read."""
+    """Return the changes that make the campaign use another log, as keys and values. Raises
+    InputError where the log cannot be read."""
     return {"axes": {"number": list(range(len(_days(log)[0])))}}
 
 
@@ -106,24 +106,27 @@ def given(log: str) -> dict[str, Any]:
 
 
 def moldable_ratios(results: Results) -> list[Value]:
-    """Return the expected ratios of makespans to L', and the largest ones."""
+    """Return, for each policy, the mean ratio of makespans to the lower bound L' (moldable21,
+    section 5.1), and the largest ratio."""
     return list(_over_bounds(results, "expected", {"maximum": largest}))
 
 
 def rigid_ratios(results: Results) -> list[Value]:
-    """Return the mean ratios of makespans to L(f)."""
+    """Return, for each policy, the mean ratio of makespans to the lower bound L(f) (rigid21,
+    equations 5 and 6)."""
     return list(_over_bounds(results, "makespan / L(f)", {}))
 
 
 def days(results: Results) -> list[Value]:
-    """Return the ratios of makespans to L(f) for the days of a log, beside those of Mira."""
+    """Return the ratios of makespans to the lower bound L(f) for the days of a log, beside those of
+    Mira."""
     others = {"standard deviation": spread, "maximum": largest}
     return list(_over_bounds(results, "mean (Mira's)", others))
 
 
 def gains(results: Results) -> list[Value]:
-    """Return the mean ratios to L(f), and the gain in per cent by filling shelves, over all
-    platforms but one."""
+    """Return the mean ratios of makespans to L(f), and by how many per cent filling shelves lowers
+    them, over all platforms but one."""
     found = rigid_ratios(results)
     at = {(it.place, it.who): it.ours.mean for it in found}
     for plain in ("R-SHELF-B", "R-SHELF-NB"):
@@ -167,7 +170,8 @@ def bound(scenario: Scenario) -> float:
 
 @cache
 def _bound(job: JobSection, errors: ErrorSection, processors: int, seed: int) -> float:
-    """Return the bound for a job section, cached: the runs of all policies have the same."""
+    """Return the lower bound of the makespan for the jobs of a section; it is cached, as the runs
+    of all policies have the same."""
     profiles = _profiles(job)
     chances = errors.probabilities([it.work for it in profiles])
     failures = draw_failures(chances, stream(seed, "failures"))
@@ -187,7 +191,7 @@ def _profiles(job: JobSection) -> list[Any]:
 
 @cache
 def _least(job: JobSection, processors: int) -> tuple[list[float], list[float]]:
-    """Return what `least` computes for the jobs of a section, cached."""
+    """Return the result of `least` for the jobs of a section; it is cached."""
     return least(_profiles(job), processors)
 
 
@@ -230,7 +234,8 @@ def _chains(times: Floats, fails: Floats, most: int) -> float:
 
 
 def proposition3() -> list[Value]:
-    """Return the ratios for several readings of t_j, with P = 10."""
+    """Return the ratio E[T] / E[T_opt] of the proposition for several readings of t_j, with P =
+    10."""
     return [
         Value(
             (("lambda", rate), ("t_j", f"{scale}/j")),

@@ -62,9 +62,11 @@ class Value:
 
     @property
     def covered(self) -> bool:
-        """Whether our true value may be the paper's value, to the digits that the paper prints; of
-        a value that it prints with an interval, `9865.97 ± 12.55`, whether the difference may be
-        0."""
+        """Whether our value's interval contains the paper's value, to the digits that the paper
+        prints.
+
+        If the paper prints an interval, such as `9865.97 ± 12.55`, whether the difference may be 0.
+        """
         assert self.paper is not None
         value, _, half = self.paper.partition(" ± ")
         printed, digits = float(value), len(value.partition(".")[2])
@@ -125,7 +127,8 @@ complete."""
 
 
 def runs(results: Results, cut_off: bool = False) -> Runs:
-    """Return the first measure of each finished run; `cut_off` includes runs that were cut off."""
+    """Return, for each place and variant, the first measure of each finished run. With `cut_off`,
+    runs that were cut off count, too."""
     name, found = results.campaign.measures[0], Runs()
     for (case, _), result in results.finished():
         value = result.values.get(name)
@@ -172,7 +175,7 @@ Columns = Mapping[str, float]
 def gathered(
     results: Results, row: Callable[[Seen], Columns], *over: str
 ) -> dict[tuple[Place, str], dict[str, list[float]]]:
-    """Return each quantity's values over the runs that have completed, by place and variant.
+    """Return the values of each quantity over the runs that have completed, by place and variant.
 
     `row` computes a run's quantities. Places lack the axes in `over`, over which values are
     gathered.
@@ -193,8 +196,12 @@ def observed(
     statistics: Mapping[str, Statistic],
     *over: str,
 ) -> list[Value]:
-    """Return a statistic of each quantity by place and variant: its mean, or the one of its name in
-    `statistics`."""
+    """Return the mean of each quantity over the runs that have completed, by place and variant; for
+    a quantity in `statistics`, that statistic instead.
+
+    `row` computes a run's quantities. Places lack the axes in `over`, over which values are
+    gathered.
+    """
     return [
         Value(*at, what, statistics.get(what, estimated)(values))
         for at, columns in gathered(results, row, *over).items()
@@ -206,8 +213,8 @@ def observed(
 
 
 def ratios(results: Results, gauge: MeasureSpec | None = None) -> list[Value]:
-    """Return each variant's mean over the baseline's, paired by seed, of one measure (default: the
-    first)."""
+    """Return, for each variant, the mean of one measure (default: the first) over the baseline's
+    mean, paired by seed."""
     return [
         Value(cell.point, line.variant, "ratio", line.effect.at(LEVEL))
         for cell in results.comparisons(gauge, "ratio")

@@ -21,7 +21,7 @@ CLASSES = [COLOURS[name] for name in _TABLES["classes"]]
 
 @frozen
 class Paint:
-    """The label, colour and marker of one kind of box or sign."""
+    """How one kind of box or sign is drawn: its label in the legend, its colour and its marker."""
 
     label: str
     colour: str

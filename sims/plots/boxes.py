@@ -55,7 +55,8 @@ PIECE = 2**13
 
 @define
 class Table:
-    """Collects rows of numbers into columns, in as little memory as the columns' types take."""
+    """A growing table of numbers, kept as columns in as little memory as the columns' types
+    take."""
 
     types: Mapping[str, type]
     """Maps the name of each column to its type."""
@@ -66,7 +67,7 @@ class Table:
     end would be in memory twice, as what is freed between others is not given back."""
 
     def add(self, *rows: float) -> None:
-        """Enter one row, or several rows one after the other."""
+        """Append one row, or several rows one after the other, given as their numbers in a row."""
         self._last += rows
         if len(self._last) >= PIECE:
             self._settle()
@@ -95,8 +96,7 @@ def within(boxes: Columns, start: float, end: float) -> Columns:
 
 @define
 class Lanes:
-    """Places boxes that overlap in time side by side: each one takes the lowest lane that is
-    free."""
+    """Places boxes that overlap in time side by side: each gets the lowest lane that is free."""
 
     depth: int = 0
     """Largest number of lanes taken at one time so far."""
@@ -105,7 +105,7 @@ class Lanes:
 
     @property
     def empty(self) -> bool:
-        """Whether all lanes are free."""
+        """Whether no lane is taken."""
         return not self._taken
 
     def take(self, owner: object) -> int:
@@ -196,7 +196,8 @@ class Look:
         return np.where(boxes.kind == 0, self.classes[boxes.job], boxes.kind)
 
     def of(self, boxes: Columns) -> Columns:
-        """Return these boxes as they are drawn; without a difference, the same array."""
+        """Return these boxes as they are drawn: with their kinds, and lower by the inset; the same
+        array if that changes nothing."""
         if not self.inset and self.classes is None:
             return boxes
         boxes = boxes.copy()
@@ -327,7 +328,8 @@ def coverage(boxes: Columns, raster: Raster) -> dict[int, Floats]:
 
 
 def _steps(low: Floats, high: Floats, pixels: int, start: float, end: float) -> Any:
-    """Return a sparse (pixels + 1, boxes) matrix: the steps of each box's coverage along pixels.
+    """Return a sparse matrix with a row for each edge of a pixel and a column for each box: how the
+    fraction of the pixel that the box covers changes there.
 
     The running sum of a box's steps is the part of each pixel that [low, high) covers, so that the
     coverage by all boxes is one product of two such matrices.

@@ -75,8 +75,8 @@ def draw_panels(
     puts a star at the highest value of each curve, False at the lowest; `marks`: maps each panel to
     names of places on its x-axis; `ticks`: names of values of x.
 
-    All panels share logarithmic axes, those of a column other ones. Every panel has the same
-    curves, which are drawn a little apart so that their bars can be read.
+    If the y-axes are logarithmic, all panels have the same axes; else those of a column have. Every
+    panel has the same curves, which are drawn a little apart so that their bars can be read.
     """
     rows = ceil(len(panels) / columns)
     figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
@@ -106,7 +106,8 @@ def draw_panels(
 
 
 def _mark(axes: Axes, curves: Mapping[str, Curve], marks: Mapping[str, float]) -> None:
-    """Draw a vertical line for each mark, with its name on the side of the panel's middle."""
+    """Draw a vertical line at each marked place, with its name on the side of the panel's
+    middle."""
     places = sorted(at for points in curves.values() for at, _ in points)
     for k, (name, at) in enumerate(marks.items()):
         axes.axvline(at, color="grey", lw=0.8, ls=":")
@@ -177,7 +178,8 @@ def _number(
 
 
 def about_bars(values: Iterable[Estimate]) -> str:
-    """Return the legend's text on the bars, and on missing ones where a value has no interval."""
+    """Return the legend's text on what the bars mean, and on missing bars where a value has no
+    interval."""
     known = all(isfinite(value.high) for value in values)
     return BARS if known else f"{BARS}, none where there is one sample only"
 
@@ -237,7 +239,8 @@ POINTS = "os^Dv<>"
 
 
 class Compared(Protocol):
-    """Predicted and measured runs of the same variants, as `draw_reality` draws them."""
+    """Interface of predicted and measured runs of the same variants, as `draw_reality` draws
+    them."""
 
     @property
     def unit(self) -> str:
@@ -251,7 +254,8 @@ class Compared(Protocol):
         """Return the predicted and the measured makespans of a variant, run by run."""
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
-        """Yield (use, mean predicted, measured) processor-time for each use that occurs."""
+        """Yield (use, predicted mean, measured estimate) of the processor-time of each use that
+        occurs."""
 
 
 def draw_reality(compared: Compared, title: str, path: Path) -> Path:

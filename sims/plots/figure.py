@@ -93,7 +93,7 @@ def plainly(text: str) -> str:
 
 
 def number_wholly(axes: Axes, which: Literal["x", "y"]) -> None:
-    """Let an axis have ticks at whole numbers only, without a power of ten beside it."""
+    """Have an axis show ticks at whole numbers only, and no power of ten beside it."""
     axes.locator_params(which, integer=True)
     (axes.xaxis if which == "x" else axes.yaxis).set_major_formatter(PLAIN)
 
@@ -182,9 +182,11 @@ class Framing:
 
 
 def _recount(axes: Axes, begins: float, scale: float, label: str) -> Axis:
-    """Replace the axis of time by one that counts units of `scale` seconds, beginning `begins`
-    seconds before time 0, and return it. Other panels of that time lose their ticks, too, which
-    would be at other places."""
+    """Replace the axis of time by one that counts units of `scale` seconds from the date `begins`
+    (seconds) on, and return it.
+
+    Other panels of that time lose their ticks, too, which would be at other places.
+    """
     functions = (lambda t: (begins + t) / scale, lambda it: it * scale - begins)
     other = axes.secondary_xaxis("bottom", functions=functions)
     other.set_xlabel(label)

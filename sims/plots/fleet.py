@@ -30,7 +30,7 @@ COLUMNS = {"t": float} | dict.fromkeys(FLEET, int)
 
 @define(eq=False)
 class Fleet:
-    """Follows the units that faults strike, from then on until they are back or retired."""
+    """Counts over time the workers that wait for repair, are in repair, or have retired."""
 
     table: Table = field(factory=partial(Table, COLUMNS))
     """A row for each change: its time, and the number of workers at each level from then on."""
@@ -39,7 +39,7 @@ class Fleet:
     _counts: dict[str, int] = field(factory=lambda: dict.fromkeys(FLEET, 0))
 
     def listen(self, history: History) -> None:
-        """Follow the events of a history."""
+        """Count by the events of this history from now on."""
         moves: dict[type[Event], Callable[[Any], None]] = {
             UnitFailed: lambda it: self._move(it.of, it.workers, WAITS),
             FaultBlamed: self._blame,

@@ -103,7 +103,8 @@ class _Chart:
 
     @classmethod
     def of(cls, scene: Scene, framing: Framing, names: Sequence[str], what: str) -> _Chart:
-        """Return an empty chart with title, axes and named rows; `what` names a row's kind."""
+        """Return an empty chart with title, axes and named rows; `what` says what a row is, such as
+        a worker."""
         start, end = framing.window(scene)
         marks = signs(scene.marks[(scene.marks.t >= start) & (scene.marks.t <= end)])
         figure = framing.figure(min(max(2.2 + 0.28 * len(names), 3.4), 8.0))
@@ -129,7 +130,8 @@ class _Chart:
         return 7.7 if len(self.marks) < FEW_MARKS else 4.5
 
     def fill(self, boxes: Columns, paints: Sequence[Paint], marks: Columns) -> None:
-        """Draw the boxes, the marks or the strip that counts them, and the legend."""
+        """Draw the boxes, the marks (or, if they are too many, a strip that counts them), and the
+        legend."""
         counted = self.strip is not None
         marks = self.marks if counted else marks
         kinds = np.unique(marks.kind).tolist()
@@ -163,7 +165,8 @@ class _Chart:
 
 
 def signs(marks: Columns) -> Columns:
-    """Return all marks, or without checkpoints if there are more than MANY_MARKS."""
+    """Return the marks to be drawn: all of them, or, if there are more than MANY_MARKS, all but
+    those of checkpoints."""
     return marks if len(marks) <= MANY_MARKS else marks[marks.kind != Sign.CHECKPOINT]
 
 

@@ -16,7 +16,7 @@ WIDTH, HEIGHT, MORE = 5.2, 4.0, 0.7
 
 @frozen
 class Dot:
-    """A point of a map."""
+    """A point of a map: its place, its value, and its sign."""
 
     x: float
     y: float

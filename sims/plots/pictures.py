@@ -161,7 +161,8 @@ def _draw_storage(axes: Axes, scene: Scene) -> bool:
 
 
 def bandwidth_used(scene: Scene) -> tuple[Floats, dict[str, Floats]]:
-    """Return times, and the bandwidth with which runs save and load from each time on."""
+    """Return times, and for each direction (saving, loading) the storage's bandwidth in use from
+    each time on."""
     times = np.insert(scene.bandwidths.t, 0, 0)
     last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
     levels = {it: np.insert(scene.bandwidths[it], 0, 0)[last] for it in ("saving", "loading")}
@@ -252,7 +253,11 @@ def _stack(
     whole: bool = True,
 ) -> bool:
     """Draw `levels`, each valid from its time in `times` on, on top of each other; times begin with
-    0. `whole`: they count something. Return whether means over intervals were drawn."""
+    0.
+
+    `whole` says that they count something. Return whether means over intervals were drawn, as there
+    were too many times.
+    """
     axes.grid(axis="y", alpha=0.3)
     times, areas = np.append(times, scene.end), np.array(list(levels.values()), dtype=float)
     areas = np.append(areas, areas[:, -1:], axis=1)
@@ -269,8 +274,8 @@ def _stack(
 
 
 def averaged(times: Floats, levels: Floats) -> tuple[Floats, Floats]:
-    """Return the edges of FINEST equal intervals of the same time, and each level's mean over
-    each."""
+    """Return the edges of FINEST intervals of equal length, and each level's mean over each
+    interval."""
     sums = np.insert(np.cumsum(levels[:, :-1] * np.diff(times), axis=1), 0, 0, axis=1)
     edges = np.linspace(0, times[-1], FINEST + 1)
     means = np.diff([np.interp(edges, times, row) for row in sums]) / np.diff(edges)

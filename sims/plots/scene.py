@@ -70,7 +70,8 @@ LEVEL = {"t": float, "waiting": np.int32, "running": np.int32}
 
 @define(eq=False)
 class Scene(Listener):
-    """All boxes, marks and levels of one run, filled while its log is read."""
+    """Boxes for uses and runs, marks for events, and levels over time: all that the pictures of a
+    run show, collected while its log is read."""
 
     channels: int | None = None
     """Number of the master's channels, n_com; None: the log has no link."""
@@ -172,8 +173,10 @@ class Scene(Listener):
 
     @cached_property
     def runs(self) -> Columns:
-        """Runs as a table of BOX, in lanes of their jobs' rows, so that copies that overlap lie
-        side by side. Behind them lies each job's time in the system, with run -1."""
+        """Runs as a table of BOX: copies of a job that overlap lie side by side in the job's row.
+
+        Behind them lies each job's time in the system, with run -1.
+        """
         boxes = self._runs.columns()
         # A cancelled run from which another began was resized or cloned: its work was not wasted.
         sources = self._sources.columns()
@@ -221,7 +224,8 @@ class Scene(Listener):
         return self._look(np.unique(self.runs.kind).tolist(), RUN_PAINTS)
 
     def _look(self, kinds: Iterable[int], paints: Sequence[Paint], inset: float = 0) -> Look:
-        """Return a look that distinguishes classes of jobs where kinds do not differ.
+        """Return how boxes are painted; classes of jobs are distinguished where kinds do not
+        differ.
 
         If all boxes but states are of the first kind, one colour would say nothing: they get the
         colours of their jobs' classes.
@@ -300,7 +304,8 @@ class Scene(Listener):
         self._runs.add(lane, lane + 1, run.start, end, 1, kind, row, run.number, run.record.seq)
 
     def _use(self, it: Slice) -> None:
-        """Enter the boxes of one slice of the ledger, one for each interval of its processors."""
+        """Add the boxes of one slice of the ledger (a use of processors over some time), one for
+        each interval of its processors."""
         kind, share = KIND[it.note if it.note in MESSAGES else it.use.value], float(it.share)
         job = -1 if it.job is None else self.rows[it.job]
         spans = spans_in(it.processors)

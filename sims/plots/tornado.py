@@ -21,7 +21,8 @@ ROW, WIDTH, MORE = 0.42, 8.0, 2.0
 
 @frozen
 class Bar:
-    """A number, with the ratios that less and more of it give; None where one is not known."""
+    """A number of a scenario, and the ratios of a measure that less and more of the number give;
+    None for one that is not known."""
 
     name: str
     less: Estimate | None

@@ -35,7 +35,8 @@ class LoggedJob(NamedTuple):
 
 @frozen
 class JobLog:
-    """Holds the jobs of a log that can be replayed and counts those that cannot."""
+    """The jobs of a log that can be replayed, and counts of those that cannot and of those
+    changed."""
 
     jobs: tuple[LoggedJob, ...]
     """Jobs by time of submission; jobs submitted together keep the order of the file."""

@@ -27,7 +27,7 @@ Word = Annotated[str, Accepts("a string that is not empty", {"min_length": 1})]
 
 
 def document(kind: type[Read], path: Path) -> Read:
-    """Read a JSON file into a model of class `kind`.
+    """Read a JSON file into an object of the model `kind`.
 
     Raises InputError where the file cannot be read or is not JSON, and for a value that the model
     refuses, which it names by its place, such as `jobs[3].res`.

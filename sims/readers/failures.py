@@ -44,7 +44,7 @@ class FittedLaw:
 
 @frozen
 class FailureLog:
-    """The failures of each node in a log."""
+    """The failures of each node in a log of failures, as spans of DOWN."""
 
     nodes: dict[NodeId, tuple[tuple[float, float], ...]]
     """Maps each node to the (start, end) of its failures in order, in seconds from the log's first

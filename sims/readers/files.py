@@ -194,7 +194,7 @@ def _bounded(line: str, path: Path, number: int) -> str:
 def taken(
     path: Path, take: Callable[[str], T], accepted: str, comments: str = ""
 ) -> Iterator[tuple[int, T]]:
-    """Yield the result of `take` for each line, with the line's number from 1.
+    """Yield (number of the line from 1, result of `take`) for each line of a file.
 
     Empty lines and lines that begin with one of the characters in `comments` are skipped. Raises
     InputError, which names the line by its number, where `take` raises ValueError; `accepted` says

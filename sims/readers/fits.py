@@ -57,8 +57,8 @@ class ChiSquare:
 
 @frozen
 class HoldingTimes:
-    """Summarizes the stays in one state that were seen whole, which the first and the last stay of
-    a trace are not."""
+    """Summary of the stays in one state whose beginning and end a trace shows: the first and the
+    last stay of the trace are left out."""
 
     state: WorkerState
     stays: int
@@ -124,7 +124,7 @@ class MarkovFit:
 
     @cached_property
     def holding(self) -> tuple[HoldingTimes, ...]:
-        """Holding times of each state, in the order u, r, d."""
+        """Summary of the lengths of stays in each state, in the order u, r, d."""
         # The first and the last run of a trace are cut by its ends, so their lengths are unknown.
         by_state = [
             [slots for state, slots in self._runs[1:-1] if state is wanted] for wanted in STATES

@@ -113,7 +113,8 @@ def machine_of(path: Path) -> int | None:
 
 
 def _enter(header: dict[str, int], comment: str) -> None:
-    """Add the entry of a header line to `header`, unless an earlier line has set its key."""
+    """Add the entry of a comment, `; KEY: NUMBER`, to `header`, unless an earlier line has set its
+    key."""
     if entry := ENTRY.match(comment):
         header.setdefault(entry[1], int(entry[2]))
 
@@ -170,7 +171,7 @@ def _whole(word: str) -> int:
 
 
 def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) -> None:
-    """Raise InputError for the first line that has an unknown status, or a job without a number."""
+    """Raise InputError for the first line whose job has an unknown status, or no number."""
     statuses = rows["status"]
     strange = ~np.isin(statuses, (*STATUSES, *PARTS))
     unnumbered = (rows["number"] == UNKNOWN) & ~_negative(rows)
@@ -181,7 +182,8 @@ def _refuse_unknown(path: Path, lines: Sequence[tuple[int, str]], rows: Rows) ->
 
 
 def _refuse_twins(path: Path, names: Sequence[str], places: Sequence[int]) -> None:
-    """Raise InputError where two jobs have the same number."""
+    """Raise InputError where two jobs have the same name; `places` are the numbers of their
+    lines."""
     if len(set(names)) == len(names):
         return
     lines: dict[str, int] = {}
@@ -201,8 +203,8 @@ def _negative(rows: Rows) -> Mask:
 
 
 def _skipped(rows: Rows) -> tuple[NDArray[np.int_], Mask]:
-    """Return for each row the number of its SkipReason from 1, or 0, and a mask of the rows that
-    have none."""
+    """Return, for each row, the number of the reason (SkipReason, from 1) why it gives no job, or
+    0; and a mask of the rows that give a job."""
     statuses = rows["status"]
     conditions = (
         np.isin(statuses, PARTS),

@@ -94,7 +94,8 @@ class _Line:
     cells: Mapping[str, str]
 
     def text(self, column: str) -> str:
-        """Return the cell of a column, or an empty string where the file lacks the column."""
+        """Return the cell of this line in a column, or an empty string where the file lacks the
+        column."""
         return self.cells.get(column.lower(), "")
 
     def amount(self, column: str) -> float:
@@ -187,7 +188,7 @@ class _Reading:
     """Number of jobs that an assumption concerns, by assumption."""
 
     def take(self, line: _Line) -> None:
-        """Add a line: store its attempt, or count it as left out."""
+        """Read one line: keep its attempt of a job, or count the line as left out."""
         job_id, state = line.text("JobID"), line.text("State").partition(" ")[0]
         if "." in job_id:
             self.left_out["steps of jobs"] += 1
@@ -249,8 +250,8 @@ class _Reading:
         return JobLog(tuple(jobs), None, begins, self.left_out, self.changed)
 
     def _whole(self) -> Iterable[LoggedJob]:
-        """Return the attempts with the components of a heterogeneous job (`7+0`, `7+1`), which
-        start together, merged into one."""
+        """Return the attempts with all components of a heterogeneous job (`7+0`, `7+1`) merged into
+        one, as they start together."""
         merged: dict[Attempt, LoggedJob] = {}
         for (job_id, submit, start), job in self.attempts.items():
             name, component, _ = job_id.partition("+")

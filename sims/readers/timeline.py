@@ -112,8 +112,8 @@ class Timeline:
         return Timeline(seen.changes, period=float(slots), cycle_start=float(start))
 
     def runs(self) -> tuple[tuple[WorkerState, int], ...]:
-        """Return pairs (state, slots in a row) for slots of length 1 from time 0 to `end`. Raises
-        ValueError where the timeline has no end."""
+        """Return (state, number of slots in a row) of each stay, for slots of length 1 from time 0
+        to `end`. Raises ValueError where the timeline has no end."""
         slotted = self.slotted(1.0)
         if slotted.end is None:
             raise ValueError("The timeline goes on for ever: clip it to a time first.")
@@ -127,8 +127,8 @@ class Timeline:
 
 
 def _first_slot(time: float, slot: float) -> int:
-    """Return the number of the first slot that starts at `time` or later, with a tolerance for
-    rounding."""
+    """Return the number of the first slot that starts at the time `time` or later, with a tolerance
+    for rounding; `slot` is the length of a slot."""
     slots = time / slot
     nearest = round(slots)
     if math.isclose(slots, nearest, rel_tol=ROUNDING, abs_tol=ROUNDING):

@@ -73,7 +73,7 @@ class ProfileStates:
 
 
 def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState]) -> WorkerState:
-    """Return the state of gaps, which is `gap` or by default DOWN.
+    """Return the state that a node has in gaps between its entries: `gap`, or by default DOWN.
 
     Raises InputError where `gap` is not given and no entry of the file is UP: a list of outages
     would otherwise be read as a worker that is never UP.
@@ -86,7 +86,7 @@ def _gap_of(path: Path, key: str, gap: WorkerState | None, seen: Set[WorkerState
 def with_known_gaps(
     timeline: Timeline, worker: str, path: Path, key: str, gap: WorkerState | None
 ) -> Timeline:
-    """Return the timeline of a worker of a file.
+    """Return the timeline of one worker of a file, after a check.
 
     Raises InputError where `gap` is not given and the worker is never UP: the file may list only
     outages of this worker, although it has other entries of others.
@@ -247,7 +247,7 @@ def read_simgrid_profile(path: Path, states: ProfileStates = _DEFAULT_PROFILE) -
 def _take(
     line: str, states: ProfileStates, events: list[Change], loops: list[tuple[str, float]]
 ) -> None:
-    """Parse a line and append its event to `events`, or its repetition to `loops`. Raises
+    """Parse a line of a profile; append its event to `events`, or its repetition to `loops`. Raises
     ValueError for a malformed line."""
     words = line.split()
     if len(words) != 2:

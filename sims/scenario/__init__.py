@@ -149,8 +149,8 @@ class MeasuresSection(Section):
     filling, time units; default: one block."""
 
     def blocks(self, unit: Unit) -> Blocks | None:
-        """Return the blocks over which confidence intervals are computed; None: their length is
-        unknown."""
+        """Return the blocks of time over which confidence intervals are computed; None if the
+        length of a block is unknown."""
         from sims.blocks import WEEK, Blocks
 
         length = WEEK if self.block is None and unit is Unit.S else self.block
@@ -170,7 +170,7 @@ class MeasuresSection(Section):
         return hour
 
     def tell(self, system: System, unit: Unit) -> None:
-        """Describe the measures in the log.
+        """Describe the measures in the log of `system`.
 
         Raises InputError where an hour's length is needed and not known.
         """
@@ -273,8 +273,8 @@ class Scenario(Section):
 
     @cached_property
     def mtbf(self) -> float:
-        """Mean time between the faults of one worker, or its node or rack, of any kind, averaged
-        over all; inf: no faults, or their rate is not known."""
+        """Mean time between the faults of one unit (a worker, node or rack), by all laws together,
+        averaged over all units; inf if there are no faults, or their rate is not known."""
         count = self.full_platform.count
         return together(law.mean_of(count(law.of)) for law in self.faults.laws)
 
@@ -285,8 +285,8 @@ class Scenario(Section):
 
     @cached_property
     def bare(self) -> bool:
-        """Whether nothing is sent to workers, and nothing happens to them but faults that are
-        detected at once."""
+        """Whether workers receive no messages from a master, and nothing happens to them but faults
+        that are detected at once."""
         detected = not any(law.detection or law.hangs for law in self.faults.laws)
         plain = self.full_platform.plain and self.repair is None
         return detected and plain and self.master is None

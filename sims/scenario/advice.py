@@ -39,8 +39,8 @@ OF_SAVING = ("cost", "verified", "blocking", "slowdown", "images_every", "image_
 
 
 def idle(scenario: Scenario) -> Advice:
-    """Yield (key, reason) of each setting without effect that differs from its default, and whose
-    author may think that it has one."""
+    """Yield (key, reason) of each setting that has no effect, though it differs from its default
+    and its author may think that it has one."""
     yield from scenario.policy.idle(scenario.decider, scenario.policy_name)
     for place, section in protections(scenario):
         reasons = _idle_protection(section, scenario)
@@ -82,8 +82,8 @@ def warnings_of(scenario: Scenario) -> Advice:
 
 
 def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario) -> Advice:
-    """Yield each cost that a run which continues from saved work pays, while a run that starts from
-    scratch pays nothing."""
+    """Yield each cost that a run pays if it continues from saved work, and does not pay if it
+    starts from scratch: comparisons of the two would be unfair."""
     kind, master, cloned = section.kind, scenario.master, section.copies > 1 and section.cloning
     free = "a run that starts from scratch pays nothing: saving less may look better than it is"
     free += " (job.startup is a cost of every run)"
@@ -106,7 +106,8 @@ def _one_sided_costs(place: str, section: ProtectionSection, scenario: Scenario)
 
 
 def _starts_free(place: str, scenario: Scenario) -> bool:
-    """Return whether some job that has the protection at this place starts up in no time."""
+    """Return whether some job to which the protection at this dotted place applies starts up in no
+    time."""
     section = scenario.job
     jobs = [
         job
@@ -222,8 +223,8 @@ def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
 
 
 def _ends_before_detection(law: AnyFault) -> bool:
-    """Return whether the worker is UP again before a fault is detected, so that the detection time
-    has no effect."""
+    """Return whether the law's downtime is over before its faults are detected, so that the
+    worker's return reveals them first."""
     lasting = isinstance(law, ExponentialFaults | Weibull | ListedFaults)
     return lasting and not law.hangs and law.detection > law.downtime
 
@@ -251,8 +252,7 @@ def _gives_notice(scenario: Scenario) -> bool:
 
 
 def _only_faults(scenario: Scenario) -> bool:
-    """Return whether only faults take workers away; a fault of a RECLAIMED worker may be detected
-    late."""
+    """Return whether no owner takes workers away, so that only faults do."""
     return not scenario.full_platform.owned
 
 

@@ -55,7 +55,11 @@ class Owned(Section):
         yield from self.noticed(self.changes(rng))
 
     def noticed(self, changes: Iterator[Change]) -> Iterator[tuple[float, float | None]]:
-        """Yield the same for changes that the owner makes in windows of maintenance, too."""
+        """Yield (time of notice, time at which the worker goes DOWN) for each of these changes of
+        state.
+
+        The second time is None for a change that is not to DOWN, which cancels an earlier notice.
+        """
         with suppress(InputError):  # a trace that has ended: its `changes` raises the error in time
             for time, state in changes:
                 yield max(0, time - self.notice), time if state is WorkerState.DOWN else None
@@ -66,7 +70,7 @@ class Owned(Section):
         return None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield (time, state) from time 0 on."""
+        """Yield each change of the worker's state as (time, state), from time 0 on."""
         raise AssertionError("an availability knows its changes")
 
 
@@ -76,7 +80,7 @@ class AlwaysUp(Owned):
     kind: Literal["always"] = "always"
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield (slot, state) from slot 0 on: UP only."""
+        """Yield the only change: (0, UP)."""
         return iter(((0, WorkerState.UP),))
 
     def chain(self) -> MarkovChain:
@@ -98,7 +102,8 @@ class Markov(Owned):
         MarkovChain(self.rows)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield (slot, state) from slot 0 on, drawn from the chain."""
+        """Yield each change of the worker's state as (slot, state), from slot 0 on, drawn from the
+        chain."""
         return markov_changes(MarkovChain(self.rows), rng, self.first)
 
     def chain(self) -> MarkovChain:
@@ -117,18 +122,20 @@ class Trace(Owned):
         raise AssertionError("a trace knows its timeline")
 
     def known(self) -> Timeline:
-        """Return the part of the timeline that was observed."""
+        """Return the part of the timeline that was observed; if its end is not known, up to one
+        slot after the last change."""
         timeline = self.timeline()
         if timeline.end is not None:
             return timeline
         return timeline.clipped(timeline.changes[-1][0] + 1)
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield (slot, state) from slot 0 on."""
+        """Yield each change of the worker's state as (slot, state), from slot 0 on."""
         return self.ending(self.timeline())
 
     def ending(self, timeline: Timeline) -> Iterator[Change]:
-        """Yield the changes of a timeline, and those that follow its end."""
+        """Yield the changes of a timeline as (slot, state), and those that `after` says follow its
+        end."""
         end = timeline.end
         if self.after is After.REPEAT and end is not None:
             timeline = timeline.repeated()
@@ -145,7 +152,8 @@ class Trace(Owned):
         return fit_markov(self.known()).chain
 
     def failures(self) -> tuple[int, int]:
-        """Return the number of slots that the worker is UP, and how often it goes DOWN."""
+        """Return (number of slots in which the worker is UP, number of times it goes DOWN) of the
+        trace."""
         runs = self.known().runs()
         up = sum(slots for state, slots in runs if state is WorkerState.UP)
         return up, sum(state is WorkerState.DOWN for state, _ in runs[1:])
@@ -172,7 +180,8 @@ class Letters(Trace):
 
 
 def cut(changes: Iterator[Change], bounds: Sequence[float]) -> Iterator[Change]:
-    """Yield the changes, and at each bound between them the current state once more."""
+    """Yield the changes, and at each time in `bounds` between two of them the current state once
+    more."""
     _, state = first = next(changes)
     yield first
     following = next(changes, None)

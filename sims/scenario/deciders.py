@@ -21,7 +21,7 @@ FIXED = "FIXED"
 
 @frozen(kw_only=True)
 class DeciderEntry:
-    """Facts about one kind of decider that a scenario needs.
+    """Facts about one kind of decider that scenarios need: its keys, and the names of its policies.
 
     Modules of policies are imported by the functions below, so that a run loads those of its own
     decider only.
@@ -96,7 +96,7 @@ DECIDERS: Mapping[DeciderKind, DeciderEntry] = MappingProxyType(
 
 
 def readers(key: str) -> tuple[DeciderKind, ...]:
-    """Return the kinds of deciders that read a key of `[policy]`; all kinds read a key that none
-    lists."""
+    """Return the kinds of deciders that read this key of `[policy]`: those whose entry lists it, or
+    all if none does."""
     listing = tuple(kind for kind, entry in DECIDERS.items() if key in entry.keys)
     return listing or tuple(DECIDERS)

@@ -17,9 +17,10 @@ Expected = tuple[int, int, float | None, float, Age, float, tuple[float, ...]]
 
 
 def expected(scenario: Scenario) -> Iterator[Expected]:
-    """Yield the fields of each law's event, if a law states its age, fits a log or replays one.
+    """Yield, for each law of faults, the fields of the event FaultsExpected, in their order.
 
-    Otherwise nothing is yielded, so that the logs of scenarios without ages do not change.
+    Nothing is yielded unless a law states its age, fits a log or replays one, so that the logs of
+    scenarios without ages do not change.
     """
     if not stated(scenario):
         return
@@ -35,7 +36,8 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
 
 
 def stated(scenario: Scenario) -> bool:
-    """Return whether a law of faults states its age, fits a log or replays one.
+    """Return whether expected numbers of faults go into the log: a law states its age, fits a log
+    or replays one.
 
     Where computing time counts, what is expected depends on the run, and nothing is stated.
     """
@@ -58,7 +60,7 @@ def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
 
 
 def area_of(scenario: Scenario, submissions: Iterable[Submission]) -> float:
-    """Return the time for which workers compute, all together, if nothing fails."""
+    """Return the processor-time that all jobs take if nothing fails, in workers x time units."""
     workers = scenario.full_platform.able
     each = ((it.span(workers), it.size(workers)) for it in submissions)
     return sum((until - since) * size for (since, until), size in each)
@@ -79,8 +81,11 @@ def work_end(scenario: Scenario, submissions: Iterable[Submission]) -> float:
 
 
 def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
-    """Yield the lines of `check` on faults: how many each law lets expect until then, with warnings
-    where that number, or a rate, misleads; `area`: computing time of all workers until then."""
+    """Yield the lines that `check` prints about faults: how many of each law are expected until the
+    time `until`, and warnings where that number, or a rate, misleads.
+
+    `area` is the computing time of all workers together until then.
+    """
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
         what = f"{'hangs' if law.hangs else 'faults':11}"
@@ -119,7 +124,9 @@ def _fit_lines(law: AnyFault, unit: str) -> Iterator[str]:
 
 
 def _age_lines(law: AnyFault, units: int, until: float, within: str) -> Iterator[str]:
-    """Yield a warning where the workers' age at the start changes the expected number of faults."""
+    """Yield a warning line where the expected number of faults until `until` depends on the
+    workers' age at the start. `units` is the number of units that the law strikes, and `within`
+    names the time."""
     if isinstance(law, Weibull):
         new, old = (units * law.expected(until, it) for it in (Age.NEW, Age.STATIONARY))
         if differ(new, old):

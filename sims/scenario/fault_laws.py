@@ -102,8 +102,10 @@ class FaultFields(Section):
     @model_validator(mode="before")
     @classmethod
     def _meant(cls, table: Any) -> Any:
-        """Raise ValueError, of an InputError, for a key that has no meaning for this kind of
-        faults."""
+        """Refuse a key that has no meaning for this kind of faults, before the table is read.
+
+        Raises ValueError that holds an InputError, as pydantic's validators have to.
+        """
         for key, reason in MEANINGLESS.items():
             if isinstance(table, Mapping) and key in table and key not in cls.model_fields:
                 raise ValueError(InputError("", key, reason, f"{key} left out"))
@@ -126,7 +128,7 @@ class FaultFields(Section):
 
     @property
     def by_computing(self) -> bool:
-        """Whether only computing time counts between the faults of a unit."""
+        """Whether only the time for which a unit computes counts between its faults."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
 
     @property
@@ -142,7 +144,7 @@ class FaultFields(Section):
 
     @property
     def starts(self) -> Age:
-        """Age of workers, or nodes, at the start."""
+        """Age that the units have at the start: new, or in the middle of their lives."""
         return getattr(self, "age", None) or Age.NEW
 
     @property
@@ -156,21 +158,21 @@ class FaultFields(Section):
         return 0.0 if self.hangs else self.downtime
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the units, of `total`, that the law strikes; None: it is of all.
+        """Return the numbers of those of `total` units that the law strikes; None if it strikes
+        all.
 
         `rng` makes the random stream from which units are drawn.
         """
         return None
 
     def part(self, total: int) -> float:
-        """Return the part of `total` units that the law strikes."""
+        """Return the fraction of `total` units that the law strikes."""
         return 1
 
     def expected(self, time: float, starts: Age | None = None) -> float:
-        """Return the expected number of faults of one worker, or node, by `time`, without listed
-        ones.
+        """Return the expected number of drawn faults of one unit (a worker, or node) up to `time`.
 
-        `starts` is the age at the start; default: the law's.
+        `starts` is the unit's age at the start; default: the law's.
         """
         law = cast(Any, self)
         if isinstance(law, Weibull) and (starts or self.starts) is Age.NEW:
@@ -196,7 +198,8 @@ class FaultFields(Section):
         return (until - since) / (self.expected(until) - self.expected(since))
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return the law that takes this section's place once logs in `folder` are read.
+        """Return the law that takes this section's place: itself, or the law that fits its log in
+        `folder`.
 
         Raises InputError where a log cannot be read.
         """
@@ -211,7 +214,11 @@ class FaultFields(Section):
         return self.faults_of(None, rng, workers)
 
     def faults_of(self, units: Sequence[int] | None, rng: Generator, workers: int) -> Faults:
-        """Yield the same where only these units, of `workers`, have drawn faults; None: all."""
+        """Yield (time, unit) of each fault in order of time, as `faults` does, where only `units`
+        have drawn faults (None: all of them). There are `workers` units in all.
+
+        Raises InputError where a listed fault is of a unit that does not exist.
+        """
         strikes: Strikes = getattr(self, "strikes", ())
         for time, worker in strikes:
             if worker >= workers:
@@ -226,7 +233,7 @@ class FaultFields(Section):
         return _merged(drawn, sorted(strikes))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
-        """Yield the faults that are drawn, not listed."""
+        """Yield (time, unit) of each fault that is drawn, not listed, among `workers` units."""
         return iter(())
 
 
@@ -299,7 +306,8 @@ class OfSome(FaultFields):
             last = end
 
     def units_of(self, total: int, rng: Callable[[], Generator]) -> tuple[int, ...] | None:
-        """Return the units, of `total`, that the law strikes; None: it is of all.
+        """Return the numbers of those of `total` units that the law strikes; None if it strikes
+        all.
 
         A share is drawn without replacement, from the stream that `rng` makes. Raises InputError
         where `units` names one that does not exist.
@@ -315,7 +323,7 @@ class OfSome(FaultFields):
         return tuple(sorted(rng().choice(total, count, replace=False).tolist()))
 
     def part(self, total: int) -> float:
-        """Return the part of `total` units that the law strikes."""
+        """Return the fraction of `total` units that the law strikes."""
         if self.units is not None:
             return sum(last - first + 1 for first, last in intervals_in(self.units)) / total
         return 1 if self.share is None else self.share
@@ -329,8 +337,12 @@ def _gaps(faults: Faults) -> Iterator[float]:
 
 
 def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], float]:
-    """Return the function that draws the time from a unit's fault, or from the start, to its next
-    fault, from a random stream of the unit's own; listed times come first."""
+    """Return a function that draws the time from a unit's fault, or from the start, to its next
+    fault.
+
+    Its argument is the unit's number; each unit has a random stream of its own, which `stream`
+    makes. Listed times come before drawn ones.
+    """
     listed = {unit: iter(gaps) for unit, gaps in enumerate(law.gaps)}
     drawn = dict[int, Iterator[float]]()
 

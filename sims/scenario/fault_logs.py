@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def unread(how: str) -> InputError:
-    """Return the error of faults whose log has not been read; `how` is their kind."""
+    """Return the error that says that a law's log has not been read; `how` is the law's kind."""
     problem = f"is {how} where a scenario file is read, or a table"
     return unfit("faults.kind", problem, "holdfast.run of a file, or a table")
 
@@ -112,12 +112,14 @@ class ReplayedFaults(FaultFields):
 
     @property
     def starts(self) -> Age:
-        """Return `stationary`, because a replay begins at an arbitrary moment of the log."""
+        """Age of the units at the start: `stationary`, as a replay begins at an arbitrary moment of
+        the log."""
         return Age.STATIONARY
 
     @property
     def down(self) -> float:
-        """Probability that a node of the log is DOWN."""
+        """Probability that a node is DOWN at the start: the fraction of the log for which nodes are
+        DOWN."""
         return self.log.down
 
     @property
@@ -126,7 +128,7 @@ class ReplayedFaults(FaultFields):
         return self.log.mean_length
 
     def fitted(self, folder: Path) -> FaultFields:
-        """Return a copy that has read its log."""
+        """Return a copy of this law that has read its log, which is looked for in `folder`."""
         from sims.readers.failures import read_failures
 
         found = self.model_copy()

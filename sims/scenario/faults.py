@@ -52,7 +52,8 @@ AnyFault = ExponentialFaults | Weibull | ListedFaults | FittedFaults | ReplayedF
 
 
 def together(mtbfs: Iterable[float]) -> float:
-    """Return the mean time between faults of any kind, from that of each kind; inf: no faults."""
+    """Return the mean time between faults of any kind, from the mean times between those of each
+    kind; inf if there are none."""
     each = tuple(mtbfs)
     rate = sum(1 / mtbf for mtbf in each)
     return each[0] if len(each) == 1 else 1 / rate if rate else math.inf
@@ -79,7 +80,8 @@ class SeveralFaults(Section):
 
 
 class OwnFaults(FaultFields):
-    """Faults that a Python program gives as an object, in place of a scenario file's."""
+    """A law of faults that a Python program gives as an object, in place of `[faults]` in a
+    file."""
 
     given: SkipValidation[Any]
 
@@ -156,9 +158,9 @@ class CheckedLaw:
         return float(self.law.mtbf)
 
     def faults(self, rng: Generator, workers: int) -> Faults:
-        """Yield (time, worker) of each fault.
+        """Yield (time, worker) of each fault of the user's law, after a check.
 
-        Raises InputError for the first value that is none, or that is out of order.
+        Raises InputError for the first value that is no fault, or that is out of order.
         """
         last, accepted = 0.0, f"{self.ACCEPTED} from 0 to {workers - 1}"
         with running("faults.name", self.name, accepted):

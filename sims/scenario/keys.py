@@ -82,7 +82,7 @@ def schema() -> Json:
 
 
 def _finite(pairs: list[tuple[str, Any]]) -> Json:
-    """Drop infinite defaults, which JSON cannot express."""
+    """Return the pairs as a dictionary without infinite defaults, which JSON cannot express."""
     return {key: it for key, it in pairs if key != "default" or "Infinity" not in json.dumps(it)}
 
 
@@ -146,22 +146,23 @@ class KeyTable:
     """Name of the class that the loader fills."""
 
     def heading(self) -> str:
-        """Return the table's heading as it stands in a file."""
+        """Return the table's heading as it stands in a scenario file, such as `[job]` or
+        `[[workers]]`."""
         if not self.place:
             return "top of the file"
         return f"[[{self.place}]]" if self.repeated else f"[{self.place}]"
 
     @property
     def depth(self) -> int:
-        """Number of tables that enclose this one, without the file itself."""
+        """Number of tables that enclose this one; the file itself does not count."""
         return self.place.count(".")
 
     def only(self, name: str) -> tuple[Key, ...]:
-        """Return the keys of this name: one, or none."""
+        """Return the table's key of this name, alone in a tuple, or an empty tuple."""
         return tuple(key for key in self.keys if key.name == name)
 
     def as_json(self) -> dict[str, object]:
-        """Return the same as data for JSON."""
+        """Return the table and its keys as plain data for JSON."""
         keys = [attrs.asdict(key) | {"choices": dict(key.choices)} for key in self.keys]
         return {"table": self.heading(), "kind": self.kind, "about": self.about, "keys": keys}
 
@@ -203,7 +204,8 @@ def _no_table(about: str, known: tuple[str, ...]) -> InputError:
 
 
 def _steps(place: str, found: tuple[KeyTable, ...]) -> list[str]:
-    """Return the possible next steps of a path: keys of the tables at `place`, and their kinds."""
+    """Return the words that may follow `place` in a path: keys of the tables there, and kinds of
+    these tables."""
     own = [it for it in found if it.place == place]
     kinds = (it.kind for it in own if it.kind and len(own) > 1)
     return list(dict.fromkeys((*(key.name for it in own for key in it.keys), *kinds)))
@@ -216,8 +218,8 @@ def _at_or_below(table: KeyTable, place: str) -> bool:
 def _narrowed(
     place: str, found: tuple[KeyTable, ...], step: str
 ) -> tuple[str, tuple[KeyTable, ...]]:
-    """Return the place and the tables that one more step of a path names, among `found` at or below
-    `place`.
+    """Return (place, tables) to which one more step of a path leads from `place`, where the tables
+    at or below it are `found`.
 
     These are the tables of an inner table, those of a kind, or the outermost ones that have a key
     of that name.
@@ -253,8 +255,11 @@ CALLED = {
 
 
 def axis_words(key: str, unit: str) -> str:
-    """Return what a picture's axis calls a scenario's key, or the argument of a user's function: a
-    time with the `unit` of its values, if they have one."""
+    """Return the label of a picture's axis for a scenario's key or for the argument of a user's
+    function.
+
+    A time gets the `unit` of its values, if they have one.
+    """
     place, _, name = key.rpartition(".")
     words = name.replace("_", " ")
     if place:
@@ -266,7 +271,8 @@ def axis_words(key: str, unit: str) -> str:
 
 
 def _resolved(node: Any, definitions: Json | None = None) -> Any:
-    """Replace references by what they refer to, with their names as titles."""
+    """Return a JSON Schema with each reference replaced by what it refers to, with its name as the
+    title."""
     known = node["definitions"] if definitions is None else definitions
     if isinstance(node, list):
         return [_resolved(each, known) for each in node]
@@ -278,7 +284,8 @@ def _resolved(node: Any, definitions: Json | None = None) -> Any:
 def _table_and_inner(
     place: str, table: Json, repeated: bool, kind: str | None
 ) -> Iterator[KeyTable]:
-    """Yield a table, and those within it."""
+    """Yield the description of a table, given by its JSON Schema, and those of the tables within
+    it."""
     properties = sorted(table["properties"].items(), key=lambda it: it[0] != TAG)
     required = table.get("required", ())
     keys = tuple(_key(key, it, key in required, kind) for key, it in properties)
@@ -299,7 +306,8 @@ def _within(node: Json) -> Iterator[Json]:
 
 
 def _tables(node: Json) -> list[Json]:
-    """Return the tables that a value can be, or can hold at any depth."""
+    """Return the schemas of all tables that a value of this schema can be, or can hold at any
+    depth."""
     return [it for it in _within(node) if "properties" in it]
 
 

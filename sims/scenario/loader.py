@@ -73,7 +73,8 @@ def read(table: Mapping[str, Any], source: str, folder: Path | None = None) -> S
 
 
 def _with_law(scenario: Scenario, folder: Path) -> Scenario:
-    """Return the scenario with the law of faults that fits a log, where it names a log."""
+    """Return the scenario with its law of faults fitted to the log that the law names, if it names
+    one."""
     law = scenario.faults.fitted(folder)
     if law == scenario.faults:
         return scenario
@@ -127,7 +128,7 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _with_kinds(table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give each listed job the section's kind where it has no other."""
+    """Return the table with the kind of `[job]` in each listed job that has no kind of its own."""
     job = table.get("job", {})
     if isinstance(job, Mapping) and "kind" in job and isinstance(job.get("jobs"), list):
         own = {"kind": job["kind"]}
@@ -175,7 +176,8 @@ def split_override(
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:
-    """Set `dotted.key` of the table in place; faults may be `off`, or `on`, as the file has them.
+    """Set the value at `key`, a dotted path, in the table, in place. Faults may be set to `off`, or
+    to `on`, which leaves them as the file has them.
 
     Raises InputError, naming the option, where the key has no place.
     """
@@ -194,7 +196,8 @@ def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> N
 
 
 def _index(place: Any, step: str, option: str, problem: str) -> str | int:
-    """Return the index of a step in a table or a list.
+    """Return what one step of a dotted path selects in a table or a list: a key, or the number of
+    an element.
 
     Raises InputError where a list has no such element.
     """
@@ -206,7 +209,7 @@ def _index(place: Any, step: str, option: str, problem: str) -> str | int:
 
 
 def value_of(text: str) -> Any:
-    """Return the value that the text is in TOML; text that is no TOML is a string."""
+    """Return the value that the text has as TOML; text that is no TOML is a string."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -226,7 +229,7 @@ def files_of(scenario: Scenario, folder: Path) -> tuple[Path, ...]:
 
 
 def words(table: Mapping[str, Any]) -> Iterator[str]:
-    """Yield all strings in a table that could be a file's name."""
+    """Yield each string in a table, at any depth, that could be the name of a file."""
     for _, value in _leaves(table):
         if isinstance(value, str) and value and "\0" not in value and _short(value):
             yield value
@@ -261,8 +264,8 @@ def _toml_key(key: str) -> str:
 def sections(
     file: Mapping[str, Any], place: str = "", heading: str = ""
 ) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield (place, heading, keys) of each table that has a heading in files written by people, and
-    first the keys above all headings."""
+    """Yield (place, heading, keys) of the keys above all headings, and then of each table that has
+    a heading in files written by people."""
     inner = {
         key: it
         for key, it in file.items()

@@ -29,8 +29,8 @@ Planned = tuple[Submission, Rules]
 
 
 def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
-    """Yield the lines of `check` on maintenance, checkpoints, periods, the master's channels and
-    the storage.
+    """Yield the lines that `check` prints about maintenance, checkpoints, periods, the master's
+    channels and the storage.
 
     A pack has none: its decider chooses and changes the jobs' sizes.
     """
@@ -65,7 +65,8 @@ def _saves(submission: Submission) -> bool:
 
 
 def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterator[str]:
-    """Yield the number of checkpoints of all jobs together, and the time that they take."""
+    """Yield a line with the number of checkpoints of all jobs together if nothing fails, and the
+    time that they take."""
     number, spent, work = 0, 0.0, 0.0
     for submission, rules in planned:
         count = _checkpoints(scenario, submission, rules)
@@ -84,9 +85,9 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
 
 
 def _checkpoints(scenario: Scenario, submission: Submission, rules: Rules) -> int:
-    """Return the number of checkpoints of a job to which nothing happens.
+    """Return the number of checkpoints that a job takes if nothing happens to it.
 
-    None is begun when no work would be left after it (rule P7).
+    No checkpoint is taken when no work would be left after it (rule P7).
     """
     work = _work(scenario, submission)
     return max(ceil(work / _period(scenario, submission, rules) * (1 - ROUNDING)) - 1, 0)
@@ -107,7 +108,8 @@ def _work(scenario: Scenario, submission: Submission) -> float:
 
 
 def _time(scenario: Scenario, submission: Submission, rules: Rules) -> float:
-    """Return the time of one checkpoint of a job that has the master's channels for itself."""
+    """Return the duration of one checkpoint of a job that has the master's channels, or the
+    storage, for itself."""
     members, image = _members(scenario, submission), rules.image
     if scenario.storage is not None and rules.bytes is not None:
         stored = scenario.storage.time(rules.bytes, members)
@@ -118,7 +120,8 @@ def _time(scenario: Scenario, submission: Submission, rules: Rules) -> float:
 
 
 def _apart(rules: Rules, members: int, stored: float) -> float:
-    """Return the mean time of a checkpoint of buddies, each k-th of which is stored too."""
+    """Return the mean duration of a checkpoint under buddies on `members` workers, of which every
+    k-th takes the time `stored` more, as it goes to storage too."""
     return on(rules.cost, members) + stored / (rules.images_every or inf)
 
 
@@ -126,8 +129,11 @@ def _apart(rules: Rules, members: int, stored: float) -> float:
 
 
 def _period_lines(scenario: Scenario, submission: Submission, rules: Rules) -> Iterator[str]:
-    """Yield the period of a job beside Young's and Daly's, with what these assume; nothing where a
-    formula gives none, because nothing fails or because a checkpoint costs nothing."""
+    """Yield lines with the job's period beside Young's and Daly's, and what the formulas assume.
+
+    Nothing is yielded where no formula gives a period: nothing fails, or a checkpoint costs
+    nothing.
+    """
     try:
         young, daly = (_formula(scenario, submission, name) for name in ("young", "daly"))
     except InputError:
@@ -159,7 +165,8 @@ def _formula(scenario: Scenario, submission: Submission, name: str) -> float:
 def _channel_lines(
     scenario: Scenario, submissions: Sequence[Submission], planned: Iterable[Planned]
 ) -> Iterator[str]:
-    """Yield how busy the channels are at least, over the least time that the work takes."""
+    """Yield a line that says how busy the master's channels are at least, over the least time that
+    the work takes."""
     assert scenario.master is not None
     programs, data, images = dict[str, float](), 0.0, 0.0
     for submission in submissions:
@@ -185,7 +192,7 @@ def _channel_lines(
 
 
 def _units(submission: Submission, members: int) -> int:
-    """Return the number of units of data that the job's runs fetch at least."""
+    """Return the least number of data messages that the job's runs fetch."""
     own = submission.own
     return own.tasks * own.iterations if isinstance(own, IterativeEntry) else members
 
@@ -199,7 +206,8 @@ def _storage_lines(
     submissions: Sequence[Submission],
     planned: Iterable[Planned],
 ) -> Iterator[str]:
-    """Yield how busy the shared storage is at least, over the least time that the work takes."""
+    """Yield a line that says how busy the shared storage is at least, over the least time that the
+    work takes."""
     total = 0.0
     for submission, rules in planned:
         if rules.bytes is not None:

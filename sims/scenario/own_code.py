@@ -67,7 +67,7 @@ class OwnCode(Section):
 
 @frozen
 class Module:
-    """A module of the user's, as it was when it was sent to other processes."""
+    """The source of a user's module, as it was when it was sent to other processes."""
 
     name: str
     place: str
@@ -77,8 +77,8 @@ class Module:
 
 
 class Sources(MetaPathFinder, ExecutionLoader):
-    """Finds the modules of a kit by name, in memory: they can be imported whenever a function asks
-    for them, and before all others of their names."""
+    """An import finder that holds modules of the user's in memory. Functions can import them by
+    name at any time, and they come before all others of their names."""
 
     def __init__(self, modules: Iterable[Module] = ()) -> None:
         self.modules = {it.name: it for it in modules}
@@ -86,8 +86,8 @@ class Sources(MetaPathFinder, ExecutionLoader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the spec of a module of the kit, or of a folder around one that is no package
-        elsewhere."""
+        """Return the import spec of a module that is held here, or of a folder around one unless
+        that is a package elsewhere; None for all others."""
         if (module := self.modules.get(fullname)) is not None:
             return spec_from_loader(module.name, self)
         around = any(it.startswith(f"{fullname}.") for it in self.modules)
@@ -100,17 +100,17 @@ class Sources(MetaPathFinder, ExecutionLoader):
         return f"<sent>/{self.modules[fullname].place}"
 
     def get_source(self, fullname: str) -> str:
-        """Return the source of a module."""
+        """Return the source text of a module that is held here."""
         return decode_source(self.modules[fullname].text)
 
     def is_package(self, fullname: str) -> bool:
-        """Return whether a module is a package."""
+        """Return whether a module that is held here is a package."""
         return self.modules[fullname].place.endswith("__init__.py")
 
 
 def _is_sent(module: str) -> bool:
-    """Return whether this process has got the source of a module from another process; it may then
-    have no file of it."""
+    """Return whether this process got the module's source from another process; it may have no file
+    of it then."""
     return any(isinstance(it, Sources) and module in it.modules for it in sys.meta_path)
 
 
@@ -240,8 +240,8 @@ def imported(name: str, folder: Path, key: str) -> Any:
 
 @contextmanager
 def running(key: str, name: str, accepted: str) -> Iterator[None]:
-    """Turn whatever a user's code raises, `sys.exit` included, into an InputError; an InputError
-    stays."""
+    """Return a context in which an error of the user's code, even `sys.exit`, becomes an InputError
+    about `key`; an InputError stays as it is."""
     try:
         yield
     except (KeyboardInterrupt, InputError):
@@ -270,8 +270,8 @@ def installed(module: ModuleType) -> bool:
 
 
 def _unload_other(module: str, file: Path | None) -> None:
-    """Remove a module of this name from another folder, which a notebook may have imported
-    before."""
+    """Remove a loaded module of this name that came from another file, such as one that a notebook
+    has imported before."""
     known = sys.modules.get(module)
     if file and known and not installed(known) and Path(str(known.__file__)).resolve() != file:
         del sys.modules[module]

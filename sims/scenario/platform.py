@@ -101,19 +101,19 @@ class Platform:
         return self.pool.rack
 
     def units(self, of: Struck) -> list[range] | None:
-        """Return the workers of each unit that fails as one, of which the last may have fewer;
-        None: workers fail by themselves."""
+        """Return the workers of each unit (node or rack) that fails as one, of which the last may
+        have fewer workers; None if workers fail one by one."""
         if of is Struck.WORKERS:
             return None
         each, size = self.together(of), self.size
         return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     def count(self, of: Struck) -> int:
-        """Return the number of units that fail as one."""
+        """Return the number of units of this kind (workers, nodes, racks) on the platform."""
         return -(-self.size // self.together(of))
 
     def together(self, of: Struck) -> int:
-        """Return the number of workers of a unit that fails as one."""
+        """Return the number of workers of a unit of this kind: 1 for workers themselves."""
         if of is Struck.WORKERS:
             return 1
         return self.node * (self.rack if of is Struck.RACKS else 1)
@@ -125,12 +125,13 @@ class Platform:
 
     @cached_property
     def reserve(self) -> range:
-        """The workers that their owner keeps until they are called."""
+        """Numbers of the workers that their owner keeps until they are called (the reserve)."""
         return range(max(self.able - self.pool.reserve, 0), self.able)
 
     @property
     def sections(self) -> tuple[WorkerFields, ...]:
-        """Each different section of workers once."""
+        """Each section of the file that describes workers, once, however many workers it
+        describes."""
         return (*((self.pool,) if self.pool.workers else ()), *self.own)
 
     @property
@@ -176,13 +177,15 @@ class Platform:
         return (isinstance(own, WorkerSection) and own.name) or f"P{worker + 1}"
 
     def alive(self, worker: int) -> bool:
-        """Return whether the worker has an owner, or may have another speed than 1."""
+        """Return whether the worker's state or speed may change by itself: it has an owner, or
+        another speed than 1."""
         own = self[worker]
         theirs = worker in self.reclaims or worker in self.windows or worker in self.reserve
         return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
-        """Yield (time, state) that the worker's owner gives it from time 0 on.
+        """Yield each change of state that the worker's owner makes, as (time, state) from time 0
+        on.
 
         Within a reclaim the state is RECLAIMED unless it is DOWN (rules.md, W1).
         """
@@ -194,8 +197,8 @@ class Platform:
         return changes
 
     def announced(self, worker: int, rng: Generator) -> Iterator[Change]:
-        """Yield the changes of which its owner gives notice: those of its availability, and windows
-        of maintenance."""
+        """Yield the changes of state of which the worker's owner gives notice: those of its
+        availability, and windows of maintenance."""
         changes = self[worker].availability.changes(rng)
         if worker not in self.windows:
             return changes
@@ -213,8 +216,8 @@ class Platform:
             )
 
     def mtbf(self) -> float:
-        """Return the mean time that a worker is UP before it goes DOWN, over all traces; inf: none
-        goes DOWN."""
+        """Return the mean time for which a worker is UP before it goes DOWN, over all traces of the
+        platform; inf if none goes DOWN."""
         traces = (it.availability for it in self.sections)
         seen = [it.failures() for it in traces if isinstance(it, Trace)]
         downs = sum(it for _, it in seen)
@@ -241,7 +244,8 @@ class Platform:
 
 
 def _within(changes: Iterator[Change], spans: Spans, lies: WorkerState) -> Iterator[Change]:
-    """Yield the changes with the state `lies` in these spans, unless the worker is DOWN."""
+    """Yield the changes, as (time, state), with the state replaced by `lies` within these spans of
+    time, unless it is DOWN."""
     bounds = sorted({time for span in spans for time in span if 0 < time < inf})
     told: WorkerState | None = None
     for time, state in cut(changes, bounds):
@@ -359,7 +363,8 @@ class StorageSection(Section):
         return inf if self.worker_bandwidth is None else self.worker_bandwidth
 
     def time(self, size: float, members: int) -> float:
-        """Return the time in which a job that has the storage for itself saves `size` bytes."""
+        """Return the time in which `members` workers that have the storage for themselves save
+        `size` bytes."""
         return size / min(self.bandwidth, self.each * members)
 
 

@@ -120,7 +120,8 @@ class PolicySection(Section):
     improvable: `any` number of pairs would help, or the `next-pair` alone."""
 
     def object_at(self, key: str) -> Any:
-        """Return the object that a Python program gives for a key; None: there is none."""
+        """Return the object that a Python program gives in place of this key's name; None for a
+        file's section."""
         return None
 
     def load(
@@ -162,7 +163,8 @@ class PolicySection(Section):
                 yield f"policy.{key}", f"{name} does not read it"
 
     def _read(self, name: str, key: str) -> bool:
-        """Return whether one of the papers' policies reads the key; its decider does."""
+        """Return whether the key has an effect with one of the papers' policies, given that its
+        kind of decider reads the key."""
         match key:
             case "reading":
                 return name.startswith("R-LIST") and name != "R-LIST-0"

@@ -110,17 +110,19 @@ class ProtectionSection(Section):
 
     @property
     def stores(self) -> bool:
-        """Whether checkpoints go to shared storage, or to the master."""
+        """Whether checkpoints leave the members' memory, for the shared storage or the master."""
         buddies = self.kind is ProtectionKind.BUDDIES
         return self.kind is ProtectionKind.IMAGES or (buddies and self.images_every is not None)
 
     @property
     def plain(self) -> bool:
-        """Whether a run that ends early leaves nothing behind, and a job has one run at a time."""
+        """Whether there is no protection: a run that ends early leaves nothing behind, and a job
+        has one run at a time."""
         return self.kind is ProtectionKind.NONE and self.copies == 1
 
     def failing(self, mtbf: float) -> Self:
-        """Return the section with `mtbf` for its formula, where the section sets none."""
+        """Return the section with the mean time between faults `mtbf` for its formula, where it
+        needs one and sets none."""
         asking = self.by_formula and self.mtbf is None
         return self.model_copy(update={"mtbf": mtbf}) if asking else self
 
@@ -132,11 +134,12 @@ class ProtectionSection(Section):
         failing: Failing = (),
         storage: StorageSection | None = None,
     ) -> Rules:
-        """Return the rules that actors follow.
+        """Return this protection as the rules that the actors of jobs and runs follow.
 
-        `image` is the time of a checkpoint on a channel (None: no master), `mtbf` that of all
-        faults together, `failing` gives the MTBF of each kind of faults, and `storage` is the
-        shared storage (None: there is none). Raises InputError for a period that no formula gives.
+        `image` is the time of a checkpoint on a channel of the master (None: no master). `mtbf` is
+        the mean time between faults of one worker by all laws, and `failing` has (number of workers
+        that fail together, mean time between faults) for each law. `storage` is the shared storage
+        (None: there is none). Raises InputError for a period that no formula gives.
         """
         cost, none = self.cost or 0, self.kind is ProtectionKind.NONE
         buddies = self.kind is ProtectionKind.BUDDIES
@@ -173,10 +176,11 @@ class ProtectionSection(Section):
         fatal: bool,
         storage: StorageSection | None,
     ) -> Rules:
-        """Return the rules of a pack's application.
+        """Return this protection as the rules that a pack's application follows, whose number of
+        workers changes.
 
         `costs` gives the period for each size and, for buddies, the costs that this section does
-        not set.
+        not set. `fatal` says whether a fault can lose the buddies' checkpoints.
         """
         unplanned = self.model_copy(update={"period": inf})
         plain = unplanned.rules(verification, image, inf, storage=storage)
@@ -212,8 +216,8 @@ class ProtectionSection(Section):
     def _period_of(
         self, cost: float | BySize, failing: Failing
     ) -> Callable[[Sequence[int]], float] | None:
-        """Return the period as a function of the members, by a formula; None: the number of members
-        is enough.
+        """Return the function that computes the period from the members' numbers, by a formula;
+        None if their count is enough.
 
         The members matter where workers fail together, as nodes, or by several laws.
         """

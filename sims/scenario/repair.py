@@ -40,7 +40,7 @@ class RepairStage(Section):
 
     @property
     def begun(self) -> Stage:
-        """The stage as a run begins."""
+        """A fresh state of this stage, for a simulation that begins."""
         chances = Chance(self.passes_on), Chance(self.fixes)
         crews = inf if self.crews is None else self.crews
         return Stage(self.law, self.time, *chances, crews, iter(self.times))
@@ -81,13 +81,13 @@ class RepairSection(Section):
 
     @property
     def blame(self) -> Blame:
-        """A fresh Blame, with the numbers of this section, for a simulation that begins."""
+        """A fresh state of how faults are blamed on units, for a simulation that begins."""
         chances = Chance(self.blamed, after=True), Chance(self.mistaken)
         return Blame(*chances, iter(self.others))
 
     @property
     def mean(self) -> float:
-        """Mean time of a repair, time units, if no repair waits for a crew."""
+        """Mean duration of a repair, time units, if no repair waits for a crew."""
         time, reached = 0.0, 1.0
         for stage in self.stages:
             time += reached * stage.time

@@ -18,7 +18,7 @@ class NeverRetire(Section):
     kind: Literal["never"] = "never"
 
     def policy(self, folder: Path) -> RetirementPolicy:
-        """Return the policy."""
+        """Return the policy, which retires no unit."""
         return Never()
 
 
@@ -33,7 +33,7 @@ class RetireAfterFaults(Section):
     """Length of the window, time units."""
 
     def policy(self, folder: Path) -> RetirementPolicy:
-        """Return the policy."""
+        """Return the policy, which retires a unit after so many faults within the window."""
         return FaultsWithin(self.faults, self.window)
 
 
@@ -55,7 +55,7 @@ class RetireByScore(Section):
     """Score at or below which the unit does not come back."""
 
     def policy(self, folder: Path) -> RetirementPolicy:
-        """Return the policy."""
+        """Return the policy, which retires a unit once its score is low enough."""
         return Score(self.initial, self.penalty, self.credit, self.period, self.threshold)
 
 

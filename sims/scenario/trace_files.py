@@ -54,10 +54,11 @@ class TraceFile(Trace):
     """Folder in which the file is looked for."""
 
     def placed(self, in_seconds: bool, share: float, folder: Path) -> Self:
-        """Return the trace for a run: with its unit, its random start and its folder.
+        """Return the trace as one run uses it: with its unit, its random start and its folder set.
 
-        `in_seconds` tells whether the unit is a second, and `share` where in the trace a random
-        start is. Raises InputError where the unit is a second and a slot has another length.
+        `in_seconds` says whether the scenario's unit is a second, and `share`, from 0 to 1, where
+        in the trace a random start is. Raises InputError where the unit is a second and a slot has
+        another length.
         """
         if in_seconds and self.slot not in (None, 1):
             problem = f"{self.slot!r} s in a slot, and the unit is s: the trace would run "
@@ -77,11 +78,11 @@ class TraceFile(Trace):
         return self._folder / self.file
 
     def read(self) -> Timeline:
-        """Return the file's timeline, in seconds."""
+        """Read the trace's file, and return its timeline, in seconds."""
         raise AssertionError("a file is read")
 
     def seconds(self) -> float:
-        """Return the seconds in a slot.
+        """Return the length of a slot, in seconds.
 
         Raises InputError where neither the scenario nor the trace gives them.
         """
@@ -110,7 +111,7 @@ class TraceFile(Trace):
             ) from None
 
     def changes(self, rng: Generator) -> Iterator[Change]:
-        """Yield (slot, state) from slot 0 of the run on."""
+        """Yield each change of the worker's state as (slot, state), from slot 0 of the run on."""
         timeline = self.timeline()
         start = self.begin(timeline)
         changes = self.ending(timeline)

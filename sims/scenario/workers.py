@@ -62,7 +62,7 @@ class ConstantLaw(Section):
     """Work per time unit, at all times."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return the process of the worker's speed."""
+        """Return the process that gives the worker its speed over time."""
         return ConstantSpeed() if self.speed == 1 else TraceSpeed(((0, self.speed),))
 
 
@@ -86,7 +86,7 @@ class ListedSpeeds(Section):
     """[time, speed from then on] of each change; the last speed lasts for ever."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return the process of the worker's speed."""
+        """Return the process that gives the worker its speed over time."""
         return TraceSpeed(self.changes)
 
 
@@ -102,7 +102,7 @@ class OwnLaw(Section):
     """Arguments of the class's constructor."""
 
     def process(self, folder: Path) -> SpeedProcess:
-        """Return an instance of the class.
+        """Return an instance of the user's class, which gives the worker its speed over time.
 
         Raises InputError where the class cannot be loaded.
         """
@@ -128,7 +128,7 @@ class UsersLaw:
             return float(self.law.peak)
 
     def path(self, rng: Generator) -> Iterator[Change]:
-        """Yield (time, speed from then on) of each change.
+        """Yield (time, speed from then on) of each change of the user's process, after a check.
 
         Raises InputError for the first pair that is none, or that is out of order.
         """
@@ -159,7 +159,8 @@ Speed = Annotated[
 
 
 def process_of(speed: Speed, folder: Path) -> SpeedProcess:
-    """Return the process of a worker's speed; a module of the user's is looked for in `folder`."""
+    """Return the process that gives a worker its speed over time; a module of the user's is looked
+    for in `folder`."""
     return speed.process(folder) if isinstance(speed, Section) else speed
 
 
@@ -181,7 +182,8 @@ GainSection = Annotated[
 
 
 def gain_of(section: GainSection, process: SpeedProcess, rng: Generator) -> Gain:
-    """Return g(r, t): integrated for two-state speeds, otherwise simulated."""
+    """Return g(r, t), the expected service of the fastest of r workers by time t: integrated for
+    processes of two speeds, otherwise simulated with `rng`."""
     if isinstance(section, ProcessGain):
         return tabulated_gain(process, section.sample, rng)
     return section
@@ -233,8 +235,8 @@ class WorkerFields(Section):
         return not (isinstance(self.speed, ConstantLaw) and self.speed.speed == 1)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Yield the worker's speed over time, drawn from `rng`; files are looked for from
-        `folder`."""
+        """Yield each change of the worker's speed as (time, speed), drawn from `rng`; files are
+        looked for from `folder`."""
         return process_of(self.speed, folder).path(rng)
 
 
@@ -251,7 +253,7 @@ class WindowSection(Section):
 
     @property
     def span(self) -> tuple[float, float]:
-        """The window, [from, to)."""
+        """Start and end of the window; the end is not part of it."""
         return getattr(self, "from"), self.to
 
     def check(self) -> None:
@@ -307,7 +309,7 @@ class PlatformSection(WorkerFields):
         return self.gain is None and (self.augmentation != 1 or super().varies)
 
     def speeds(self, rng: Generator, folder: Path) -> Iterator[Change]:
-        """Yield the worker's speed over time, multiplied by `augmentation`."""
+        """Yield each change of a worker's speed, multiplied by `augmentation`, as (time, speed)."""
         path = super().speeds(rng, folder)
         if self.augmentation == 1:
             return path

@@ -83,7 +83,7 @@ class Submission:
         return evolve(self.protection.rules(*arguments, scenario.storage), node=node)
 
     def span(self, workers: int) -> tuple[float, float]:
-        """Return the job's submission and the end of its work if all goes well.
+        """Return (time of submission, time at which the job's work ends) if all goes well.
 
         The job is assumed to start at once, on as many of `workers` as it can use, to meet no fault
         and to compute at speed 1.
@@ -93,8 +93,8 @@ class Submission:
         return self.job.submitted, self.job.submitted + work
 
     def size(self, workers: int) -> int:
-        """Return the number of workers that the job requests, or the largest number of `workers`
-        that it can use."""
+        """Return the number of workers that the job requests, or, if it requests none, as many of
+        `workers` as it can use."""
         job = self.job
         return asked_of(job) if isinstance(job.profile, Asking) else usable(job.profile, workers)
 
@@ -125,7 +125,8 @@ class Workload:
         return {index: copies for index, copies in each if copies > 1}
 
     def refuse_others(self, kind: JobKind, why: str, accepted: str) -> None:
-        """Raise InputError for the first job that is of another kind."""
+        """Raise InputError for the first job that is not of this kind; `why` and `accepted` go into
+        the message."""
         for job in (it.job for it in self.submissions):
             if job.kind is not kind:
                 raise unfit("job.kind", f"{job.name} is {job.kind}{why}", accepted)
@@ -187,7 +188,8 @@ def _as_moldable(submission: Submission) -> Submission:
 
 
 def _described(scenario: Scenario, system: System) -> Iterator[Described]:
-    """Yield the jobs of sources other than logs."""
+    """Yield each job of a source that is no log, with its entry in the file, or None if it has
+    none."""
     section, platform = scenario.job, scenario.full_platform
     startup, select = section.startup, section.selecting
     if isinstance(section, RigidSection):
@@ -315,7 +317,8 @@ def _nothing_left(
 
 
 def asked_of(job: BatchJob) -> int:
-    """Return the least number of workers of a run of the job."""
+    """Return the least number of workers that a run of the job can have: the number that it
+    requests, or 1."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 

@@ -125,7 +125,8 @@ def documented(
 
 
 def told_by(read: Callable[[Any, ValidationInfo], Any], dump: Callable[[Any], Any]) -> Any:
-    """Return the schema of a value that `read` makes and `dump` writes as a table again."""
+    """Return the pydantic schema of a value that `read` makes from a table, and `dump` turns into a
+    table again."""
     dumped = core.plain_serializer_function_ser_schema(dump)
     return core.with_info_plain_validator_function(read, serialization=dumped)
 
@@ -135,8 +136,8 @@ def told_by(read: Callable[[Any, ValidationInfo], Any], dump: Callable[[Any], An
 
 @cache
 def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) -> TypeAdapter[Any]:
-    """Return the type of the table for an attrs class; `tag` is its `kind`, and `times` names the
-    fields that are times."""
+    """Return a type adapter that reads the table of an attrs class; `tag` is the value of its
+    `kind`, and `times` names the fields that are times."""
     keys: dict[str, Any] = {TAG: NotRequired[Literal[tag]]} if tag else {}
     for it in attrs.fields(attrs.resolve_types(kind)):
         annotations = [*bounded(it.validator), *([Timed()] if it.alias in times else [])]
@@ -151,8 +152,8 @@ def table_of(kind: type, tag: str | None = None, times: tuple[str, ...] = ()) ->
 
 
 def arguments_of(kind: type, table: Mapping[str, Any], source: str, key: str) -> dict[str, Any]:
-    """Return the arguments for an attrs class that is no section, from a table. Raises InputError
-    for keys and values that do not fit."""
+    """Return a table as the arguments of an attrs class that is no section. Raises InputError for
+    keys and values that do not fit."""
     found: dict[str, Any] = checked(table_of(kind).validate_python, dict(table), source, key)
     return found
 
@@ -227,7 +228,7 @@ class OneOf:
         return result
 
     def _chosen(self, value: Any, info: ValidationInfo) -> Any:
-        """Return the section or object that a table chooses."""
+        """Read a table as the member of the union that it chooses; return the section or object."""
         if isinstance(value, self.kinds):
             return value
         table, known = self._table(value), ", ".join(self.members)
@@ -255,7 +256,8 @@ class OneOf:
         return self._short_for(value)
 
     def _told_by(self, table: Mapping[str, Any]) -> Mapping[str, str]:
-        """Return the kind of a table that does not say it, if its keys tell."""
+        """Return the `kind` that the keys of a table tell, for a table that does not state its
+        kind; empty if they tell none."""
         fits = (tag for tag, it in self.members.items() if _telling(it) <= table.keys())
         told = [tag for tag in fits if _telling(self.members[tag])]
         most = max(told, key=lambda tag: len(_telling(self.members[tag])), default=None)
@@ -313,7 +315,7 @@ def _built(member: Any) -> TypeAdapter[Any]:
 
 
 def held(member: Any) -> Held:
-    """Return the annotation of an object's class."""
+    """Return the `Held` annotation that a union's member carries."""
     found: Held = member.__metadata__[0]
     return found
 
@@ -324,8 +326,8 @@ def _short(member: Any) -> Short:
 
 
 def _telling(member: Any) -> frozenset[str]:
-    """Return the keys by which a table without a kind is known to be of this one; none: it has to
-    say its kind."""
+    """Return the keys by which a table without `kind` is known to be of this member, if it has all
+    of these keys; empty if such a table has to state its kind."""
     return frozenset(getattr(member, "TOLD_BY", ()))
 
 

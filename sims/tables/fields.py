@@ -39,7 +39,7 @@ Json = dict[str, Any]
 
 
 class Unacceptable(InputError):
-    """A key of the table does not accept a value, although the type is right."""
+    """Raised for a value that a key does not accept, although its type is right."""
 
     def __init__(self, key: str, value: object, accepted: str) -> None:
         super().__init__("", key, not_accepted(value, accepted), accepted)
@@ -76,7 +76,8 @@ class Accepts:
         return handler(schema) | {"accepted": self.words}
 
     def _checked(self, value: Any) -> Any:
-        """Return the value. Raises PydanticCustomError where `check` refuses it."""
+        """Return the value unchanged if `check` accepts it. Raises PydanticCustomError
+        otherwise."""
         try:
             reason = "" if self.check is None or self.check(value) else self.words
         except ValueError as error:
@@ -137,7 +138,7 @@ Drawn = Annotated[int, Accepts(f"a whole number, 1 to {MOST_JOBS:,}", {"ge": 1, 
 
 
 def _is_name(text: str) -> bool:
-    """Whether the text can name a file, and no folder."""
+    """Return whether the text can be the name of a file, without a folder."""
     return bool(text) and not {"/", "\0", os.sep, os.altsep} & set(text)
 
 
@@ -184,9 +185,9 @@ class Timed:
 
 
 def _in_seconds(value: Any, info: ValidationInfo, accepted: str) -> Any:
-    """Return the seconds of a text that is a time, and any other value as it is.
+    """Return the seconds that a text such as `2 min` states; return any other value as it is.
 
-    Only where pydantic's context is a list are texts read; the list then gets them. Raises
+    Texts are read only where pydantic's context is a list, which then gets them. Raises
     PydanticCustomError for a text that is no time; `accepted` describes the numbers that are.
     """
     if not (isinstance(value, str) and isinstance(info.context, list)):
@@ -243,7 +244,7 @@ def _as_in_toml(node: Any, handler: GetCoreSchemaHandler) -> None:
 
 
 def _relax(kind: object, node: Any, handler: GetCoreSchemaHandler) -> None:
-    """Relax one node of a schema in place."""
+    """Relax one node of a schema, in place, as `_as_in_toml` does."""
     match kind:
         case "definition-ref":
             found: Any = handler.resolve_ref_schema(node)

@@ -46,7 +46,7 @@ def section_of(
 
 
 def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -> Read:
-    """Return what `read`, a function of pydantic, makes of a table.
+    """Return the result of `read`, a validating function of pydantic, for a table.
 
     Raises InputError at `key` for the first error. A misspelt key, which is also missing, is
     reported as misspelt.
@@ -90,8 +90,8 @@ def _has_text(value: object) -> bool:
 
 
 def _written(table: Any, place: Sequence[str | int], read: object) -> object:
-    """Return the value as the file has it, or `read`, the value as it was read, if another one
-    stands for its table."""
+    """Return the value at this place as the file has it; or `read`, the value that pydantic saw,
+    where the file's table was replaced by another."""
     try:
         for step in place:
             table = table[step]
@@ -132,5 +132,5 @@ def cut(text: str) -> str:
 
 
 def _listed(value: object) -> object:
-    """Return tuples as lists again, as they were written in the file."""
+    """Return tuples as lists, as they were written in the file."""
     return [_listed(each) for each in value] if isinstance(value, tuple) else value

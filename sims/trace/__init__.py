@@ -52,8 +52,8 @@ class Span:
             self.end = now
 
     def close_within(self, parent: Span, now: float) -> None:
-        """Close the span at `now` and remove it from `parent` if it lasted no time and has no
-        children.
+        """Close the span at `now`; if it has lasted no time and has no children, remove it from
+        `parent`.
 
         A stage of zero length says nothing to a reader, and many runs have some.
         """

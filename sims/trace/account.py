@@ -33,7 +33,7 @@ the amount of that run's work that it contains."""
 
 
 class Part(enum.Enum):
-    """One use of a job's time between its submission and its completion; exactly one holds at any
+    """A use of a job's time between its submission and its completion; exactly one applies at any
     time.
 
     A name that the ledger has too means the same here, applied to the job as a whole: the first
@@ -73,8 +73,8 @@ first. Read only."""
 def held_up(away: Collection[WorkerState]) -> Part:
     """Return the part that explains why a job makes no progress.
 
-    `away` has the states of those members that are not UP; the worst one decides, and none means
-    WAITING.
+    `away` has the states of those members that are not UP. The worst one decides; if there is none,
+    the job waits.
     """
     return next((part for state, part in HELD_UP.items() if state in away), Part.WAITING)
 
@@ -86,8 +86,8 @@ earlier one."""
 
 @frozen
 class Piece:
-    """A piece of a run over which its part and its rate stay the same, from `start` to the next
-    piece."""
+    """A piece of a run in which its part and its rate stay the same. It lasts from `start` to the
+    start of the next piece."""
 
     start: float
     part: Part
@@ -116,7 +116,8 @@ class Course:
     that."""
 
     def turn(self, now: float, part: Part, done: float, rate: float = 0) -> None:
-        """Start a new piece at `now`, with this part, work done so far and rate."""
+        """Start a new piece of the run at time `now`: it is spent on `part`, with `done` work done
+        before and `rate` work per time unit from now on."""
         self.pieces.append(Piece(now, part, done, rate))
 
     def spans(self, end: float) -> Iterator[tuple[Piece, float]]:
@@ -124,18 +125,19 @@ class Course:
         return _spans(self.pieces, end)
 
     def keeping(self, end: float) -> Iterator[Claim]:
-        """Yield claims for the time, up to `end`, for which the job kept the members of this
-        run."""
+        """Yield what the job's time was spent on while it kept the members of this run after the
+        run's end, as claims (start, end, part); `end` is the time at which the account is made
+        up."""
         end = end if self.released is None else self.released
         for it, until in _spans(self.waits, end):
             if it.start < end:
                 yield it.start, min(until, end), it.part
 
     def claims(self, end: float, limit: float, fate: Part) -> Iterator[Claim]:
-        """Yield claims for the run's time until `end`.
+        """Yield what the run's time until `end` was spent on, as claims (start, end, part).
 
-        Computation up to `limit` of work done becomes `fate`; computation beyond that was lost, or
-        redundant if the run was cancelled.
+        The first `limit` of the computed work belongs to `fate`, such as useful work. Computation
+        beyond that was lost, or redundant if the run was cancelled.
         """
         run = self.run
         beyond = Part(unless_useful(run).value)
@@ -159,7 +161,8 @@ class Course:
 
 @define
 class FlowAccount:
-    """Sums of a job's time by part, exact up to `since`; later time is entered by `settle`."""
+    """Account of a job's flowtime: the time that it has spent on each part. It is exact up to the
+    time `since`; `settle` enters later time."""
 
     spent: dict[Part, Fraction] = field(factory=lambda: dict.fromkeys(Part, Fraction(0)))
     since: float = 0
@@ -187,10 +190,10 @@ class FlowAccount:
                 yield f"  {part.value:<16}{text:>22}  {float(time / total):>6.1%}"
 
     def settle(self, now: float, head: Head | None, fate: Part) -> None:
-        """Enter all time from `since` to `now`.
+        """Enter all time from `since` to `now` into the account.
 
-        Computation that the state `head` contains becomes `fate`; all other computation was lost or
-        redundant. None for `head` means that no state survives.
+        Computation that the state `head` contains belongs to `fate`, such as useful work; all other
+        computation was lost or redundant. None for `head` means that no state survives.
         """
         known, end = {course.run.number: course for course in self.runs}, now
         runs = {number: course.run for number, course in known.items()}
@@ -210,7 +213,8 @@ class FlowAccount:
         self.since, self.runs = now, []
 
     def _enter(self, claims: list[Claim]) -> None:
-        """Add each moment to the part of the last claim that covers it."""
+        """Add each moment to one part: that of the last claim in the list that covers the
+        moment."""
         times = sorted({t for start, end, _ in claims for t in (start, end)})
         owners = np.zeros(len(times) - 1, int)
         for k, (start, end, _) in enumerate(claims):

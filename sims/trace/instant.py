@@ -30,9 +30,9 @@ AWAY = (WorkerState.RECLAIMED, WorkerState.DOWN)
 
 @frozen
 class Held:
-    """Processors that a run, or a job between two of its runs, holds at one instant.
+    """The processors that a job holds at one instant, for a run or between two of its runs.
 
-    Copies that start together count as one holder.
+    Copies that start together count as one run.
     """
 
     job: str
@@ -49,7 +49,8 @@ class Held:
 
     @classmethod
     def of(cls, runs: list[Run]) -> Held:
-        """Return the holder that these runs form; one line of the log started all of them."""
+        """Return the record of the processors that these runs hold together; one line of the log
+        started all of them."""
         first, processors = runs[0], runs[0].processors
         if len(runs) > 1:
             processors = text(
@@ -80,7 +81,8 @@ class Held:
 
 
 def held(runs: Iterable[Run]) -> list[Held]:
-    """Return the holders that these runs form, the largest first."""
+    """Return a record of the processors that each of these runs holds, the largest first; copies
+    that one line started share a record."""
     together: dict[tuple[str, int], list[Run]] = {}
     for run in runs:
         together.setdefault((run.job.name, run.record.seq), []).append(run)
@@ -90,7 +92,8 @@ def held(runs: Iterable[Run]) -> list[Held]:
 
 @define
 class Look(Listener):
-    """The state of a history at one instant, which then follows what becomes of the jobs in it."""
+    """A snapshot of the queue and the machine at one instant, which then listens to the history to
+    learn when those that waited start, and when those that held processors release them."""
 
     free: int
     away: dict[WorkerState, list[int]]
@@ -109,8 +112,8 @@ class Look(Listener):
 
     @classmethod
     def at(cls, history: History, excluded: str | None = None) -> Look:
-        """Return the present state of `history`; the job named `excluded`, if given, is left out of
-        `waiting`."""
+        """Return a snapshot of the present state of `history`; the job named `excluded`, if given,
+        is left out of `waiting`."""
         workers = sorted(history.workers.items())
         away = {state: [n for n, it in workers if it.state is state] for state in AWAY}
         # Copies, as the history changes its jobs while the log is read on.
@@ -135,7 +138,8 @@ class Look(Listener):
             self.ends[found] = record.t
 
     def settled(self, now: float) -> bool:
-        """Return whether all that concerns these jobs and holders is known at time `now`.
+        """Return whether it is known, at time `now`, when each job that waited starts and when all
+        processors are released.
 
         At the instant at which workers are released the job's next run may still take them over, so
         `now` has to be later than the last release.
@@ -186,7 +190,7 @@ class Instant:
 
     @property
     def running(self) -> list[Held]:
-        """Holders of processors, the earliest first."""
+        """Runs, or jobs between two runs, that hold processors at that time, the earliest first."""
         return sorted(self.look.held, key=lambda it: (it.since, it.job, it.run))
 
     def as_json(self) -> dict[str, object]:

@@ -22,7 +22,7 @@ NAMED = 3
 
 @frozen
 class Broken:
-    """A promised start at which the job did not start."""
+    """A start that a reservation promised for a time at which the job did not start."""
 
     t: float
     """Time at which the start was due."""
@@ -33,8 +33,8 @@ class Broken:
 
 @frozen
 class Promise:
-    """A change of the job's reservation: its promised start from one instant on, and the
-    reasons."""
+    """One value of a job's reservation: the start that it promises from one event on, and the
+    reasons why that changed."""
 
     record: Record
     start: float | None
@@ -65,9 +65,9 @@ class FreeWorkers:
 
 
 def upsets(promise: Promise, held: Held) -> bool:
-    """Return whether `held` is a holder that the promise did not expect at its start.
+    """Return whether `held` are processors that the promise did not expect to be held at its start.
 
-    That holds for workers kept after a run's end, for a run that started after the promise was
+    That is so for workers kept after a run's end, for a run that started after the promise was
     made, and for a run that was believed to be over by then.
     """
     due = promise.start
@@ -75,7 +75,8 @@ def upsets(promise: Promise, held: Held) -> bool:
 
 
 def mishap(started: ScenarioStarted, it: Run | int) -> str:
-    """Say that a run was lost or failed, or that a worker went DOWN."""
+    """Return the words that say that a run was lost or failed, or, for a number, that this worker
+    went DOWN."""
     if isinstance(it, int):
         return f"{worker_of(started, it)} went DOWN"
     how = "lost" if it.outcome is Outcome.LOST else "in vain, as it failed"
@@ -83,8 +84,8 @@ def mishap(started: ScenarioStarted, it: Run | int) -> str:
 
 
 def ended_early(promise: Promise, unit: str) -> list[str]:
-    """Name the runs that ended earlier than believed at the instant of the promise, and by how
-    much."""
+    """Return a clause for each run whose early end moved the promise: its job, and by how much it
+    ended before it was believed to."""
     now = promise.record.t
     early = [(it.job, in_units(it.believed - now, unit)) for it in promise.early[:NAMED]]
     return [f"{job} ended {time} before it was believed to" for job, time in early]
@@ -98,8 +99,8 @@ def outlasts(
     clock: Clock,
     started: ScenarioStarted,
 ) -> str:
-    """Say until when a job holds workers that were promised to be free, and why it still holds
-    them.
+    """Return the words that say until when a job holds workers that were promised to be free, and
+    why it still holds them.
 
     `upset` maps a job's name to its last run that was lost or failed.
     """
@@ -122,7 +123,8 @@ def members(started: ScenarioStarted, held: Held) -> str:
 
 
 def starters(instants: Sequence[FreeWorkers]) -> list[str]:
-    """Name the jobs that started at these instants, with their sizes, the largest first."""
+    """Return the names of the jobs that started at these instants, with their numbers of
+    processors, the largest first."""
     begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
@@ -137,7 +139,8 @@ def at_once(t: float, *titles: str) -> Iterator[Span]:
 
 
 def largest(holders: Sequence[Held], tell: Callable[[Held], str]) -> str:
-    """Describe the first holders, which are the largest, with `tell`, and count the others."""
+    """Describe the first few of `holders`, the largest, each in the words of `tell`; count the
+    others."""
     size = sum(it.width for it in holders[NAMED:])
     return some([tell(it) for it in holders], "other run", f" ({size:,})")
 

@@ -35,7 +35,7 @@ def wanted(run: Run) -> int:
 
 @frozen
 class Ranking:
-    """Order of a queue, where the log determines it: orders of the papers and a few plain ones.
+    """The order of a queue, where the log determines it: one of the papers' or a plain one.
 
     A user's own order, or a random one, cannot be known from the log.
     """
@@ -55,11 +55,12 @@ class Ranking:
         return cls(name, PLAIN.get(name), started.processors)
 
     def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
-        """Return a sort key for a waiting job that `run` started: the smaller, the earlier in the
+        """Return a sort key of a job that waits in the queue: the smaller, the earlier in the
         queue.
 
-        Jobs rank by submission where the order is unknown, and last where the log ends before their
-        start, which alone says how many processors they asked for.
+        `run` is the run that starts the job later: it alone says how many processors the job asked
+        for. A job that the log never starts comes last. Where the order is unknown, jobs rank by
+        submission.
         """
         if self.order is None or self.order is first_come:
             return job.submitted, job.seq

@@ -51,8 +51,8 @@ VERBS, GOING_ON = ("receives", "sends"), ("goes on receiving", "goes on sending"
 
 @define(eq=False)
 class RunStory(Course):
-    """The description of one run in `span`, and then of the time for which its job keeps its
-    members.
+    """Builds the description of one run, in `span`, and then of the time for which its job keeps
+    the run's members.
 
     A run whose log has no stages computes at its members' speed and then verifies; one line
     describes it.
@@ -69,7 +69,7 @@ class RunStory(Course):
     ended: Span = field(init=False)
     """Span whose title says how the run ended."""
     _reclaimed: dict[int, Span] = field(init=False, factory=dict)
-    """Maps each member that is RECLAIMED to the span of that time."""
+    """Maps each member that is RECLAIMED to the span of the time for which it is."""
     _rate: float = field(init=False)
     _verifies: bool = field(init=False, default=False)
     """Whether a run without logged stages has computed all of its work and verifies now."""
@@ -81,13 +81,15 @@ class RunStory(Course):
 
     @property
     def place(self) -> Span:
-        """Span to which events of the run are added now."""
+        """Span below which events are described: that of the run, or, once the run is over, that of
+        the time for which its job keeps the members."""
         return self.kept or self.span
 
     # --- its stages ---------------------------------------------------------------------------
 
     def advance(self, record: Record) -> None:
-        """Close the present stage and open the next one, or the same one at another rate."""
+        """Close the span of the present stage, and open that of the stage or rate that `record`
+        begins."""
         run, now = self.run, record.t
         computes = run.stage in (None, Stage.COMPUTING)
         if self.doing is not None and computes and isinstance(record.event, RateChanged):
@@ -102,7 +104,7 @@ class RunStory(Course):
             )
 
     def describe(self, more: str) -> None:
-        """Add to the title of the present stage."""
+        """Append `more` to the title of the present stage."""
         if self.doing is not None:
             self.doing.title += f": {more}"
 
@@ -111,8 +113,8 @@ class RunStory(Course):
         self.turn(now, self._part(), done, rate)
 
     def review(self, now: float) -> None:
-        """Start a new piece where a change of the members changes the run's activity, or the reason
-        for which its job waits."""
+        """Begin a new piece of the job's time if a change of the members makes the run do something
+        else, or wait for another reason, from time `now` on."""
         if self.run.end is not None:
             if self.kept is not None:
                 self.waits.append(Piece(now, self._held_up(), self.run.done, 0))
@@ -155,7 +157,7 @@ class RunStory(Course):
         return [worker for worker in known if worker and worker.transfer]
 
     def befall(self, worker: int, record: Record) -> None:
-        """Describe the change of a member that changed or joined."""
+        """Describe what happens to a member: it changes state or speed, or joins the run."""
         match record.event:
             case WorkerChanged(state=state):
                 self._move(worker, state, record)
@@ -165,7 +167,7 @@ class RunStory(Course):
         self.review(record.t)
 
     def _move(self, worker: int, state: WorkerState, record: Record) -> None:
-        """Open or close the span of a member that changes its state."""
+        """Describe a member's new state; a span shows the time for which it is RECLAIMED."""
         name = worker_of(self.started, worker)
         if worker in self._reclaimed:
             self._reclaimed.pop(worker).close(record.t)
@@ -177,8 +179,9 @@ class RunStory(Course):
     # --- runs without logged stages -----------------------------------------------------------
 
     def _speed(self) -> float:
-        """Return the speed at which the members compute: that of the slowest, or the sum where
-        copies rotate over them."""
+        """Return the speed at which the run computes: that of its slowest member times its share of
+        the workers, or, where copies rotate over all workers, the sum of their speeds times that
+        share."""
         run, speeds = self.run.event, self.history.speeds
         if not speeds:
             return run.share
@@ -206,7 +209,7 @@ class RunStory(Course):
     # --- its end ------------------------------------------------------------------------------
 
     def end(self, done: float, record: Record) -> None:
-        """Say how the run ended, and close its open spans."""
+        """Describe how the run ended, with `done` of its work, and close all of its open spans."""
         now, outcome = record.t, self.run.outcome
         assert outcome is not None
         if self.run.stage is not None:
@@ -220,7 +223,8 @@ class RunStory(Course):
         self.span.close(now)
 
     def keep(self, parent: Span, record: Record) -> None:
-        """Open a span for the time for which the job keeps the members.
+        """Open a span below `parent` for the time for which the job keeps the members after the
+        run.
 
         Members that are RECLAIMED get a new span within it.
         """
@@ -230,7 +234,8 @@ class RunStory(Course):
             self._move(worker, WorkerState.RECLAIMED, record)
 
     def release(self, parent: Span, now: float) -> None:
-        """Close the span of kept members, which the job has released."""
+        """Close, at time `now`, the span of the time for which the job kept the members: it
+        releases them now."""
         for reclaimed in self._reclaimed.values():
             reclaimed.close(now)
         if self.kept is not None:
@@ -254,7 +259,8 @@ class RunStory(Course):
 
 @define
 class Messages:
-    """Messages that a job's members receive and send."""
+    """The messages that a job's members receive and send over the master's link, each with a
+    span."""
 
     sizes: dict[TransferKind, float] = field(factory=dict)
     """Maps each kind of message to the time that a whole one takes."""
@@ -262,14 +268,18 @@ class Messages:
     """Maps each worker to the span of the last part of a message that has not passed whole."""
 
     def describe(self, event: MessagesDescribed) -> None:
-        """Note how long whole messages take."""
+        """Keep how long each kind of message takes as a whole."""
         images = dict.fromkeys((TransferKind.IMAGE, TransferKind.SAVE), event.image)
         self.sizes = {TransferKind.PROGRAM: event.program, TransferKind.DATA: event.data, **images}
 
     def start(
         self, event: TransferStarted, run: RunStory, record: Record, verbs: Sequence[str] = VERBS
     ) -> None:
-        """Open a span: the worker holds a channel of the link from now on."""
+        """Open a span for a message that a worker starts or continues, as it holds a channel from
+        now on.
+
+        `verbs` are the words for receiving and for sending.
+        """
         what, left = MESSAGES[event.kind], event.left
         if left < self.sizes.get(event.kind, left):
             what = f"the last {in_units(left, run.started.unit)} of {what}"
@@ -281,7 +291,8 @@ class Messages:
         self.spans[event.worker] = (run.doing or run.place).below(title, record)
 
     def go_on(self, run: RunStory, record: Record) -> None:
-        """Continue, in a run that starts, the messages that the run before left under way.
+        """Show messages that were under way when the job's run before ended, and that go on, in the
+        run that starts.
 
         Such a message gets a span in both runs.
         """
@@ -297,10 +308,10 @@ class Messages:
     def stop(
         self, event: TransferSuspended | TransferEnded | TransferDropped, unit: str, now: float
     ) -> None:
-        """Close the span of a worker that holds its channel no longer.
+        """Close the span of a message whose worker holds its channel no longer.
 
-        A suspended message keeps its span for what is left; one that has ended or was dropped does
-        not.
+        A suspended message gets another span for its rest later; one that has ended or was dropped
+        does not.
         """
         span = self.spans.get(event.worker)
         if span is None:

@@ -69,7 +69,8 @@ class JobStory(Listener):
         self.history.listen(self)
 
     def concerns(self, line: bytes) -> bool:
-        """Return whether a line of the log, not yet decoded, can concern the job."""
+        """Return whether a line of the log, given as undecoded JSON, can concern the job; others
+        need not be decoded."""
         if self.named in line or b'"event":"WorkerSpeedChanged"' in line:
             return True
         if not self.history.jobs:
@@ -115,7 +116,7 @@ class JobStory(Listener):
 
     @singledispatchmethod
     def hear(self, event: Event, record: Record) -> None:
-        """Describe an event beyond the spans that this listener builds; the history has applied it
+        """Describe an event that starts or ends no run, wait or job; the history has applied it
         already."""
         tell = TITLES.get(type(event))
         if tell is None or not self.history.jobs:
@@ -166,11 +167,10 @@ class JobStory(Listener):
         self.root.close(record.t)
 
     def _settle(self, job: Job, now: float) -> None:
-        """Enter the time until `now` into the account.
+        """Enter the job's time until `now` into the account of its flowtime.
 
-        Computation is useful where the state that completed the job or iteration contains it. If
-        none completed, computation in the furthest state is unsettled, or lost if the job was
-        killed.
+        Computation is useful if the state that completed the job or iteration contains it. If none
+        completed, computation in the furthest state is unsettled, or lost if the job was killed.
         """
         head, fate = self._completed, Part.USEFUL
         if head is None:
@@ -302,7 +302,7 @@ class JobStory(Listener):
                 run.span.happened(title, record)
 
     def _units(self, workers: str) -> str:
-        """Return workers as a text."""
+        """Return the name of a worker, or, for several, text such as `workers 0-3`."""
         if count_in(workers) == 1:
             return worker_of(self.started, int(workers))
         return f"workers {workers}"

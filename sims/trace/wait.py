@@ -37,7 +37,8 @@ from sims.trace.ranking import Ranking, wanted
 
 @define
 class Wait:
-    """One interval for which the job waited, from `since` to `until`."""
+    """One interval for which the job waited for workers, from `since` to `until`, and why it
+    did."""
 
     me: Job
     since: float
@@ -84,7 +85,8 @@ class Wait:
 
     @property
     def missed(self) -> list[float]:
-        """Earlier instants at which as many workers were free and went to other jobs.
+        """Times, before the job could start for good, at which as many workers were free as it got
+        at last, and went to other jobs.
 
         The instant at which the job itself was preempted does not count.
         """
@@ -92,7 +94,7 @@ class Wait:
 
     @property
     def _missed(self) -> list[FreeWorkers]:
-        """Earlier instants at which as many workers were free as the job got at last."""
+        """The records of the instants in `missed`."""
         mine, since, found = self.mine, self.possible, self.instants
         if mine is None or since is None:
             return []
@@ -102,8 +104,8 @@ class Wait:
         return [it for it in found if it.t < since and it.before >= mine.width]
 
     def reserved(self, start: float, end: float) -> Counter[str | None]:
-        """Count, by job, the instants in [start, end) at which that job's reservation held the
-        workers.
+        """Count, for each other job, the instants in [start, end) at which its reservation kept
+        free workers from this job.
 
         Only instants at which as many workers as the job got were free, before and after decisions,
         count.
@@ -116,7 +118,7 @@ class Wait:
         )
 
     def spans(self) -> Iterator[Span]:
-        """Yield the reasons for the wait in order of time."""
+        """Yield a span for each reason for the wait, in order of time."""
         yield from at_once(self.since, self._found(), self._held())
         for promise, before in zip(self.promises, [None, *self.promises], strict=False):
             yield Span.of(self._promised(promise, before), promise.record, promise.record.t)
@@ -282,7 +284,8 @@ class Wait:
         return f"{one} of {some(jobs, 'other job')} held them"
 
     def _freed(self) -> str:
-        """Say which runs ended and which workers came UP at the instant of the start."""
+        """Say which runs ended and which workers came UP at the instant of the start, so that
+        workers were free."""
         freed, back = self.freed, self.back
         clauses = []
         if freed:

@@ -34,7 +34,7 @@ ROUNDING = 1 + SAME
 
 @define
 class Waits(Listener):
-    """All waits of one job, complete once the log has been read.
+    """Collects all waits of one job, and the reasons for them, while the log is read.
 
     Call it with the records of the event classes in `HOLDING`; it applies them to its history.
     """
@@ -91,7 +91,7 @@ class Waits(Listener):
             self._turn(me, record.t)
 
     def close(self) -> None:
-        """End the last wait where the log ends."""
+        """End the job's present wait, if there is one, as the log has ended."""
         if self._open is not None:
             self._pass()
             self.done.append(self._open)
@@ -100,7 +100,8 @@ class Waits(Listener):
     # --- from wait to wait --------------------------------------------------------------------
 
     def _turn(self, me: Job | None, now: float) -> None:
-        """End the open wait or begin one, as the job has begun or ceased to hold workers."""
+        """End the present wait if the job holds workers now, or begin one if it holds none any
+        more."""
         before, self._open = self._open, None
         if before is not None:
             if now == before.since:
@@ -122,7 +123,8 @@ class Waits(Listener):
             self._reserved = {it.name: it.promised for it in others if it.promised is not None}
 
     def _satisfy(self, wait: Wait, now: float) -> None:
-        """Complete a wait that ends as the job's run starts."""
+        """Complete a wait that ends at time `now` because the job starts: note what it got, and
+        what became free."""
         runs = [run for run in self.history.runs.values() if run.job is wait.me]
         wait.until, wait.mine, wait.run = now, held(runs)[0], runs[-1]
         self._decided(wait, now)
@@ -131,8 +133,8 @@ class Waits(Listener):
     # --- while it waits -----------------------------------------------------------------------
 
     def _pass(self) -> None:
-        """Note the numbers of free workers at the end of an instant, and forget what happened at
-        it."""
+        """Note how many workers are free at the end of an instant, and forget which runs and
+        workers changed at that instant."""
         wait = self._open
         if wait is not None:
             self._decided(wait, self.history.now)
@@ -140,7 +142,8 @@ class Waits(Listener):
         self._before = self._cancellation = None
 
     def _watch(self, now: float) -> None:
-        """Record what held the workers if a promised start before `now` has passed."""
+        """If the time of a promised start has passed without the job's start, note who held the
+        workers."""
         wait, history = self._open, self.history
         promise = wait.promises[-1] if wait is not None and wait.promises else None
         if wait is None or promise is None or promise.broken is not None:
@@ -152,7 +155,8 @@ class Waits(Listener):
             self._unsettled.append(look)
 
     def _decides(self, record: Record, wait: Wait) -> bool:
-        """Return whether the event is a decision that the wait has to take into account.
+        """Return whether the event is the scheduler's decision, before which the free workers are
+        counted.
 
         If the job starts at the very instant at which it began to wait, that is no wait.
         """
@@ -224,8 +228,8 @@ class Waits(Listener):
             self._upset.append(worker.number)
 
     def _promise(self, record: Record, event: ReservationMade | ReservationDropped) -> None:
-        """Note a reservation made or dropped, with what happened at the same instant as its
-        reason."""
+        """Note that a reservation was made or dropped. If it is the job's own, what else happened
+        at the instant is kept as the reason; another job's is compared with it."""
         wait, start = self._open, event.start if isinstance(event, ReservationMade) else None
         if wait is None:
             return

@@ -53,7 +53,8 @@ Described = JobDescribed | TasksDescribed | ProtectionDescribed
 
 
 def described(event: Described, unit: str) -> str:
-    """Return what the event adds to the title of its job's life."""
+    """Return the clause that the description of a job (its kind, tasks or protection) adds to the
+    title of its life."""
     match event:
         case JobDescribed(kind=kind, limit=limit):
             killed = None if limit is None else f"; killed after {in_units(limit, unit)}"

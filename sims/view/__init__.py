@@ -49,7 +49,8 @@ def _summary() -> Summary:
 
 @define
 class Page:
-    """Writes a log as a page; in memory it keeps the log as columns of numbers and packed texts."""
+    """A page about one run: writes it from the log, which it keeps in memory as columns of numbers
+    and packed texts."""
 
     summary: Summary = field(factory=_summary)
 
@@ -67,7 +68,8 @@ class Page:
         return scene
 
     def _passed_on(self, records: Iterable[Record], story: Story) -> Iterator[Record]:
-        """Yield the records, each after the summary and the story have taken it in."""
+        """Yield the records unchanged, for the scene; the summary and the story read each one
+        before."""
         record, wants = None, self.summary.wants
         for record in records:
             if type(record.event) in wants:

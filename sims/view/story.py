@@ -57,7 +57,7 @@ class Story(Listener):
     """Numbers of the events of all lives; `_rows` has the job's row of each."""
 
     def hear(self, record: Record) -> None:
-        """Take in the log's next event."""
+        """Keep the next event of the log: its time, its cause and its text."""
         self._times.append(record.t)
         self._causes.append(NOTHING if record.cause is None else record.cause)
         self._words.append(event_text(record.event))
@@ -110,7 +110,7 @@ class Story(Listener):
         yield b"}}"
 
     def _kept(self, shown: Iterable[Numbers]) -> Numbers:
-        """Return the numbers of the events on the page, ascending."""
+        """Return the numbers of the events that the page holds, ascending."""
         kept, causes = bytearray(len(self._causes)), self._causes
         for events in (*shown, np.asarray(self._lives)):
             for now in (it for piece in _cut(events) for it in piece.tolist()):

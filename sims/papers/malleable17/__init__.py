@@ -66,7 +66,7 @@ def pack(
 
 
 def example(which: str) -> dict[str, Any]:
-    """Return the scenario of an example of section 4."""
+    """Return the scenario of one of the examples of malleable17, section 4."""
     return base(f"malleable17/example-{which}")
 
 
@@ -74,15 +74,15 @@ def example(which: str) -> dict[str, Any]:
 
 
 def figure(results: Results) -> list[Value]:
-    """Return the makespans over those without redistribution, and each part's mean gain over its
-    points."""
+    """Return mean makespans, each over that without redistribution, and for each part of the figure
+    the mean gain over its points."""
     found = ratios(results)
     parts = dict.fromkeys((it.place[:1], it.who) for it in found)
     return found + [_gain(found, *part) for part in parts]
 
 
 def figure10(results: Results) -> list[Value]:
-    """Return the values of `figure` with the mean gains that the paper states over all parts."""
+    """Return the values of `figure`, and the mean gains over all parts that the paper states."""
     found = figure(results)
     stated = ("IteratedGreedy", "ShortestApplicationsFirst-EndLocal")
     return found + [_gain(found, (), who) for who in stated]
@@ -112,8 +112,8 @@ class CoursePoint:
 
 @define
 class Course:
-    """Records expected makespan and spread of sizes after each fault that ended a run (malleable17,
-    figure 11)."""
+    """Listens to a run, and records its expected makespan and the spread of sizes after each fault
+    that ended a run (malleable17, figure 11)."""
 
     wants: frozenset[type] = frozenset((JobCompleted, EndExpected, RunEnded))
     moments: list[CoursePoint] = field(factory=list)
@@ -156,7 +156,8 @@ Courses = dict[str, list[CoursePoint]]
 
 
 def courses(seed: int = 1, mtbf_years: float = 50.0, **setting: Any) -> Courses:
-    """Return each policy's moments on the same pack and faults.
+    """Simulate each policy on the same pack and faults; return, for each, the points that `Course`
+    records.
 
     The paper's setting is n = 100, p = 1000 and an MTBF of 50 years.
     """

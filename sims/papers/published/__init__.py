@@ -36,8 +36,8 @@ def time_per_work(mtbf: float, restart: float, write: float, period: float) -> f
 def loss_per_failure(
     mtbf: float, restart: float, write: float, period: float, work: float
 ) -> float:
-    """Return the expected time that failures add, over the expected number of failures, for
-    checkpoints that stop the job (Daly 2006, eq. 20).
+    """Return the expected time that a failure costs: the time that failures add to a job, over
+    their expected number, where checkpoints stop the job (Daly 2006, eq. 20).
 
     Failures come at rate 1 / `mtbf` until the job ends.
     """
@@ -54,7 +54,7 @@ def loss_per_failure(
 
 
 def best_period(mtbf: float, write: float) -> float:
-    """Return the period with the least `time_per_work`."""
+    """Return the work between two checkpoints for which `time_per_work` is least."""
     return float(mtbf * (1 + lambertw(-exp(-write / mtbf - 1)).real))
 
 
@@ -195,8 +195,8 @@ def left(results: Results) -> list[Value]:
 def benchmark(
     seed: int, step: float, saved: Sequence[int], wasted: float, restart: float, notice: bool
 ) -> dict[str, Any]:
-    """Return the scenario of one arm: a job of eight workers and 1,600 steps that loses a worker
-    four times.
+    """Return the scenario of one arm of Ray Train's benchmark: a job of eight workers and 1,600
+    steps that loses a worker four times.
 
     A start takes `restart` seconds: for the first of them the worker is DOWN, then it fetches the
     program that it has lost. The job goes on from a checkpoint each 400 steps, or, with a notice,
@@ -220,6 +220,6 @@ def benchmark(
 
 
 def preemptions(results: Results) -> list[Value]:
-    """Return the wall time of each arm. The steps executed are inputs of both arms, so they are not
-    shown."""
+    """Return the wall time of each arm of the benchmark. The steps executed are inputs of both
+    arms, so they are not shown."""
     return observed(results, lambda run: {"wall time, s": run.measured[0]}, {"wall time, s": same})

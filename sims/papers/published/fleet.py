@@ -20,14 +20,14 @@ LEMONS = 1
 
 
 def default(seed: int, days: float) -> dict[str, Any]:
-    """Return the scenario of AIReSim's default run with so many days of work."""
+    """Return the scenario of AIReSim's default run, with `days` days of work."""
     own = {"seed": seed, "job.jobs.0.time": days * DAY}
     return base("published/fleet", own)
 
 
 def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, Any]:
-    """Return the scenario of AIReSim's second regime with so many days of work, a placement and a
-    rule of retirement."""
+    """Return the scenario of AIReSim's second regime, with `days` days of work, a placement, and a
+    rule by which units are retired."""
     own = {
         "platform.workers": 4800,
         "faults.laws.0.mtbf": "50 d",
@@ -49,7 +49,7 @@ def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, A
 
 
 def hours(summary: Summary) -> float | None:
-    """Return the training time, hours."""
+    """Return the time that the training takes, in hours; None if it does not end."""
     return None if summary.makespan is None else summary.makespan / HOUR
 
 
@@ -59,12 +59,13 @@ def faults(summary: Summary) -> float:
 
 
 def faults_of_lemons(summary: Summary) -> float:
-    """Return the number of faults by the lemons' own law."""
+    """Return the number of faults that come by the law of the lemons, the nodes that fail more
+    often."""
     return float(summary.repairs.failed[LEMONS])
 
 
 def passed_on(summary: Summary) -> float:
-    """Return the number of repairs that the first stage handed on."""
+    """Return the number of repairs that the first stage of repair handed on to the second."""
     return _ended(summary, RepairOutcome.PASSED_ON)
 
 
@@ -74,7 +75,7 @@ def fixed(summary: Summary) -> float:
 
 
 def not_fixed(summary: Summary) -> float:
-    """Return the number of repairs that ended without that."""
+    """Return the number of repairs that ended without removing the cause of the fault."""
     return _ended(summary, RepairOutcome.NOT_FIXED)
 
 
@@ -90,7 +91,7 @@ def _ended(summary: Summary, outcome: RepairOutcome) -> float:
 
 @define
 class Selections:
-    """Counts the runs for which workers were chosen."""
+    """Counts the starts of runs for which workers were chosen anew, while it listens to a run."""
 
     wants: frozenset[type[Event]] = frozenset((RunStarted,))
     count: int = 0
@@ -101,7 +102,7 @@ class Selections:
 
 
 def selections(found: Selections) -> float:
-    """Return the number of times that workers were chosen, but for the first."""
+    """Return the number of times that workers were chosen anew, without the first."""
     return float(found.count - 1)
 
 
@@ -115,7 +116,8 @@ COLUMNS = (
 
 
 def totals(results: Results) -> list[Value]:
-    """Return the training time, its part that computes, and what failed and was repaired."""
+    """Return the training time, the part of it in which the job computes, and the numbers of faults
+    and repairs."""
 
     def row(run: Seen) -> Columns:
         columns = dict(zip(COLUMNS, run.measured, strict=True))

@@ -43,7 +43,8 @@ STUDIED = "two-point, Delta 4"
 
 
 def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
-    """Return the scenario of one point of the study."""
+    """Return the scenario of one point of the study: a stream of jobs with this law of sizes, on
+    servers with these speeds."""
     own = {
         "platform.speed": base("redundancy17/speeds")[speeds],
         "job.stream.sizes": {"kind": sizes.lower().replace(" ", "-")},
@@ -52,7 +53,7 @@ def stream(speeds: str = STUDIED, sizes: str = "exponential") -> dict[str, Any]:
 
 
 def augmented(semantics: str, speed: float) -> dict[str, Any]:
-    """Return a shorter scenario of the study at another speed.
+    """Return a shorter scenario of the study, whose servers are faster by the factor `speed`.
 
     Progress is the work that workers deliver (`sample-path`), or x g(r, t), the mean of the
     furthest of r copies (`mean`: Assumption 2).
@@ -71,7 +72,8 @@ Statistic = Callable[[NDArray[np.float64]], Any]
 
 
 def _measured(name: str, statistic: Statistic) -> Callable[[Flowtimes], float]:
-    """Return the measure that applies a statistic to an array of `Flowtimes`, after the warm-up."""
+    """Return a measure of a run: `statistic` of the array of `Flowtimes` called `name`, without the
+    jobs of the warm-up."""
 
     def measured(found: Flowtimes) -> float:
         return float(statistic(getattr(found.after(WARM_UP), name)))
@@ -89,13 +91,13 @@ flowtime99, stretch99 = (_measured(of, P99) for of in ("flowtimes", "stretches")
 
 
 def study(results: Results) -> list[Value]:
-    """Return the mean flowtimes over SRPT's, and the means of all measures."""
+    """Return the mean flowtime of each policy over SRPT's, and the means of all measures."""
     return ratios(results) + means(results)
 
 
 def bounds(results: Results) -> list[Value]:
-    """Return the overall flowtime over a lower bound on OPT's, and Theorem 1's constant where it
-    holds."""
+    """Return the overall flowtime over a lower bound on that of an optimal schedule (OPT), and the
+    constant of Theorem 1 where the theorem holds."""
 
     def row(run: Seen) -> Columns:
         flow, end = run.measured
@@ -164,7 +166,7 @@ COPIES, SAMPLE, INSTANCES = 10, 400, 20
 
 
 def lemmas() -> Iterator[Value]:
-    """Yield how well all three lemmas hold; 1 means that the lemma holds there.
+    """Yield how well Lemmas 1, 2 and 5 hold in computed cases; 1 means that the lemma holds there.
 
     For Lemma 5, the value is the largest relative difference between eq. 13 and simulation.
     """

@@ -28,8 +28,8 @@ def flowtime(summary: Summary) -> float:
 
 
 def against(results: Results, reference: str, unprotected: str) -> Iterator[Value]:
-    """Yield the mean flowtimes over the reference's, paired by seed, and the number of runs that
-    were cut off.
+    """Yield the mean flowtimes over those of the variant `reference`, paired by seed, and the
+    number of runs that were cut off.
 
     The variant `unprotected` does not depend on the size of an image, so it has one value for all
     sizes.
@@ -69,5 +69,6 @@ def enrolment(results: Results) -> list[Value]:
 
 
 def worth(means: Mapping[int, float]) -> int:
-    """Return the fewest workers whose mean is within 5 % of the least over all k."""
+    """Return the smallest number of workers whose mean is within 5 % of the best mean of all
+    numbers."""
     return min(k for k, mean in means.items() if mean <= WITHIN * min(means.values()))

@@ -58,9 +58,11 @@ def sequence(
     log: str = "",
     draws: int = 1,
 ) -> dict[str, Any]:
-    """Return the scenario of sequence `seed` of `length` jobs under one order.
+    """Return the scenario of sequence number `seed` of `length` jobs of a log, under one order of
+    the queue.
 
-    `draws` is the seed of the starts. Raises InputError where the log is too short.
+    `draws` is the seed by which the sequences' first jobs are drawn. Raises InputError where the
+    log is too short.
     """
     jobs = [it for it in log_of(log).jobs if it.processors <= processors]
     if len(jobs) < length:
@@ -96,18 +98,20 @@ def _listed(job: LoggedJob, began: float, score: Score | None) -> dict[str, Any]
 
 
 def asked(job: LoggedJob) -> float:
-    """Return the time, in seconds, that a scheduler believes a job takes."""
+    """Return the time, in seconds, for which a scheduler believes a job to run: the requested
+    one."""
     return job.estimate or job.run
 
 
 def unstarted_wfp3(job: LoggedJob) -> float:
-    """Return the score of WFP3 for a wait of -1 - s."""
+    """Return RLScheduler's score of a job by WFP3, with a wait of -1 - s for the submission time s,
+    as its code has it."""
     return wfp3(-1 - job.submitted, asked(job), job.processors)
 
 
 def unstarted_unicep(job: LoggedJob) -> float:
-    """Return the score of UNICEP for a wait of -1 - s; RLScheduler's log2 of one processor is
-    1e-15, not 1."""
+    """Return RLScheduler's score of a job by UNICEP, with a wait of -1 - s for the submission time
+    s; its log2 of one processor is 1e-15, not 1."""
     return (-1 - job.submitted) / (asked(job) * log2(job.processors + 1e-15))
 
 
@@ -175,7 +179,8 @@ def view(results: Results) -> Iterator[Value]:
 
 
 def half_of_ten(values: Sequence[float]) -> float:
-    """Return half of the 95 % interval of a mean of SEQUENCES such values, by Student's law."""
+    """Return half of the 95 % interval that a mean of SEQUENCES such values has, by Student's
+    law."""
     from scipy.special import stdtrit
 
     return float(stdtrit(SEQUENCES - 1, 0.975)) * stdev(values) / sqrt(SEQUENCES)

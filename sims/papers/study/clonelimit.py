@@ -39,8 +39,8 @@ that DOWN or RECLAIMED ends in a second."""
 
 
 def period(channels: int, image: float, aware: bool) -> float:
-    """Return Young's work between two images, in seconds; `aware` takes the images of all busy
-    workers on the link as the cost."""
+    """Return Young's period, the work between two images, in seconds. With `aware` the cost of a
+    checkpoint is that of the images of all busy workers on the link, else that of one image."""
     mtbf = 2 / (1 - STAY)  # from one time DOWN to the next, while UP
     busy = max(1, LOAD * WORKERS / channels) if aware else 1
     return young_work(mtbf / PROCESSORS, image * busy)
@@ -88,8 +88,8 @@ def _jobs(seed: int) -> Iterator[dict[str, Any]]:
 
 
 def view(results: Results) -> Iterator[Value]:
-    """Yield the ratios to no protection, the size of image up to which a protection surely pays,
-    and the size from which it surely costs."""
+    """Return the flowtimes over those without protection, the size of an image up to which a
+    protection surely pays, and the size from which it surely costs."""
     curves = defaultdict[tuple[Place, str], dict[float, Estimate]](dict)
     for it in against(results, REFERENCE, COPIES):
         yield it
@@ -104,8 +104,8 @@ def view(results: Results) -> Iterator[Value]:
 
 
 def limits(curve: Mapping[float, Estimate]) -> tuple[float | None, float | None]:
-    """Return the last place up to which all ratios are surely below 1, and the first at which one
-    is surely above."""
+    """Return the last size up to which all ratios are surely below 1, and the first at which one is
+    surely above; None for either if there is none."""
     places = sorted(curve)
     bad = min((at for at in places if curve[at].high >= 1), default=inf)
     good = [at for at in places if at < bad]

@@ -50,10 +50,11 @@ def block(
     jobs: int = 500,
     load: float = 0.9,
 ) -> dict[str, Any]:
-    """Return the scenario of block `seed` of `blocks`, each of `jobs` jobs.
+    """Return the scenario of block number `seed` of `blocks` blocks of a log, each of `jobs` jobs;
+    without a log, the jobs are random.
 
-    `rate` is the rate of `errors` or `faults` per million processor-hours. Raises InputError where
-    there are too few jobs.
+    `rate` is the rate of `errors` or `faults` (which, `spoilt` says) per million processor-hours.
+    Raises InputError where there are too few jobs.
     """
     if log:
         width, rows = cut(log, processors, seed, blocks, jobs)
@@ -83,8 +84,8 @@ def _fitting(log: str, processors: int | None) -> tuple[int, Sequence[LoggedJob]
 
 
 def cut(log: str, processors: int | None, number: int, count: int, size: int) -> tuple[int, Rows]:
-    """Return the number of processors, and block `number` of `count` of `size` jobs, spread evenly
-    over the log's jobs that fit.
+    """Return the number of processors, and the `size` jobs of block `number` of `count` blocks,
+    which are spread evenly over the log's jobs that fit.
 
     Raises InputError where there are too few jobs.
     """
@@ -131,7 +132,8 @@ def hours_waited(report: Report) -> float:
 
 
 def view(results: Results) -> list[Value]:
-    """Return the others' means over EASY's, and EASY's own means."""
+    """Return the mean of each measure under the other strategies over that under EASY, and EASY's
+    own means."""
     over = [
         evolve(it, what=f"{gauge.name.rpartition(':')[2]}, over EASY's")
         for gauge in results.campaign.gauges

@@ -34,7 +34,8 @@ CAP = 10 * 24 * 60.0
 
 
 def given(traces: str) -> dict[str, Any]:
-    """Return the changes that traces make to the campaign: its platforms and its end.
+    """Return the changes that traces make to the campaign, as keys and values: its platforms and
+    its end.
 
     Raises InputError where the traces cannot be read, or their ticks differ.
     """
@@ -46,7 +47,8 @@ def given(traces: str) -> dict[str, Any]:
 
 
 def protection(way: str, mtbf: float, image: float, tick: float) -> dict[str, Any]:
-    """Return the settings of one way to survive; `mtbf` and `image` are in ticks."""
+    """Return the settings of `[protection]` for one way to survive the loss of instances; `mtbf`
+    and `image` are in ticks."""
     young = {"period": "young", "mtbf": mtbf}
     ways: dict[str, dict[str, Any]] = {
         REFERENCE: {},
@@ -69,7 +71,7 @@ def spot(
     traces: str = "",
     channels: int = 4,
 ) -> dict[str, Any]:
-    """Return the scenario of one start on a platform, whose tick is the unit of time.
+    """Return the scenario of start number `seed` on a platform, whose tick is the unit of time.
 
     `hours` is the work of a job, `image` the minutes of an image on a channel, for those ways that
     send images.
@@ -106,7 +108,8 @@ def jobs_on(platform: SpotPlatform) -> int:
 
 
 def view(results: Results) -> list[Value]:
-    """Return the ratios to re-execution, and its own mean flowtime in hours."""
+    """Return the flowtimes over those of re-execution, and the mean flowtime of re-execution in
+    hours."""
     found, hours = platforms(str(results.campaign.set.get("traces", ""))), dict[Place, Value]()
     for place, made in runs(results, cut_off=True).items():
         tick, at = found[dict(place)["platform"]].tick, without(place, "image")

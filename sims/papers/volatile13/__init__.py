@@ -51,12 +51,12 @@ Both = list[tuple[float, float]]
 
 
 def table(results: Results) -> list[Value]:
-    """Return all scores over all scenarios."""
+    """Return the scores of each heuristic over all scenarios, for Tables 1 and 2."""
     return scores(list(runs(results).values()))
 
 
 def figure2(results: Results) -> Iterator[Value]:
-    """Yield the score %diff by wmin."""
+    """Yield the score %diff of each heuristic by wmin, the fastest time of a task."""
     places = defaultdict[Place, list[Makespans]](list)
     for place, made in runs(results).items():
         places[without(place, "number", "channels")].append(made)
@@ -93,7 +93,8 @@ def _scores(scenarios: Sequence[Makespans], name: str) -> Iterator[Value]:
 
 
 def both(mine: Sequence[float | None], its: Sequence[float | None]) -> Both:
-    """Return the makespans of the trials in which both heuristics succeed."""
+    """Return pairs of makespans (this heuristic's, the reference's) of the trials in which both
+    succeed."""
     made = zip(mine, its, strict=True)
     return [(a, b) for a, b in made if a is not None and b is not None]
 
@@ -116,7 +117,8 @@ TRACE, CHAIN = "on the traces", "on fitted chains"
 
 @frozen
 class RealWorker:
-    """One instance of a trace, in slots of the trace's own tick."""
+    """A worker of the study on real availability: one spot instance of a trace, with the Markov
+    chain fitted to it. A slot is a tick of the trace."""
 
     name: str
     letters: str
@@ -125,8 +127,11 @@ class RealWorker:
     """Markov chain fitted to the letters."""
 
     def section(self, task_time: int, first: int, on: str) -> dict[str, Any]:
-        """Return the worker as a scenario has it, from slot `first` of the trace, on the trace or
-        on its chain."""
+        """Return the worker as an entry of a scenario, from slot `first` of the trace on.
+
+        `on` says whether its availability is the trace itself or the fitted chain, which policies
+        believe in either case.
+        """
         rotated = turned_to(self.letters, first)
         chain = {"kind": "markov", "rows": self.fit.rows}
         trace = {"kind": "letters", "states": rotated, "after": "repeat"}
@@ -155,8 +160,8 @@ def _platforms(traces: str) -> Mapping[str, tuple[RealWorker, ...]]:
 
 
 def given(traces: str) -> dict[str, Any]:
-    """Return the changes that traces make to the campaign: its platforms. Raises InputError where
-    they cannot be read."""
+    """Return the changes that traces make to the campaign, as keys and values: its platforms.
+    Raises InputError where they cannot be read."""
     return {"axes": {"platform": list(_platforms(traces))}}
 
 
@@ -187,7 +192,8 @@ def start(
     fastest: int = 2,
     cap: int = 100_000,
 ) -> dict[str, Any]:
-    """Return the scenario of one start in the traces, with speeds drawn for it."""
+    """Return the scenario of start number `number` on a platform of the traces; a start has a
+    random place in the traces, and random speeds."""
     workers = _platforms(traces)[platform]
     rng = stream(number, f"realtraces/{platform}")
     speeds = rng.integers(fastest, 10 * fastest, size=len(workers), endpoint=True).tolist()

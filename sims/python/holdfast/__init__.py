@@ -157,7 +157,7 @@ def open_log(path: str) -> Result:
 
 
 def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any:
-    """Draw a result, or a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`.
+    """Draw a run, or the run of a log: `gantt`, `jobs`, `ledger`, `bandwidth` or `queue`.
 
     A path in place of one of these is where the Gantt chart is written.
     """
@@ -165,5 +165,5 @@ def plot(run: Result | str, what: str = "gantt", path: str | None = None) -> Any
 
 
 def trace(run: Result | str, job: str) -> Any:
-    """Return one job's life in a result, or in a log."""
+    """Return the life of one job in a run, or in the run of a log."""
     return (open_log(run) if isinstance(run, str) else run).trace(job)

@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 
 @frozen
 class Populated:
-    """The jobs of a simulation whose actors have been made."""
+    """The jobs of a simulation whose actors have been made, as far as they are known before it
+    begins."""
 
     jobs: int
     """Number of jobs that will be submitted."""
@@ -73,11 +74,11 @@ class Populated:
 
 
 def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> Populated:
-    """Spawn the scenario's actors in `system`.
+    """Make the scenario's actors (scheduler, master, workers, hazards, jobs) in `system`.
 
-    Files are looked for from `folder`. `lives` tells whether the simulation follows; if not, jobs
-    that need no further check get no actor. Raises InputError for a scenario that cannot be
-    simulated.
+    Files are looked for from `folder`. `lives` says whether the simulation is going to run; if it
+    is only checked, jobs that need no further check get no actor. Raises InputError for a scenario
+    that cannot be simulated.
     """
     with rare_collections():
         return _populated(scenario, system, folder, lives)
@@ -226,8 +227,8 @@ def _describe_platform(scenario: Scenario, system: System) -> None:
 def _spawn_platform(
     scenario: Scenario, system: System, pool: Pool, decider: Decider, jobs: int
 ) -> Scheduler:
-    """Spawn the scheduler, the master, the workers whose state changes, and the hazards; `jobs` is
-    the number of jobs to come.
+    """Make the actors of the scheduler, the master, the workers whose state changes, and the
+    hazards; return the scheduler. `jobs` is the number of jobs to come.
 
     Raises InputError where one of them cannot be made.
     """
@@ -257,7 +258,7 @@ def _spawn_platform(
 def _spawn_hazards(
     scenario: Scenario, system: System, scheduler: Scheduler, registry: WorkerRegistry
 ) -> None:
-    """Spawn the hazard of each law of faults."""
+    """Make, for each law of faults, the actor that makes its faults happen."""
     faulty, repairs = _faulty_units(scenario, system), scheduler.repairs
     for number, law in enumerate(scenario.faults.laws):
         about = law, number, faulty[number], scheduler, registry
@@ -269,8 +270,8 @@ def _spawn_hazards(
 
 
 def _describe_faults(scenario: Scenario, system: System) -> None:
-    """Describe in the log the laws that were fitted, and, where `expect` asks for them, expected
-    values."""
+    """Describe in the log the laws of faults that were fitted, and the expected numbers of faults
+    where `expect` asks for them."""
     for number, law in enumerate(scenario.faults.laws):
         if law.fit is not None:
             system.describe(FaultsFitted, number, *astuple(law.fit))
@@ -279,7 +280,8 @@ def _describe_faults(scenario: Scenario, system: System) -> None:
 
 
 def _faulty_units(scenario: Scenario, system: System) -> list[tuple[int, ...] | None]:
-    """Return the units that each law of faults is of (None: all), and describe them in the log."""
+    """Return, for each law of faults, the numbers of the units that it strikes, or None if it
+    strikes all; describe them in the log."""
     platform, found = scenario.full_platform, []
     for number, law in enumerate(scenario.faults.laws):
         nodes = platform.units(law.of)
@@ -304,10 +306,10 @@ def _hazard(
     scheduler: Scheduler,
     registry: WorkerRegistry,
 ) -> Hazard:
-    """Make the actor of one law of faults.
+    """Make the actor that makes the faults of law number `number` happen.
 
-    `faulty` has the units that the law is of; None: all. The first law's random stream has no
-    number, so that adding a law does not change its draws.
+    `faulty` has the units that the law strikes; None means all. The first law's random stream has
+    no number in its name, so that adding a law does not change its draws.
     """
     platform, own = scenario.full_platform, f"/{number}" if number else ""
     nodes = platform.units(law.of)
@@ -348,7 +350,8 @@ def _hazard(
 
 
 def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
-    """Return what a law does to workers."""
+    """Return what the law does to the workers of a unit that it strikes: they fail, or they
+    hang."""
     if law.hangs:
         return Hang(law.detection, number)
     differ = len({it.detection for it in scenario.faults.laws if not it.hangs}) > 1
@@ -357,7 +360,8 @@ def _effect(scenario: Scenario, law: AnyFault, number: int) -> Fail | Hang:
 
 
 def _refuse_others_than_papers(law: AnyFault) -> None:
-    """Refuse what malleable17's own faults, which a pack may ignore, do not have."""
+    """Raise InputError where a pack may ignore faults, as malleable17's own rule has it, and the
+    law makes hangs, or faults by computing time, which that rule does not know."""
     others = ("effect", law.hangs, "fault"), ("clock", law.by_computing, "calendar")
     for key, found, usual in others:
         if found:

@@ -46,7 +46,8 @@ Coming = Callable[[Scheduler, Storage | None], Iterator[tuple[float, Job]]]
 
 
 def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
-    """Return the decider, the number of jobs to come, and the function that yields them.
+    """Return the decider of copies, the number of jobs to come, and the function that yields the
+    jobs as they arrive.
 
     Raises InputError for a scenario that cannot be simulated.
     """
@@ -55,8 +56,8 @@ def prepared(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _in_columns(scenario: Scenario) -> bool:
-    """Return whether arrays can carry all copies: workers change only their speed, and only work
-    takes time."""
+    """Return whether the state of all copies fits into arrays, one entry a copy: workers change
+    only their speed, and only work takes time."""
     job, own = scenario.job, scenario.protection
     if not isinstance(job, RigidSection) or not (job.stream or job.jobs):
         return False
@@ -74,7 +75,8 @@ def _only_work(job: AnyJob) -> bool:
 
 
 def _disturbances(scenario: Scenario) -> dict[str, bool]:
-    """Map each section to whether it makes something happen other than changes of speed."""
+    """Map each section of the scenario to whether it lets something other than changes of speed
+    happen."""
     return {
         "faults": not isinstance(scenario.faults, NoFaults),
         "errors": any(scenario.errors.given.values()),
@@ -178,7 +180,7 @@ def _runs(scenario: Scenario, system: System) -> tuple[Decider, int, Coming]:
 
 
 def _moves_freely(rules: Rules) -> bool:
-    """Return whether ending a run at any time and continuing it elsewhere costs nothing."""
+    """Return whether it costs nothing to end a run at any time and continue it elsewhere."""
     return rules.kind is ProtectionKind.NONE and not rules.delay and not rules.verification
 
 

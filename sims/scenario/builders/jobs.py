@@ -44,7 +44,7 @@ Make = Callable[..., JobOfRuns]
 
 @frozen
 class JobMaker:
-    """Makes the actors of all jobs of a scenario."""
+    """Makes the actors of all jobs of a scenario for one simulation."""
 
     scenario: Scenario
     system: System
@@ -73,8 +73,8 @@ class JobMaker:
             self.system.spawn(self.of_runs(submission, *self._maker_and_rules(submission), listed))
 
     def _common(self, job: BatchJob) -> tuple[str, BatchJob, Scheduler, float | None]:
-        """Return a job's name, description and scheduler, and the time after which its run is
-        killed (None: never)."""
+        """Return the arguments that the actors of all kinds of jobs take: the job's name, its
+        description, the scheduler, and the time after which a run is killed (None: never)."""
         asked = job.estimate if self.scenario.job.overrun is Overrun.KILL else None
         killed = None if asked is None else asked + job.overhead
         return job.name, job, self.scheduler, killed
@@ -82,8 +82,8 @@ class JobMaker:
     def of_runs(
         self, submission: Submission, make: Make, rules: Rules, listed: Sequence[int] | None = None
     ) -> JobOfRuns:
-        """Make the actor of a job with `make`; `listed` gives the outcomes of verifications where
-        they are known."""
+        """Make the actor of a job whose runs have stages, with `make`. `listed` gives the outcomes
+        of its verifications, 1 for an error, where they are known beforehand."""
         scenario = self.scenario
         if submission.job.kind in (JobKind.RIGID, JobKind.MOLDABLE):
             refuse_tiny_period(rules, submission.job)
@@ -150,7 +150,7 @@ class JobMaker:
         return SilentErrors(rate=self.scenario.errors.rate or 0, per_work=self._density, stream=own)
 
     def _failures(self) -> list[int]:
-        """Return the number of failed runs of each job.
+        """Return, for each job, the number of its runs that fail before one succeeds.
 
         Numbers are drawn for every job, also for those with a number of their own, so that setting
         one does not change the others'.
@@ -172,8 +172,8 @@ class JobMaker:
 
 
 def plain(scenario: Scenario) -> Callable[[Submission], bool]:
-    """Return a predicate on submissions: whether only faults can change the rate or the end of a
-    job's runs.
+    """Return a predicate on submissions: whether nothing but faults can change the rate or the end
+    of a job's runs, so that each attempt is a single timer.
 
     The answer is computed once for each kind of job and table of protection, because a log may have
     a million jobs under one.
@@ -192,7 +192,8 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
 
 
 def _whole(scenario: Scenario, submission: Submission) -> bool:
-    """Return whether all runs of a job compute alike.
+    """Return whether each run of the job executes the whole job at an unchanging speed, without
+    stages.
 
     The number of failed runs can then be drawn beforehand, so that adding a hazard changes no job's
     failures.
@@ -212,8 +213,8 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
 
 
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
-    """Return the period that `young` or `daly` gives the first job on its least workers, whatever
-    period the scenario sets.
+    """Return the checkpoint period, in work units, that the formula `young` or `daly` gives for the
+    first job on as few workers as it can have, whatever period the scenario sets.
 
     Raises InputError where the formula gives none.
     """
@@ -252,7 +253,7 @@ def _warn_of_single(submission: Submission) -> None:
 
 
 def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
-    """Raise InputError where the jobs' work does not sum to a finite time."""
+    """Raise InputError where the jobs' work, with so many failed runs of each, sums to infinity."""
     total = 0.0
     for job, count in zip(jobs, failures, strict=True):
         total += (job.profile.work + job.overhead) * (count + 1) + job.submitted
@@ -265,9 +266,10 @@ def _refuse_endless(jobs: Sequence[BatchJob], failures: Sequence[int]) -> None:
 
 
 def _everywhere(scenario: Scenario) -> float:
-    """Return the mean time between the faults that strike a worker wherever it is; inf: none do.
+    """Return the mean time between a worker's faults by those laws that strike all units; inf if no
+    law does.
 
-    A job may find workers that a law of some units does not strike.
+    Other laws do not count, as a job may find workers that they do not strike.
     """
     count = scenario.full_platform.count
     return together(it.mtbf for it in scenario.faults.laws if it.part(count(it.of)) == 1)

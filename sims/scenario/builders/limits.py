@@ -38,7 +38,8 @@ Timed = tuple[float, str]
 
 
 def limit_events(scenario: Scenario, system: System) -> None:
-    """End the simulation with an error if no work is saved or completed in too many events.
+    """Have the simulation end with an error once too many events have passed without any work saved
+    or completed.
 
     No limit is set where the simulation ends otherwise: by a cap, or by a trace whose end is an
     error.
@@ -61,8 +62,8 @@ def _ends(section: object) -> bool:
 
 
 def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) -> None:
-    """End the simulation with an error when its shortest time is too short to change the current
-    time.
+    """Have the simulation end with an error once its time is so late that the scenario's shortest
+    duration no longer changes it, in double precision.
 
     Raises InputError, naming both keys, where that happens by the latest time that the scenario
     names.
@@ -84,7 +85,8 @@ def limit_resolution(scenario: Scenario, system: System, jobs: Workload | None) 
 
 
 def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield the lengths of the parts of runs, and of workers' absences."""
+    """Yield each duration that the scenario sets, of parts of runs and of workers' absences, with
+    its key."""
     section = scenario.job
     # Work and verifications end sooner on a fast worker.
     fastest = max([1.0, *map(_peak, scenario.full_platform.sections)])
@@ -103,14 +105,14 @@ def _durations(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _peak(section: WorkerFields) -> float:
-    """Return the highest speed of a worker; 1 for a law of the user's own, which checks do not
-    load."""
+    """Return the highest speed that a worker of this section can have; 1 for a law of the user's
+    own, which checks do not load."""
     speed = section.speed
     return 1.0 if isinstance(speed, OwnLaw) else process_of(speed, Path()).peak
 
 
 def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield the lengths, at speed 1, of the parts of runs that a worker's speed shortens."""
+    """Yield each duration that ends sooner on a faster worker, at speed 1, with its key."""
     section = scenario.job
     yield section.verification, "job.verification"
     yield from _periods(scenario.protection, "protection")
@@ -132,7 +134,8 @@ def _work_lengths(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield the times for which faults keep workers DOWN, and remain undetected."""
+    """Yield the times for which faults keep workers DOWN, and remain undetected, each with its
+    key."""
     for law in scenario.faults.laws:
         yield law.detection, "faults.detection"
         if scenario.repair is None:
@@ -145,7 +148,8 @@ def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
 
 
 def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
-    """Yield the least times in which checkpoints pass to the shared storage."""
+    """Yield the least time in which a checkpoint passes to the shared storage, for each protection,
+    with its key."""
     for key, section in protections(scenario):
         if scenario.storage is not None and section.bytes is not None:
             yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
@@ -166,13 +170,15 @@ def _protection_lengths(section: ProtectionSection, key: str) -> Iterator[Timed]
 
 
 def _periods(section: ProtectionSection, key: str) -> Iterator[Timed]:
-    """Yield the work between two checkpoints, where a number says it."""
+    """Yield the work between two checkpoints with its key, where the scenario gives it as a
+    number."""
     if section.kind is not ProtectionKind.NONE and not isinstance(section.period, str):
         yield section.period, f"{key}.period"
 
 
 def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
-    """Yield the times at which the scenario makes something happen for certain."""
+    """Yield each time at which the scenario lets something happen for certain (a listed fault, the
+    last submission), with its key."""
     for law in scenario.faults.laws:
         yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
     if jobs is not None and jobs.submissions:
@@ -181,13 +187,14 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
 
 
 def _length(job: BatchJob) -> float:
-    """Return the time of a rigid job."""
+    """Return the execution time of a rigid job."""
     assert isinstance(job.profile, Rigid)
     return job.profile.length
 
 
 def _key_of(scenario: Scenario, job: BatchJob, key: str) -> str:
-    """Return the key that says a job's time, or the key of the log that does."""
+    """Return the dotted key that sets one of the job's times, or that of the log from which it
+    comes."""
     sources = scenario.job.sources
     if sources.get("jobs"):
         return f"job.jobs.{job.index}.{key}"

@@ -69,7 +69,8 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
 
 
 def _refuse_short(master: MasterSection, needed: float) -> None:
-    """Refuse a timetable in which not even one worker receives what an iteration needs."""
+    """Raise InputError where the master's timetable has fewer than `needed` slots, in which one
+    worker could receive an iteration's program and data."""
     served = sum(map(len, master.timetable))
     if master.timetable and served < needed:
         raise unfit(
@@ -118,7 +119,9 @@ def _enrolment_named(name: str) -> EnrolmentPolicy:
 
 
 def _fixed(section: PolicySection, platform: Platform, tasks: int) -> FixedConfiguration:
-    """Return the configuration in `members`, a table of worker names and their numbers of tasks."""
+    """Return the policy that always enrols the same members: `members` in the policy's parameters
+    maps worker names to numbers of tasks. Raises InputError where that does not fit the `tasks` of
+    an iteration."""
     members, index = section.parameters.get("members"), platform.index
     if set(section.parameters) != {"members"} or not isinstance(members, dict):
         raise unfit(
@@ -163,15 +166,15 @@ def deadlines(scenario: Scenario, jobs: Workload) -> DeadlineDecider:
 
 @frozen
 class KindAmong:
-    """Checks the answers of a policy that chooses kinds of workers."""
+    """A policy that chooses kinds of workers, with a check of each answer."""
 
     policy: KindPolicy
     kinds: Collection[str]
 
     def __call__(self, job: DueJob) -> str:
-        """Return the kind that the policy chooses.
+        """Return the kind of workers that the policy chooses for the job; an empty text means none.
 
-        Raises BadDecision, naming the policy, where the answer is none of the kinds.
+        Raises BadDecision, naming the policy, where the answer is no kind of the platform's.
         """
         kind = answer(self.policy, job)
         if kind == "" or kind in self.kinds:
@@ -220,8 +223,8 @@ def _deadline(submission: Submission) -> float:
 
 
 def _kinds(platform: Platform) -> dict[str, tuple[Offer, tuple[int, ...]]]:
-    """Map each kind of worker, which is the name of its table, to its offer and its workers, the
-    cheapest first."""
+    """Map each kind of worker (the name of its table) to its price offer and the numbers of its
+    workers, the cheapest kind first."""
     found: dict[str, tuple[Offer, tuple[int, ...]]] = {}
     for worker, own in enumerate(islice(platform, platform.able)):  # spares start no job
         kind = own.name.partition(".")[0] if isinstance(own, WorkerSection) else POOL

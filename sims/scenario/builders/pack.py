@@ -70,7 +70,7 @@ def decider(scenario: Scenario, jobs: Workload, system: System) -> PackDecider:
 
 
 def described(scenario: Scenario) -> PackDescribed:
-    """Return the log's description of the pack."""
+    """Return the event that describes the pack in the log."""
     job, link, guard = scenario.job, scenario.link, scenario.protection
     as_in_paper = _as_in_paper(scenario)
     # malleable17's own rule is its own combination's default.
@@ -87,8 +87,8 @@ def described(scenario: Scenario) -> PackDescribed:
 
 
 def _as_in_paper(scenario: Scenario) -> bool:
-    """Return whether the scenario has only what malleable17 considers: buddies, and faults as the
-    only disturbance."""
+    """Return whether the scenario has only what malleable17 considers: buddy checkpoints, and
+    faults as the only disturbance."""
     own = (job.protection for job in scenario.job.jobs if job.protection is not None)
     buddies = all(
         it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own)
@@ -97,7 +97,7 @@ def _as_in_paper(scenario: Scenario) -> bool:
 
 
 def application(scenario: Scenario, submission: Submission) -> ApplicationDescribed:
-    """Return the log's description of an application."""
+    """Return the event that describes an application in the log."""
     job, section = submission.job, submission.protection
     asked = cast(Application, job.profile)
     table = asked.speedup.times if isinstance(asked.speedup, Listed) else ()
@@ -112,7 +112,8 @@ def application(scenario: Scenario, submission: Submission) -> ApplicationDescri
 
 
 def _mtbf(scenario: Scenario) -> float | None:
-    """mu of one worker, s; None: no fault is expected."""
+    """Mean time mu between the faults of one worker, in the scenario's unit; None if no fault is
+    expected."""
     section, mtbf = scenario.protection, scenario.protection.mtbf or scenario.mtbf
     return mtbf if section.kind is not ProtectionKind.NONE and mtbf < inf else None
 
@@ -130,7 +131,7 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 
 
 def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
-    """Return the costs of each application on fatal number of workers.
+    """Return, for each application, its times and costs on every number of workers that it may get.
 
     Raises InputError for checkpoints whose period no formula can give.
     """
@@ -149,8 +150,8 @@ def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -
 
 
 def _alone(storage: StorageSection, size: float, members: Times) -> Times:
-    """Return the time in which so many members save `size` bytes, if no other application saves or
-    loads meanwhile: nobody knows beforehand how many will."""
+    """Return, for each number of members, the time in which they save `size` bytes while no other
+    application uses the storage: nobody knows beforehand how many will."""
     return size / np.minimum(storage.bandwidth, storage.each * members)
 
 

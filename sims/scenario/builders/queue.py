@@ -70,7 +70,8 @@ def decider(scenario: Scenario, jobs: Workload) -> QueueDecider:
 
 
 def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
-    """Refuse a reserve that leaves no worker, and one for jobs that want no number of workers."""
+    """Raise InputError for a reserve that leaves no other worker, or where a job requests no number
+    of workers, so that it never lacks any."""
     platform = scenario.full_platform
     if not platform.pool.reserve:
         return
@@ -84,7 +85,7 @@ def _check_reserve(scenario: Scenario, jobs: Workload) -> None:
 
 
 def _standbys(scenario: Scenario, jobs: Workload) -> bool:
-    """Return whether a job has standbys.
+    """Return whether any job has standbys.
 
     Raises InputError where standbys cannot be had: a shelf, or a plan of all starts, counts on
     workers that standbys would take.
@@ -155,8 +156,8 @@ def _refuse_without_processors(jobs: Workload) -> None:
 
 
 def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | None:
-    """Return the function that chooses the free workers that a run gets; None: numbers alone
-    decide.
+    """Return the placement: the function that chooses which free workers a run gets; None if any
+    will do, and only their number counts.
 
     Raises InputError for an unknown placement.
     """
@@ -191,9 +192,9 @@ def take(scenario: Scenario, jobs: Workload, scheduler: Scheduler) -> Take | Non
 
 
 def _by_record(name: str, scheduler: Scheduler) -> Take:
-    """Return a placement by workers' records.
+    """Return the placement that chooses workers by their records of faults, or by their scores.
 
-    Raises InputError where nobody keeps these.
+    Raises InputError where the scenario keeps no such records.
     """
     repairs = scheduler.repairs
     if repairs is None:
@@ -211,8 +212,8 @@ def _by_record(name: str, scheduler: Scheduler) -> Take:
 def _as_enrolment(
     scenario: Scenario, submission: Submission, members: int, belief: Belief
 ) -> Enrolment:
-    """Return a run as an enrolment of one task for each member, which computes the task for the
-    run's time; times are rounded up to whole units."""
+    """Return the view of a run by which an enrolment policy can choose its workers: one task for
+    each member, whose time is the run's. Times are rounded up to whole units."""
     job, platform, master = submission.job, scenario.full_platform, scenario.master
     if job.kind is JobKind.ITERATIVE:
         share = -(-iterative(submission).tasks // members)

@@ -29,15 +29,16 @@ def check_repair(scenario: Scenario) -> None:
 
 
 def recorded(scenario: Scenario) -> bool:
-    """Return whether a policy asks for how long runs have computed on each worker."""
+    """Return whether the retirement policy asks for the computing time on each worker, so that it
+    has to be recorded."""
     return scenario.repair is not None and not isinstance(scenario.repair.retirement, NeverRetire)
 
 
 def spawn_repairs(
     scenario: Scenario, system: System, registry: WorkerRegistry, scheduler: Scheduler
 ) -> Repairs | None:
-    """Make the actor that repairs what faults strike, and describe it in the log; None: faults have
-    a downtime."""
+    """Make the actor that repairs what faults strike, and describe the repair in the log; return
+    None if there is no repair, so that faults have a downtime."""
     section, laws = scenario.repair, scenario.faults.laws
     if section is None:
         return None

@@ -20,8 +20,8 @@ REPLACED = {
 
 
 def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
-    """Make the actor of the storage that the scenario's runs share, and describe it in the log;
-    None: there is none."""
+    """Make the actor of the storage that the scenario's runs share, and describe the storage in the
+    log; return None if there is none."""
     section = scenario.storage
     if section is None:
         return None
@@ -30,10 +30,8 @@ def spawn_storage(scenario: Scenario, system: System) -> Storage | None:
 
 
 def check_storage(scenario: Scenario) -> None:
-    """Refuse a shared storage beside settings whose place it takes, and checkpoints without a size.
-
-    Raises InputError that names the key.
-    """
+    """Raise InputError, naming the key, for settings that the shared storage makes meaningless, and
+    for checkpoints that go to it without a size."""
     if scenario.storage is None:
         for place, section in protections(scenario):
             if section.bytes is not None:

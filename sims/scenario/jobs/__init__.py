@@ -92,14 +92,15 @@ class ListedJob(Section):
 
     @property
     def verdicts(self) -> tuple[int, ...] | None:
-        """The outcomes of verifications as the scenario lists them, 1 for a failure; None: they are
-        drawn."""
+        """Outcomes of the job's verifications as the scenario lists them, 1 for an error; None if
+        they are drawn."""
         failures = self.failures
         return (1,) * failures if isinstance(failures, int) else failures
 
     @property
     def count(self) -> int | None:
-        """f_j: the number of runs that fail before one succeeds; None: it is drawn."""
+        """Number f_j of the job's runs that fail before one succeeds, as the scenario gives it;
+        None if it is drawn."""
         return None if self.verdicts is None else (*self.verdicts, 0).index(0)
 
 
@@ -134,7 +135,8 @@ class RigidJob(ListedJob):
 
     @property
     def replication(self) -> Replication | None:
-        """The groups of its processors that hold its whole state each; None: there is but one."""
+        """How the job's processors are divided into groups that each hold its whole state; None if
+        they are one group."""
         if self.replicas == 1:
             return None
         return Replication(self.replicas, self.least, self.regroup, self.rejoin)
@@ -252,7 +254,7 @@ class JobFields(Section):
 
     @property
     def selecting(self) -> float:
-        """Time in which workers are chosen for a run, time units."""
+        """Time that the choice of workers for a run takes, time units."""
         select: Selection | float = getattr(self, "select", 0)
         return select.choosing if isinstance(select, Selection) else select
 
@@ -262,14 +264,14 @@ class JobFields(Section):
         return self.jobs
 
     def drawn(self, workers: int) -> Sequence[Profile]:
-        """Return the profiles that the section draws at random, for a platform of `workers`
-        workers."""
+        """Draw the jobs that the section describes by a law, for a platform of `workers` workers;
+        return their profiles (execution times by number of processors)."""
         source = getattr(self, "synthetic", None)
         return source.draw() if source else ()
 
     @property
     def sources(self) -> dict[str, object]:
-        """Map each key that can be the source of the jobs to its value."""
+        """Map each key from which the jobs can come to its value, of which one may be set."""
         return {key: getattr(self, key) for key in self.SOURCES}
 
 

@@ -47,8 +47,8 @@ not known."""
 
 @frozen(eq=False)
 class Replay:
-    """Jobs of a log in order of submission, with a count of every change made to them before a run,
-    so that no change is silent."""
+    """The jobs of a log in order of submission, with counts of the jobs left out or changed before
+    a run, so that no change is silent."""
 
     rows: NDArray[np.void]
     """The jobs, with the columns of COLUMNS."""
@@ -61,7 +61,7 @@ class Replay:
 
     @classmethod
     def of(cls, log: JobLog) -> Self:
-        """Take all jobs of a log.
+        """Return all jobs of a log, unchanged.
 
         Raises OverflowError where a number of processors does not fit in 64 bits.
         """
@@ -75,23 +75,24 @@ class Replay:
         return self.rows[column]
 
     def keep(self, kept: NDArray[np.bool_], reason: str) -> Self:
-        """Keep the jobs of a mask; the others are counted as left out for `reason`."""
+        """Return only the jobs for which `kept` is true; the others are counted as left out for
+        `reason`."""
         if kept.all():
             return self
         entry = reason, len(kept) - int(np.count_nonzero(kept))
         return evolve(self, rows=self.rows[kept], left_out=(*self.left_out, entry))
 
     def change(self, how: str, jobs: int, **columns: NDArray[Any]) -> Self:
-        """Replace the values of some columns, and note that so many jobs were changed if any
-        were."""
+        """Return the jobs with other values in some columns; `jobs` of them are counted as changed,
+        as the text `how` says."""
         rows, entries = self.rows.copy(), ((how, jobs),) if jobs else ()
         for column, values in columns.items():
             rows[column] = values
         return evolve(self, rows=rows, changed=(*self.changed, *entries))
 
     def unlike(self) -> Self:
-        """Forget the log's waits and its date, which are meaningless once load or times have
-        changed."""
+        """Return the jobs without the log's waits and its date, which are meaningless once load or
+        times have changed."""
         waits = np.full(len(self), np.nan)
         return evolve(self.change("", 0, waits=waits), begins=None)
 
@@ -140,7 +141,7 @@ class Flurry(Section):
     """Largest time between two successive submissions of a row, time units."""
 
     def rows(self, log: Replay) -> NDArray[np.bool_]:
-        """Return a mask of the jobs that are in a flurry; jobs whose user is unknown are in
+        """Return a mask of the log's jobs that are in a flurry; jobs whose user is unknown are in
         none."""
         # Rows of one user: sort by user, then by submission; a new row begins with another user or
         # a long gap.
@@ -187,7 +188,8 @@ class Selection(Section):
     @model_validator(mode="before")
     @classmethod
     def _time_alone(cls, value: Any) -> Any:
-        """Return the table for which a time alone stands."""
+        """Turn `select = TIME` into the table that it stands for; leave any other value as it
+        is."""
         alone = isinstance(value, int | float | str) and not isinstance(value, bool)
         return {"choosing": value} if alone else value
 
@@ -199,7 +201,7 @@ class Selection(Section):
         return {"anyOf": [table, {"type": ["number", "string"]}]}
 
     def apply(self, log: Replay) -> Replay:
-        """Return the jobs that take part, cleaned."""
+        """Return the log's jobs that take part, cleaned by the rules."""
         for key in ("statuses", "users", "groups", "queues"):
             if asked := [str(it) for it in getattr(self, key)]:
                 kept = np.isin(log[key].astype(str), asked)
@@ -235,8 +237,8 @@ class Selection(Section):
         return log
 
     def cut(self, log: Replay, workers: int) -> Replay:
-        """Cut jobs that are larger than the platform to `workers` processors, if the rule
-        `cut-wide` is set.
+        """Return the jobs with those that are larger than the platform cut to `workers` processors,
+        if the rule `cut-wide` is set.
 
         This follows scaling, which may make jobs larger than the platform.
         """
@@ -276,7 +278,8 @@ class Scale(Section):
             raise Unacceptable("factor", self.factor, "either `factor` or `load`")
 
     def apply(self, log: Replay, workers: int, cut: bool = False) -> Replay:
-        """Return the jobs, scaled.
+        """Return the jobs with their times, sizes or submissions scaled to the load that is asked
+        for.
 
         `cut` means that jobs larger than the platform will get all of it. Raises InputError where
         no load is defined.

@@ -60,7 +60,8 @@ class PoissonArrivals(Section):
     not counted."""
 
     def draw(self, rng: Generator, workers: int, mean: float) -> Iterator[float]:
-        """Yield arrival times without end, for jobs of mean size `mean` on `workers` workers."""
+        """Yield arrival times without end, at the rate that gives `workers` workers the load if the
+        mean size of a job is `mean`."""
         time, gap = 0.0, mean / (self.load * workers)
         while True:
             for step in rng.exponential(gap, BLOCK).tolist():
@@ -78,7 +79,7 @@ class ListedArrivals(Section):
     load: ClassVar[float | None] = None
 
     def read(self, folder: Path) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the arrival times, and an empty sequence because the list has no sizes."""
+        """Return the arrival times, and no sizes, as the list has none."""
         return self.times, ()
 
 
@@ -193,7 +194,7 @@ def _number(job: StreamSection) -> int:
 
 
 def _first_sizes(sizes: Iterator[float], jobs: int) -> list[float]:
-    """Return the first `jobs` sizes.
+    """Return the first `jobs` of these sizes.
 
     Raises InputError where there are fewer, or where one is not above 0.
     """

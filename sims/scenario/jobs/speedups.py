@@ -46,7 +46,8 @@ class Formula(Section):
     where m is the footprint."""
 
     def whole(self, footprint: float | None) -> float:
-        """Return w, the time on one worker.
+        """Return the whole work w: the execution time on one worker, from `work` or from the
+        footprint.
 
         Raises InputError where neither `work` nor a footprint above 1 gives it.
         """
@@ -63,7 +64,7 @@ class Formula(Section):
         return 2 * footprint * math.log2(footprint)
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """Return t(p), the execution time on p workers."""
+        """Return the execution time t(p) as a function of the number of workers p."""
         own = self.model_dump(exclude={"work"})
         return LAWS[own.pop("kind")](self.whole(footprint), **own)
 
@@ -127,7 +128,8 @@ class Times(Section):
             raise Unacceptable("times", self.times, "times whose areas, p t(p), are finite")
 
     def profile(self, footprint: float | None = None) -> Profile:
-        """Return t(p), the execution time on p workers, from the table."""
+        """Return the execution time t(p) as a function of the number of workers p, from the
+        table."""
         return Table(self.times)
 
 
@@ -199,7 +201,8 @@ TABLE = ("kind=table",)
 
 
 def words(model: AnySpeedup) -> tuple[str, ...]:
-    """Return the model's keys that have a value, as `key=value`; a table's times are left out."""
+    """Return `key=value` for each key of the model that has a value, as logs have it; a table's
+    times are left out."""
     if isinstance(model, Times):
         return TABLE
     keys = model.model_dump(exclude_none=True)
