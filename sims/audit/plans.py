@@ -99,7 +99,7 @@ class Plan:
             if at < len(starts) and self._starts(starts[at], *planned):
                 after.append((at + 1, left))
             if at + len(promised) - len(left) < most:
-                due = (it for it in left if self._waits(promised[it], *planned))
+                due = (it for it in promised if it in left and self._waits(promised[it], *planned))
                 after += [(at, left - {name}) for name in due]
             tried += [it for it in after if it not in seen]
             seen.update(after)
