@@ -40,6 +40,10 @@ FOREIGN = frozenset(
 them."""
 
 
+READABLE = "; what was logged so far is readable"
+"""What the message of an interrupted run goes on with, if there is a log of it."""
+
+
 class LogWriter:
     """Sink and context manager that writes records to `path`, compressed by suffix.
 
@@ -135,6 +139,8 @@ class LogWriter:
                     raise self._failed
             elif error is None or self._since > 0:
                 self._write()
+                if isinstance(error, KeyboardInterrupt) and not error.args:
+                    error.args = (READABLE,)
 
 
 # --- its name ---------------------------------------------------------------------------------

@@ -88,8 +88,8 @@ def guarded(body: Callable[[], int]) -> int:
     try:
         return body()
     except KeyboardInterrupt as interrupt:
-        more = str(interrupt) or "; what was logged so far is readable"
-        note(f"{'terminated' if isinstance(interrupt, Terminated) else 'interrupted'}{more}")
+        how = "terminated" if isinstance(interrupt, Terminated) else "interrupted"
+        note(f"{how}{interrupt}")  # which says what is left
         return interrupt.code if isinstance(interrupt, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0

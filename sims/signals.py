@@ -9,11 +9,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` is not imported: it would take as long as all else here
     from sys import UnraisableHookArgs
+    from types import FrameType
+    from typing import Any, NoReturn
 
 
 class Terminated(KeyboardInterrupt):

@@ -55,7 +55,11 @@ def replacing(path: Path) -> Iterator[Path]:
             yield path
             return
         # A folder for the new file lets it keep the old one's name, and so its suffix.
-        with TemporaryDirectory(dir=target.parent, prefix=".holdfast-") as folder:
+        with HeldBack() as signals:
+            signals.busy = True  # a folder that is made, and not yet known, would stay
+            temporary = TemporaryDirectory(dir=target.parent, prefix=".holdfast-")
+            signals.settle()
+        with temporary as folder:
             new = Path(folder) / path.name
             yield new
             _take_place(new, target)

@@ -1,33 +1,33 @@
 """Derives which reservations a queue's log must hold, and the earliest and latest start of each, by
 the published rule of its policy (rigid21, section 4; Mu'alem and Feitelson 2001).
 
-The attempts under way are believed to end at times that the log implies. A reservation for a job of
-known size is the earliest place in the profile of free workers. The log need not say which other
-jobs are ahead of that job, so the place lies between two bounds: the place beside the attempts
-under way alone, and the place beside them and all other jobs that start now or are promised a
-start. The number of reservations follows from the policy's m and the number of waiting jobs.
-Reservations of a user's own policy are an input.
+The attempts under way are believed to end at times that the log implies. A reservation is the
+earliest place in the profile of free workers beside the jobs that were planned before. The log need
+not say in which order the policy plans: there must be an order that gives each job the place that
+the log gives it. Where the log does not imply how long a job is believed to hold its workers, its
+place lies between those for the shortest and the longest time. The number of reservations follows
+from the policy's m and the number of waiting jobs. Reservations of a user's own policy are an
+input.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from math import inf
 
 from attrs import Factory, define, frozen
 
-from actors.events import ReservationMade
+from actors.events import Outcome, ReservationMade
 from policies.interface.kinds import JobKind
 from sims.audit.facts import Copy, Job
 from sims.audit.law import ROUNDING, allowed, comes, same
+from sims.audit.plans import Claim, Plan
 from sims.audit.workers import UP
 from sims.audit.world import World
 
 LIST = re.compile(r"R-LIST-(Q|\d+)")
-Changes = list[tuple[float, int]]
-"""Pairs of a time and the number of workers that become free then (negative: that are taken)."""
 Made = Mapping[str, ReservationMade]
 """Maps waiting jobs to their reservations."""
 
@@ -62,24 +62,6 @@ def rule_of(policy: str, reading: str) -> Rule:
     return Rule(0 if most == inf and reading != "kept" else most, reading)
 
 
-def earliest(now: float, free: int, changes: Changes, size: int, held: float) -> float:
-    """Return the earliest time, `now` or later, from which `size` workers stay free for the
-    duration `held`; inf if there is none.
-
-    `free` workers are free now, and `changes` says how many become free or are taken when.
-    """
-    found = now if free >= size else inf
-    for time, more in sorted((max(time, now), more) for time, more in changes):
-        if time >= found + held and time > found:
-            return found
-        free += more
-        if free < size:
-            found = inf
-        elif found == inf:
-            found = time
-    return found
-
-
 @define(eq=False)
 class Promises:
     """Checks the reservations in force after a decision against the policy's rule."""
@@ -94,6 +76,9 @@ class Promises:
     """Maps jobs to the number of workers that they get, where it is known."""
     starts: list[Copy] = Factory(list)
     """Attempts that started at this instant."""
+    left: Mapping[str, int] | None = None
+    """Maps the jobs of a batch to the number of attempts that they may still make; None where jobs
+    join the queue as they arrive."""
     exempt: set[str] = Factory(set)
     """Jobs for which conservative backfilling once had no place, as the return of workers was
     unknown."""
@@ -107,7 +92,8 @@ class Promises:
         Raises Broken where the reservation was for another number of workers.
         """
         job, size = copy.job, copy.full
-        right = promise is None or promise.processors in self._widths(job.name, size)
+        told = self.sizes.get(job.name) if promise is None else promise.processors
+        right = told is None or told in self._widths(job.name, size)
         allowed(right, "{} gets {} workers, not as many as promised", job.name, size)
         held = self._held(job, size, work)
         self.ends[copy] = None if held is None else self.w.now + held
@@ -115,11 +101,13 @@ class Promises:
         self.starts.append(copy)
         self.exempt.discard(job.name)
 
-    def ended(self, copy: Copy) -> None:
+    def ended(self, copy: Copy, outcome: Outcome) -> None:
         """Note that an attempt has released its workers."""
         del self.ends[copy]
         if copy in self.starts:
             self.starts.remove(copy)
+        if self.left is not None and outcome is Outcome.FAILED:
+            self.sizes.pop(copy.job.name, None)  # a batch may give the next attempt other workers
 
     def made(self, event: ReservationMade) -> None:
         """Check a line that makes a reservation. Raises Broken where the policy makes none, or
@@ -175,25 +163,49 @@ class Promises:
         only one decision was made at it.
         """
         known = inf not in self._away()
-        if known:
-            self._count(waiting, len(there), len(made))
+        if known or self.rule.remade:
+            self._count(waiting, len(there), len(made), 0 if known else self._endless(there))
         if self.rule.reading == "conservative":
             self._one_for_each(there, known)
         if known and self.rule.remade and self.settings.get("order", self._default) == "FCFS":
             self._first_come(there)
         if self.rule.remade or once:
             for name in there if self.rule.remade else made:
-                self._place(self.w.jobs[name], there, waiting, once)
-        self.starts.clear()
+                self._bounded(there[name], there, waiting)
+            if self.rule.reading != "conservative":
+                self._planned(there, made, once)
 
     @property
     def _default(self) -> str:
         """Order of the queue if the log's head gives none."""
         return "LPT" if LIST.fullmatch(self.w.head.policy) else "FCFS"
 
-    def _count(self, waiting: int, there: int, made: int) -> None:
+    def queued(self) -> Iterator[str]:
+        """Yield the jobs of the queue, in the order in which they were submitted."""
+        left = self.left
+        names = (name for name, job in self.w.jobs.items() if not job.copies)
+        return names if left is None else (name for name in names if left.get(name, 0) > 0)
+
+    def _endless(self, there: Made) -> int:
+        """Return how many waiting jobs may have no place at all, as the return of workers is not
+        known: they may be among the first m without a reservation."""
+        plan, starts = self._plan(), [self._started(it) for it in self.starts]
+        claims = [self._claim(it) for it in there.values()]
+        endless = 0
+        for name in self.queued():
+            if name in there:
+                continue
+            size = self.sizes.get(name)
+            if size is not None:
+                wide = ReservationMade(name, inf, max(self._widths(name, size)))
+                endless += plan.place(self._claim(wide), starts, claims)[1] == inf
+            else:
+                endless += 1
+        return endless
+
+    def _count(self, waiting: int, there: int, made: int, endless: int) -> None:
         """Check that enough waiting jobs have reservations, and not more than the policy's m:
-        `there` of them do, and `made` is how many are new.
+        `there` of them do, `made` is how many are new, and `endless` how many may have no place.
 
         Jobs that start at once count among the m for the readings fresh and kept, but not for EASY.
         """
@@ -204,12 +216,13 @@ class Promises:
             least = min(most, waiting + ahead) - ahead
         elif self.rule.reading == "kept" and waiting > there:
             there, least = made, most - starts
+        least -= endless
         why = f"{least} of the waiting jobs ({waiting}) must get a reservation, not {there}"
         comes(there >= least, why)
 
     def _one_for_each(self, there: Made, known: bool) -> None:
         """Check that each waiting job has a reservation that begins now or later."""
-        waiting = [name for name, job in self.w.jobs.items() if not job.copies]
+        waiting = list(self.queued())
         if not known:
             self.exempt.update(waiting)
         late = self.w.now - ROUNDING * max(self.w.now, 1)
@@ -220,39 +233,71 @@ class Promises:
     def _first_come(self, there: Made) -> None:
         """Check, for first come, first served, that jobs with a reservation came before all
         others."""
-        waiting = (name for name, job in self.w.jobs.items() if not job.copies)
-        for name in islice(waiting, len(there)):
+        for name in islice(self.queued(), len(there)):
             allowed(name in there, f"{name} has no reservation, and others that came later have")
 
-    def _place(self, job: Job, there: Made, waiting: int, once: bool) -> None:
-        """Check that the job's reservation begins neither too early nor too late.
+    def _bounded(self, promise: ReservationMade, there: Made, waiting: int) -> None:
+        """Check that a reservation begins no earlier than where its job would fit beside the runs
+        under way alone, and no later than beside the jobs that start now and all other
+        reservations.
 
-        It begins no earlier than where the job would fit beside the runs under way alone, and no
-        later than where it fits beside the jobs that start now and all other reservations,
-        `there`. Conservative backfilling has no latest place where several jobs wait. `waiting` is
-        the number of jobs that wait; `once` says whether the instant has had one decision only.
+        Conservative backfilling has no latest place where several jobs wait: the others may have
+        earlier places by now than they were promised.
         """
-        w, now, promise, starts = self.w, self.w.now, there[job.name], self.starts
-        start, size, free = max(promise.start, now), promise.processors, w.free.count
-        before = free + sum(it.full + len(it.standbys) for it in starts)
-        alone = earliest(now, before, self._frees(now, starts), size, 0)
-        why = f"{job.name} can get {size} workers at {{}}, not at {start!r}"
-        comes(start >= alone or same(start, alone), why, f"{alone!r} at the earliest")
+        plan, claim = self._plan(), self._claim(promise)
+        why = f"{promise.job} can get {claim.size} workers at {{}}, not at {claim.start!r}"
+        first, _, _ = plan.place(claim)
+        comes(first <= claim.start or same(claim.start, first), why, f"{first!r} at the earliest")
         if self.rule.reading == "conservative" and waiting > 1:
-            return  # the others may have earlier places by now than they were promised
-        taken = self._taken(there, job.name)
-        held = self._held_by(job, promise)
-        longest = inf if held is None else held * (1 + ROUNDING)
-        beside = earliest(now, free, self._frees(inf) + taken, size, longest)
-        comes(start <= beside or same(start, beside), why, f"{beside!r} at the latest")
-        if inf in (time for time, _ in taken) or None in self.ends.values():
             return
-        # Standbys of a job that starts now may be workers that a job ahead of it was promised.
-        first = self.rule == Rule(1, "fresh") and once and not any(it.standbys for it in starts)
-        allowed(not first or same(start, alone), why, repr(alone))
-        ends = (time for time, more in self._frees(now) + taken if more > 0)
-        near = start == now or any(same(start, max(it, now)) for it in ends)
-        allowed(near, why, "the end of another at the earliest")
+        starts = [self._started(it) for it in self.starts]
+        others = [self._claim(it) for name, it in there.items() if name != promise.job]
+        _, last, _ = plan.place(claim, starts, others)
+        comes(claim.start <= last or same(claim.start, last), why, f"{last!r} at the latest")
+
+    def _planned(self, there: Made, made: Collection[str], once: bool) -> None:
+        """Check that the policy may have planned the jobs that start now and the reservations.
+
+        Reservations that are kept, and not due, take their workers before anything is planned.
+        """
+        now, kept = self.w.now, self.rule.reading == "kept"
+        claims = {name: self._claim(it) for name, it in there.items()}
+        firm = {it for it in claims if kept and it not in made and claims[it].start > now}
+        most = self.rule.most if self.rule.reading == "fresh" and once else inf
+        if any(it.standbys for it in self.starts):
+            most = inf  # what comes after such a start is decided anew
+        plan = self._plan([claims[it] for it in firm])
+        starts = [self._started(it) for it in self.starts]
+        open_ = {name: it for name, it in claims.items() if name not in firm}
+        told = ", ".join(f"{it.job} at {it.start!r}" for it in there.values())
+        allowed(
+            plan.allows(starts, open_, most),
+            "no order of the queue gives its jobs these reservations: {}",
+            told,
+        )
+
+    def _plan(self, firm: Sequence[Claim] = ()) -> Plan:
+        """Return the profile of the workers before any job starts at this instant."""
+        now, free = self.w.now, self.w.free.count
+        free += sum(it.full + len(it.standbys) for it in self.starts)
+        ends = ((it, end) for it, end in self.ends.items() if it not in self.starts)
+        frees = [
+            (now, inf, _size(it)) if end is None else (end, end, _size(it)) for it, end in ends
+        ]
+        frees += [(until, until, 1) for until in self._away()]
+        return Plan(now, free, frees, firm)
+
+    def _claim(self, promise: ReservationMade) -> Claim:
+        job = self.w.jobs[promise.job]
+        held = self._held_by(job, promise)
+        least, most = (job.overhead, inf) if held is None else (held, held)
+        return Claim(promise.processors, max(promise.start, self.w.now), least, most)
+
+    def _started(self, copy: Copy) -> Claim:
+        end, now = self.ends[copy], self.w.now
+        least, most = (0.0, inf) if end is None else (end - now, end - now)
+        more = copy.job.copies[0] is not copy
+        return Claim(copy.full, now, least, most, len(copy.standbys), more)
 
     def _away(self) -> list[float]:
         """Return the times at which the workers that are not UP, and that no attempt holds, are
@@ -262,28 +307,7 @@ class Promises:
         until = (it.until for it in away if w.holder(it.number) is None)
         return [inf if it is None else it for it in until]
 
-    def _frees(self, unknown: float, but: Collection[Copy] = ()) -> Changes:
-        """Return when how many workers are believed to become free, leaving out the attempts `but`.
 
-        `unknown` stands for times that the log does not imply.
-        """
-        runs = [(end, it.full + len(it.standbys)) for it, end in self.ends.items() if it not in but]
-        changes = [(unknown if end is None else end, size) for end, size in runs]
-        return changes + [(until, 1) for until in self._away()]
-
-    def _taken(self, there: Made, but: str) -> Changes:
-        """Return when the reservations of all jobs but `but` take how many workers, and give them
-        back; inf where that time is unknown.
-
-        Each lasts a little longer than its job, so that rounding opens no gap between two of them.
-        """
-        changes: Changes = []
-        for name, it in there.items():
-            if name != but:
-                start, held = (
-                    max(it.start, self.w.now),
-                    self._held_by(self.w.jobs[name], it),
-                )
-                end = inf if held is None else (start + held) * (1 + ROUNDING / 4)
-                changes += (start * (1 - ROUNDING / 4), -it.processors), (end, it.processors)
-        return changes
+def _size(copy: Copy) -> int:
+    """Return the number of workers that a copy holds."""
+    return copy.full + len(copy.standbys)

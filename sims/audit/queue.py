@@ -98,14 +98,14 @@ class Queue(Decider):
     unsure: bool = False
     """Whether the log does not say which workers the windows close."""
     published: Promises | None = None
-    """Rule of the queue's reservations; None for a user's own, and for jobs that get workers in
-    batches."""
+    """Rule of the queue's reservations; None for a user's own."""
 
     def __attrs_post_init__(self) -> None:
         w, reading = self.w, self.settings.get("reading", "fresh")
         allotted = self.settings.get("allocation", "")
-        if ":" not in w.head.policy + allotted and allotted != "BATCH":
+        if ":" not in w.head.policy + allotted:
             self.published = Promises(w, rule_of(w.head.policy, reading), self.settings)
+            self.published.left = self.allowed if allotted == "BATCH" else None
 
     def line_handlers(self) -> dict[type[Event], Handler]:
         return {
@@ -121,6 +121,8 @@ class Queue(Decider):
         self.moved.clear()
         self.former.clear()
         self.begun.clear()
+        if self.published is not None:
+            self.published.starts.clear()
         self.preempted.clear()
         self.calls.clear()
         self.due, self.triggers_before = None, -1
@@ -136,7 +138,7 @@ class Queue(Decider):
         job = copy.job
         self.under_way -= not job.copies
         if self.published is not None:
-            self.published.ended(copy)
+            self.published.ended(copy, outcome)
         self.former[job.name] = copy.held
         if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
             self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
@@ -283,7 +285,8 @@ class Queue(Decider):
             allowed(left, f"{name} makes way, and nobody starts")
         if self.triggers:
             self._decided()
-        if (self.decides_now or self.made) and self.published is not None and not self.w.capped:
+        decides = self.decides_now or self.made or self.begun
+        if decides and self.published is not None and not self.w.capped:
             self._reserved(self.published)
 
     def _begins(self) -> None:
@@ -297,7 +300,10 @@ class Queue(Decider):
         there = {name: it[0] for name, it in self.promises.items()}
         made = self.moved & there.keys()
         once = self.triggers_before in (-1, len(self.triggers))
-        published.review(len(self.w.jobs) - self.under_way, there, made, once)
+        waiting = len(self.w.jobs) - self.under_way
+        if published.left is not None:  # in batches: others wait for the next one
+            waiting = sum(1 for _ in published.queued())
+        published.review(waiting, there, made, once)
 
     def _decided(self) -> None:
         """Note how many workers are free after the decisions of an instant: when a job starts
@@ -342,7 +348,10 @@ class Queue(Decider):
         allowed(self.running == 0, "it is while jobs run")
         causes = self._cause()
         self.batches += 1
-        self.allowed = {name: 2 ** self.joined.get(name, 0) for name in w.jobs}
+        self.allowed.clear()
+        self.allowed.update((name, 2 ** self.joined.get(name, 0)) for name in w.jobs)
+        if self.published is not None:
+            self.published.sizes.clear()
         most = max(self.allowed.values(), default=0)
         self.opened = yield BatchOpened(self.batches, len(self.allowed), most), causes
         self.joined = {name: self.joined.get(name, 0) + 1 for name in w.jobs}

@@ -210,11 +210,15 @@ def tracked(results: Iterable[T], tasks: Collection[object], title: str) -> Iter
 def interruptible(store: Path | None) -> Iterator[None]:
     """Add to the message of Ctrl-C and SIGTERM within whether finished runs are in `store`, from
     which the same command goes on."""
-    kept = f"what is finished is in {store}: the same command goes on"
-    more = kept if store else "without --store nothing is kept"
+    from sims.campaign.results import Store
+
     try:
         yield
     except KeyboardInterrupt as interrupt:
         # Whoever presses again while workers are stopped would only see a traceback.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        more = "without --store nothing is kept"
+        if store is not None:
+            kept = f"what is finished is in {store}: the same command goes on"
+            more = kept if Store(store).files() else "no run has finished yet"
         raise type(interrupt)(f"; {more}") from None

@@ -266,7 +266,8 @@ def _stack(
         times, areas = averaged(times, areas)
     colours = [LEVELS[it] for it in levels]
     axes.stackplot(times, areas, labels=list(levels), colors=colours, step="post")
-    axes.plot(times, areas.sum(axis=0), color=COLOURS["blue"], lw=0.6, drawstyle="steps-post")
+    # An outline shows what is too short to be filled; in grey, as a colour would mean something.
+    axes.plot(times, areas.sum(axis=0), color="0.4", lw=0.6, drawstyle="steps-post")
     axes.set_ylim(bottom=0)
     if whole:
         number_wholly(axes, "y")

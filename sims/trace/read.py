@@ -14,6 +14,7 @@ from typing import Any
 from attrs import frozen
 
 from actors.events import (
+    DeciderKind,
     JobSubmitted,
     LogReplayed,
     ScenarioStarted,
@@ -21,6 +22,7 @@ from actors.events import (
 from actors.runtime import Record, rare_collections
 from sims.durations import FORMS, Date
 from sims.errors import InputError, visible
+from sims.history import Run
 from sims.history.lines import Lines, skim, tells_of_holding
 from sims.log import LogFile
 from sims.telling import Clock, counted
@@ -130,17 +132,34 @@ def read_trace(log: LogFile, job: str) -> Trace | None:
 
 
 def explain(story: JobStory, waits: Waits) -> None:
-    """Add the reasons for each wait to a job's life, and name the jobs that preempted its runs."""
+    """Add to a job's life the reasons for each wait, and why its runs were cancelled."""
     since = {wait.since: wait for wait in waits.done}
     for span in story.waits:
         if span.start in since:
             span.children += since[span.start].spans()
-    for seq, other in waits.preempted.items():
-        started, name = story.started, other.job.name
-        by = f"the order {Ranking.of(started).name} puts it first"
-        why = by if started.preempts else "by the policy's choice"
-        size = counted(wanted(other), "processor")
-        story.cancelled[seq].title += f", preempted by {name}, which starts on {size}: {why}"
+    for record, span in story.cancelled:
+        span.title += _cancelled(story, record, waits.preempted.get(record.seq))
+
+
+FROM_POLICIES = {
+    DeciderKind.COPIES: ": the policy places the copies anew",
+    DeciderKind.DEADLINE: ": the policy gives its workers back",
+}
+"""Why policies cancel runs of jobs that go on, by kind of decider."""
+
+
+def _cancelled(story: JobStory, record: Record, other: Run | None) -> str:
+    """Say why a run was cancelled: another copy of its job completed, the run `other` preempted it,
+    or the policy gave it up; empty where the log does not tell."""
+    started, run = story.started, story.completions.get(record.t)
+    if run is not None:
+        return f": run {run}, another copy, completed"
+    if other is None:
+        return FROM_POLICIES.get(started.decider, "")
+    by = f"the order {Ranking.of(started).name} puts it first"
+    why = by if started.preempts else "by the policy's choice"
+    size = counted(wanted(other), "processor")
+    return f", preempted by {other.job.name}, which starts on {size}: {why}"
 
 
 def causes(log: LogFile, seq: int) -> list[Record]:

@@ -12,7 +12,6 @@ from attrs import define, field
 from actors.events import (
     BandwidthShared,
     Compound,
-    DeciderKind,
     FaultBlamed,
     IterationStarted,
     MessagesDescribed,
@@ -52,8 +51,10 @@ class JobStory(Listener):
     account: FlowAccount = field(factory=FlowAccount)
     waits: list[Span] = field(factory=list)
     """Spans of the times for which the job waited."""
-    cancelled: dict[int, Span] = field(factory=dict)
-    """Maps the event that cancelled a run to the span that says so."""
+    cancelled: list[tuple[Record, Span]] = field(factory=list)
+    """Events that cancelled runs, and the spans that say so."""
+    completions: dict[float, int] = field(factory=dict)
+    """Maps times to the number of the run that completed then."""
     history: History = field(factory=History)
     """History of this job alone."""
     _messages: Messages = field(factory=Messages)
@@ -258,13 +259,12 @@ class JobStory(Listener):
             return
         description.end(done, record)
         if run.outcome is Outcome.CANCELLED:
-            self.cancelled[record.seq] = description.ended
-            if self.started.decider is DeciderKind.DEADLINE:
-                description.ended.title += ": the policy gives its workers back"
+            self.cancelled.append((record, description.ended))
         if run.outcome is Outcome.LOST:
             self._lost.append((record.t, description))
         if run.outcome is Outcome.COMPLETED:
             self._completed = run.number, inf
+            self.completions[record.t] = run.number
         if run.kept:
             description.keep(self._top, record)
 

@@ -183,6 +183,32 @@ def test_a_reservation_that_is_left_out_or_altered_is_noticed(
 
 
 @pytest.mark.parametrize(
+    ("world", "lie", "why"),
+    [
+        ("two reservations behind a run", {"start": 10}, "no order of the queue gives its jobs"),
+        ("a reservation in a batch", {"start": 12}, "J2 can get 2 workers at 10 at the latest"),
+        ("a reservation in a batch", {"processors": 1}, "not as many as promised"),
+        ("a reservation in a batch", {}, "1 of the waiting jobs (1) must get a reservation"),
+    ],
+)
+def test_a_reservation_follows_from_those_before_it_and_in_batches(
+    shell: Shell, world: str, lie: dict[str, Any], why: str
+) -> None:
+    """J1 holds both workers until 10. J2, of 4, has them from then on, and J3 from 14 on."""
+    lines = logged(shell, world)
+    *_, last = (it for it in lines if it["event"] == "ReservationMade")
+    assert last["start"] == (14 if last["job"] == "J3" else 10)
+    assert shell("audit", "a.jsonl").code == 0
+    if lie:
+        change(Path("a.jsonl"), last["seq"] + 1, **lie)
+    else:
+        lacking(Path("a.jsonl"), last["seq"])
+    audited = shell("audit", "a.jsonl")
+    assert audited.code == 1
+    assert why in audited.out
+
+
+@pytest.mark.parametrize(
     ("time", "why"),
     [
         (2, "a notice that it goes DOWN at 2 must have come too"),

@@ -67,6 +67,46 @@ def test_a_signal_ends_a_run_in_one_line_and_its_log_is_whole(
     assert "interrupted" in said.out
 
 
+SLEEPS = """\
+import time
+from pathlib import Path
+
+Path("loaded").touch()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        (("run",), ""),
+        (
+            ("compare", "--runs", "2", "--vary", "job.tasks=2,3"),
+            "; without --store nothing is kept",
+        ),
+        (
+            ("compare", "--runs", "2", "--vary", "job.tasks=2,3", "--store", "store"),
+            "; no run has finished yet",
+        ),
+    ],
+)
+def test_what_is_interrupted_before_anything_is_written_names_nothing_that_is_left(
+    shell: Shell, words: tuple[str, ...], left: str, number: signal.Signals
+) -> None:
+    """The policy's module is still being loaded."""
+    shell.write(SLEEPS, "slow.py")
+    file = shell.write(TINY.replace('name = "IE"', 'name = "slow:Policy"'))
+    command, *more = words
+    process = spawn(command, file, *more)
+    until(Path("loaded").exists, process)
+    stopped = stop(process, number)
+    how = "interrupted" if number == signal.SIGINT else "terminated"
+    assert stopped.complaint() == f"holdfast: {how}{left}"
+    assert stopped.code == 128 + number
+    assert not list(shell.folder.rglob("*.jsonl*"))
+
+
 def test_a_command_that_is_terminated_leaves_no_folder_behind(shell: Shell) -> None:
     os.mkfifo("pipe.jsonl")
     process = spawn("export", "pipe.jsonl", "--to=chrome", "--output=a.json")

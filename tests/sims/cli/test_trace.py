@@ -157,6 +157,23 @@ def test_a_preempted_run_names_for_whom_it_made_way_and_why(shell: Shell) -> Non
     assert passed["rule"] == "by the order PRIORITY"
 
 
+def test_a_copy_that_is_withdrawn_names_the_copy_that_completed(shell: Shell) -> None:
+    """Run 0 stands still from 4 to 6, as its worker is RECLAIMED: run 1 completes before it."""
+    text = """\
+name = "copied"
+workers = [{ availability = "uuuurruuuuuuuuuuuu" }, {}]
+policy.name = "EASY"
+protection.copies = 2
+[job]
+kind = "rigid"
+jobs = [{ processors = 1, time = 10 }]
+"""
+    assert shell("run", shell.write(text), "--log", "run.jsonl").code == 0
+    told = shell("trace", "run.jsonl", "J1").out
+    (withdrawn,) = (line for line in told.splitlines() if "cancelled" in line)
+    assert "ended: cancelled: run 1, another copy, completed" in withdrawn
+
+
 def test_work_of_a_preempted_run_has_one_word_in_the_trace_and_in_the_summary(shell: Shell) -> None:
     shell("run", shell.write(URGENT), "--log", "run.jsonl")
     parts = shell.told("trace", "run.jsonl", "sim")["account"]["parts"]

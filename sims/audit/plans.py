@@ -1,0 +1,121 @@
+"""Finds out whether a policy may have planned the jobs of a queue as a log says: one after the
+other, each at the earliest place that the jobs planned before it leave (rigid21, algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
+
+from attrs import define, frozen
+
+from sims.audit.law import ROUNDING, same
+
+SEARCHED = 400
+"""Largest number of sets of planned jobs that are tried; a log that needs more is not accused."""
+NEAR = ROUNDING / 4
+"""Share of a time by which a claim may begin or end earlier or later, as rounding has it."""
+Changes = list[tuple[float, int]]
+"""Pairs of a time and the number of workers that become free then (negative: that are taken)."""
+
+
+@frozen
+class Claim:
+    """Workers that a plan gives to a job."""
+
+    size: int
+    start: float
+    least: float
+    """Shortest time for which the job may be believed to hold them."""
+    most: float
+    """Longest such time; inf where the log does not imply one."""
+    standbys: int = 0
+    """Further workers that it has taken, if it starts now: they are no part of the plan."""
+    again: bool = False
+    """Whether this is one more copy of a job that runs: it starts after all that was planned."""
+
+
+def earliest(now: float, free: int, changes: Changes, size: int, held: float) -> float:
+    """Return the earliest time from which `size` workers stay free for `held`; inf: never."""
+    found = now if free >= size else inf
+    for time, more in sorted((max(time, now), more) for time, more in changes):
+        if time >= found + held and time > found:
+            return found
+        free += more
+        if free < size:
+            found = inf
+        elif found == inf:
+            found = time
+    return found
+
+
+@define
+class Plan:
+    """Profile of the free workers from now on, between two bounds: of each change the log implies
+    the earliest and the latest time."""
+
+    now: float
+    free: int
+    """Number of workers that are free now."""
+    frees: Sequence[tuple[float, float, int]]
+    """Earliest and latest time at which so many workers are believed to become free."""
+
+    firm: Sequence[Claim] = ()
+    """Reservations that are kept whatever is planned."""
+
+    def place(
+        self, claim: Claim, started: Sequence[Claim] = (), promised: Iterable[Claim] = ()
+    ) -> tuple[float, float, int]:
+        """Return the earliest and the latest start that a policy may give to a claim after those
+        that it has planned, and how many workers are free then at once."""
+        free = self.free - sum(it.size + it.standbys for it in started)
+        soon: Changes = [(first, size) for first, _, size in self.frees]
+        late: Changes = [(last, size) for _, last, size in self.frees]
+        for it in started:
+            size = it.size + it.standbys
+            soon.append((it.start + it.least, size))
+            late.append((it.start + it.most, size))
+        for it in (*self.firm, *promised):
+            begin = it.start * (1 + NEAR)
+            soon += (begin, -it.size), (max((it.start + it.least) * (1 - NEAR), begin), it.size)
+            late.append((it.start * (1 - NEAR), -it.size))
+            late.append(((it.start + it.most) * (1 + NEAR), it.size))
+        shortest, longest = claim.least * (1 - ROUNDING), claim.most * (1 + ROUNDING)
+        first = earliest(self.now, free, soon, claim.size, shortest)
+        return first, earliest(self.now, free, late, claim.size, longest), free
+
+    def allows(self, starts: Sequence[Claim], promised: Mapping[str, Claim], most: float) -> bool:
+        """Return whether the jobs may have been planned so: `starts` at once, in this order, and
+        the others as `promised`. The last of these is planned as one of the first `most`."""
+        begun = 0, frozenset(promised)
+        tried, seen = [begun], {begun}
+        while tried:
+            if len(seen) > SEARCHED:
+                return True
+            at, left = tried.pop()
+            if at == len(starts) and not left:
+                return True
+            planned = starts[:at], [it for name, it in promised.items() if name not in left]
+            after = []
+            if at < len(starts) and self._starts(starts[at], *planned):
+                after.append((at + 1, left))
+            if at + len(promised) - len(left) < most:
+                due = (it for it in promised if it in left and self._waits(promised[it], *planned))
+                after += [(at, left - {name}) for name in due]
+            tried += [it for it in after if it not in seen]
+            seen.update(after)
+        return False
+
+    def _starts(self, claim: Claim, *planned: Sequence[Claim]) -> bool:
+        """Return whether a job that starts at once is planned so, after those."""
+        if claim.again:
+            return True
+        first, _, free = self.place(claim, *planned)
+        return free >= claim.size and first <= self.now
+
+    def _waits(self, claim: Claim, *planned: Sequence[Claim]) -> bool:
+        """Return whether a job that waits is planned at its start, after those."""
+        first, last, free = self.place(claim, *planned)
+        if last <= self.now and free >= claim.size:
+            return False  # it would start
+        start = max(claim.start, self.now)
+        return (first <= start or same(first, start)) and (start <= last or same(start, last))
