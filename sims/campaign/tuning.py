@@ -40,6 +40,7 @@ FRESH = 2**20
 BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
 
 Watch = Callable[[int, int], None]
+"""Function that is called with the runs done and with a bound on those of the whole search."""
 
 
 def _unwatched(done: int, total: int) -> None:
@@ -289,6 +290,7 @@ def tuned(
     """
     _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
+    answer_runs = most if wanted else runs
     kept, done = Kept(store), 0
     with opened(workers) as ready:
 
@@ -314,9 +316,9 @@ def tuned(
             )
 
         def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            return run(points, campaign_of(points, count), search.ahead + runs)
+            return run(points, campaign_of(points, count))
 
-        def run(points: Sequence[Point], asked: Campaign, ahead: int) -> dict[Point, list[Value]]:
+        def run(points: Sequence[Point], asked: Campaign) -> dict[Point, list[Value]]:
             nonlocal done
             before = done
             try:
@@ -324,7 +326,7 @@ def tuned(
                     asked,
                     ready,
                     kept,
-                    watch=lambda now, all_: watch(before + now, before + all_ + ahead),
+                    watch=lambda now, _: watch(before + now, search.at_most + answer_runs),
                 )
             except InputError as error:
                 raise evolve(error, key=error.key.replace("--vary", "--over")) from None
@@ -341,7 +343,7 @@ def tuned(
         if best is None:
             raise _nothing_fits(search, bounds)
         answer = campaign_of([best.point], runs, FRESH, wanted)
-        fresh = run([best.point], answer, 0)[best.point]
+        fresh = run([best.point], answer)[best.point]
     asked = campaign_of([best.point], 1)
     case = Results.of(asked).plan[0].scenario(0)
     gauge = asked.gauges[0]

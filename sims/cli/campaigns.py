@@ -144,7 +144,7 @@ def run(
             note(f"changed since it began: {named}; what follows from it is run again")
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         if asked.tune is not None:
-            with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
+            with interruptible(store.folder), workers as ready, bar(asked.name, True) as watch:
                 answer = searched(asked, ready, store, watch)
             show_table(answer)
             show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")

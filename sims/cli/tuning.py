@@ -103,7 +103,7 @@ def tune(
         naming(file),
         interruptible(store),
         workers as ready,
-        bar("searching") as watch,
+        bar("searching", bound=True) as watch,
     ):
         found = tuned(
             file,
