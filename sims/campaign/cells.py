@@ -26,7 +26,7 @@ from sims.campaign.kit import OWN, Kit, unpacked
 from sims.errors import InputError, unfit
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.metrics.jobs import By
-from sims.metrics.measures import Measure, of_report, of_summary
+from sims.metrics.measures import Measure, of_summary
 from sims.metrics.report import Report
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
@@ -239,12 +239,12 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
     folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
-    known = of_report(report) if report else of_summary(summary)
     values: dict[str, float | None] = {}
     for measure, kind in kinds.items():
         fold = folds[kind]
-        if measure.ours:
-            values[measure.name] = known[measure.ours]
+        if ours := measure.ours:
+            value = ours.found_in(report) if report else of_summary(ours, summary)
+            values[measure.name] = value
         else:
             own = None if fold is None else measure.function(batch.home)(fold)
             values[measure.name] = measure.checked(own)
