@@ -131,6 +131,11 @@ class Search:
             best = best and self._lowest(best)
         return best and self._settle(best, self.each)
 
+    @property
+    def runs(self) -> int:
+        """Number of runs of all points so far."""
+        return sum(len(it.values) for it in self.trials.values())
+
     # --- rounds -------------------------------------------------------------------------------
 
     def _settle(self, best: Trial | None, most: int) -> Trial | None:

@@ -133,7 +133,7 @@ class Tuned(Answer):
     @property
     def runs(self) -> int:
         """Number of runs of the whole search, and of the answer."""
-        return sum(len(it.values) for it in self.search.trials.values()) + len(self.fresh)
+        return self.search.runs + len(self.fresh)
 
     @property
     def command(self) -> str:
@@ -298,7 +298,7 @@ def tune(
     _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
     answer_runs = most if wanted else runs
-    kept, done = Kept(Store(Path(store)) if store else None), 0
+    kept = Kept(Store(Path(store)) if store else None)
     with opened(workers) as ready:
 
         def campaign_of(
@@ -323,22 +323,21 @@ def tune(
             )
 
         def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            return run(points, campaign_of(points, count))
+            others = (len(it.values) for it in search.trials.values() if it.point not in points)
+            return run(points, campaign_of(points, count), sum(others))
 
-        def run(points: Sequence[Point], asked: Campaign) -> dict[Point, list[Value]]:
-            nonlocal done
-            before = done
+        def run(points: Sequence[Point], asked: Campaign, others: int) -> dict[Point, list[Value]]:
+            """Return the results of a campaign, beside which there are the runs of other points."""
             try:
                 found = execute(
                     asked,
                     ready,
                     kept,
-                    watch=lambda now, _: watch(before + now, search.at_most + answer_runs),
+                    watch=lambda now, _: watch(others + now, search.at_most + answer_runs),
                 )
             except InputError as error:
                 raise evolve(error, key=error.key.replace("--vary", "--over")) from None
             refuse_raised(found)
-            done += sum(1 for _ in found.finished())
             return dict(zip(points, _values(found, measure, bounds), strict=True))
 
         def fits(values: Sequence[Value]) -> bool:
@@ -347,9 +346,9 @@ def tune(
         search = Search(tuple(over), evaluate, fits, tolerance, each)
         best = search.run()
         if best is None:
-            raise _nothing_fits(search, bounds)
+            raise _nothing_fits(search, measure, bounds)
         answer = campaign_of([best.point], runs, FRESH, wanted)
-        fresh = run([best.point], answer)[best.point]
+        fresh = run([best.point], answer, search.runs)[best.point]
     asked = campaign_of([best.point], 1)
     case = Results.of(asked).plan[0].scenario(0)
     gauge = asked.gauges[0]
@@ -391,12 +390,14 @@ def _means(values: Sequence[Value]) -> list[float]:
     return [estimate(values, k, LEVEL).mean for k in range(1, len(values[0]))]
 
 
-def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
+def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> InputError:
     """Return the error of a search in which no point keeps to the bounds, with the nearest."""
     known = [it for it in search.trials.values() if not isnan(it.mean)]
     if not known:
-        problem = f"none of {counted(len(search.trials), 'point')} completes all of its runs"
-        return InputError(COMMAND_LINE, "--over", problem, "other ranges, or --until")
+        points = counted(len(search.trials), "point")
+        problem = f"none of {points} has a {measure.value} in all of its runs"
+        accepted = "ranges in which runs complete, a later --until, or another measure"
+        return InputError(COMMAND_LINE, "--over", problem, accepted)
 
     means = {it.point: _means(it.values) for it in known}
     for bound, values in zip(bounds, zip(*means.values(), strict=True), strict=True):
@@ -458,10 +459,13 @@ def direction(minimise: str | Measure | None, maximise: str | Measure | None) ->
     if named is None or (minimise is not None and maximise is not None):
         problem = "one measure has to be made best"
         raise InputError(COMMAND_LINE, "--minimise", problem, "--minimise or --maximise MEASURE")
-    measure = named if isinstance(named, Measure) else chosen(Measure, named)
+    option, other = ("--minimise", "--maximise")[:: 1 if maximise is None else -1]
+    try:
+        measure: Measure = chosen(Measure, named)
+    except InputError as error:
+        raise evolve(error, source=COMMAND_LINE, key=option) from None
     more = measure.higher_is_better
     if more is (minimise is not None):
-        option = "--maximise" if more else "--minimise"
         problem = f"{measure.value}: {'more' if more else 'less'} of it is better"
-        raise InputError(COMMAND_LINE, "--minimise" if more else "--maximise", problem, option)
+        raise InputError(COMMAND_LINE, option, problem, other)
     return measure
