@@ -27,12 +27,12 @@ How many observations an interval needs:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import floor, inf, isfinite, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from policies.maths.tolerance import ROUNDING
 
@@ -119,7 +119,7 @@ def _bootstrapped(sample: Sample, level: float, previous: Any, resamples: int = 
 # --- estimates --------------------------------------------------------------------------------
 
 
-@frozen
+@frozen(slots=False)
 class Estimate:
     """A mean, or a ratio of means, with its confidence interval."""
 
@@ -128,19 +128,53 @@ class Estimate:
     high: float
     size: int
     """Number of observations."""
-    sample: Sample = field(default=(), eq=False, repr=False)
-    """Sample whose mean is estimated; empty if there is only the estimate."""
-    chancy: bool = field(default=False, eq=False, repr=False)
-    """Whether equal observations may be equal by chance."""
 
     @property
     def half(self) -> float:
         """Half-width of the interval, on its wider side if it is not symmetric."""
         return max(self.mean - self.low, self.high - self.mean)
 
+    @property
+    def negative(self) -> Estimate:
+        """Estimate of the mean with its sign changed."""
+        return Estimate(-self.mean, -self.high, -self.low, self.size)
+
     def at(self, level: float) -> Estimate:
-        """Return the same estimate with its interval at another level."""
-        return _estimate(self.mean, self.sample, level, self.chancy) if self.sample else self
+        """Return the same estimate with its interval at another level, if its sample is known."""
+        return self
+
+
+class Sampled(Estimate):
+    """An estimate from a sample, whose interval is computed when it is first read: a bootstrap
+    takes far longer than a mean, and of many estimates only the mean is read."""
+
+    _of: tuple[Sample, float, bool]
+    """Sample, level of the interval, and whether equal observations may be equal by chance."""
+
+    def __init__(self, mean: float, sample: Sample, level: float, chancy: bool) -> None:
+        self.__dict__.update(mean=mean, size=len(sample), _of=(sample, level, chancy))
+
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        low, high = interval(*self._of)
+        if low == high:  # of a ratio, rounding may have moved it
+            return self.mean, self.mean
+        # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
+        return min(low, self.mean), max(high, self.mean)
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self._ends[0]
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self._ends[1]
+
+    def at(self, level: float) -> Estimate:
+        sample, _, chancy = self._of
+        return Sampled(self.mean, sample, level, chancy)
 
 
 NONE = Estimate(nan, nan, nan, 0)
@@ -148,7 +182,7 @@ NONE = Estimate(nan, nan, nan, 0)
 
 def mean_of(values: Sequence[float], level: float, chancy: bool = False) -> Estimate:
     """Return the mean of independent observations; it is nan if there are none."""
-    return _estimate(float(np.mean(values)), tuple(values), level, chancy) if values else NONE
+    return Sampled(float(np.mean(values)), tuple(values), level, chancy) if values else NONE
 
 
 def ratio_of(
@@ -174,7 +208,7 @@ def ratio_of(
         return Estimate(ratio, -inf, inf, size)
     without = _others(ours)[some] / rest
     pseudo = ratio + (size - 1) * (without.mean() - without)
-    return _estimate(ratio, tuple(pseudo.tolist()), level, chancy or not ours.any())
+    return Sampled(ratio, tuple(pseudo.tolist()), level, chancy or not ours.any())
 
 
 def _others(values: Any) -> Any:
@@ -192,15 +226,6 @@ def difference_of(
     """Return mean(values) - mean(base), paired; None if there is no pair."""
     gains = [ours - theirs for ours, theirs in zip(values, base, strict=True)]
     return mean_of(gains, level, chancy) if gains else None
-
-
-def _estimate(mean: float, sample: Sample, level: float, chancy: bool) -> Estimate:
-    """Return the estimate of a mean with the interval of its sample."""
-    low, high = interval(sample, level, chancy)
-    if low == high:  # of a ratio, rounding may have moved it
-        low = high = mean
-    # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
-    return Estimate(mean, min(low, mean), max(high, mean), len(sample), sample, chancy)
 
 
 # --- telling ----------------------------------------------------------------------------------

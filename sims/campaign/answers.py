@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import define
 
@@ -22,39 +22,40 @@ if TYPE_CHECKING:
     from sims.scenario import Scenario
 
 
-class Answer(ABC):
-    """The answer to a question about a scenario, with a row for each setting that was tried. A
-    notebook shows it, and `print` prints it."""
+class Shown(ABC):
+    """An answer with a table and notes. A notebook shows it, and `print` prints it."""
+
+    SUFFIXES: ClassVar[tuple[str, ...]] = SUFFIXES
+    """Suffixes of files to which the table can be written."""
 
     @property
     @abstractmethod
     def notes(self) -> list[str]:
-        """Sentences below the table, the answer first."""
-
-    @abstractmethod
-    def rows(self) -> list[dict[str, Any]]:
-        """Return the rows as data, the most important first."""
+        """Sentences below the table."""
 
     @abstractmethod
     def grid(self) -> Any:
         """Return the table of the answer for people."""
 
     @abstractmethod
-    def plot(self, path: str | Path) -> Path:
+    def as_json(self) -> dict[str, Any]:
+        """Return the answer as data."""
+
+    @abstractmethod
+    def plot(self, path: str | Path) -> Any:
         """Draw the answer, and return the picture's path. Raises InputError where matplotlib is
         missing."""
 
-    def frame(self) -> Any:
-        """Return a frame of polars with all rows."""
-        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
+    @abstractmethod
+    def write(self, path: Path) -> int:
+        """Write the table, and return its number of rows. Raises InputError where the file cannot
+        be written."""
 
-    def write(self, path: Path) -> str:
-        """Write the answer as a picture or as a table of its rows, as the path's suffix says;
-        return a line about the file for the user."""
-        if path.suffix not in SUFFIXES:
-            return f"picture  {self.plot(path)}"
-        write_frame(self.frame(), path)
-        return f"table    {path}: {counted(len(self.rows()), 'row')}"
+    def saved(self, path: Path) -> str:
+        """Write a picture or the table, as the suffix says; return a line that tells so."""
+        if path.suffix in self.SUFFIXES:
+            return f"table    {path}: {counted(self.write(path), 'row')}"
+        return f"picture  {self.plot(path)}"
 
     def __rich__(self) -> Any:
         from rich.console import Group
@@ -69,6 +70,23 @@ class Answer(ABC):
 
     def _repr_html_(self) -> str:
         return as_html(self.grid(), self.notes)
+
+
+class Answer(Shown):
+    """An answer with a row for each thing that was tried."""
+
+    @abstractmethod
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows as data, the most important first."""
+
+    def frame(self) -> Any:
+        """Return a frame of polars with all rows."""
+        return polars_or_error().DataFrame(self.rows(), infer_schema_length=None, strict=False)
+
+    def write(self, path: Path) -> int:
+        frame = self.frame()
+        write_frame(frame, path)
+        return len(frame)
 
 
 @define(repr=False)

@@ -26,7 +26,7 @@ from sims.campaign.kit import OWN, Kit, unpacked
 from sims.errors import InputError, unfit
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.metrics.jobs import By
-from sims.metrics.measures import Measure, of_report, of_summary
+from sims.metrics.measures import Measure, of_summary
 from sims.metrics.report import Report
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
@@ -62,10 +62,6 @@ class MeasureSpec:
     higher_is_better: bool = False
     ours: Measure | None = None
     """The measure of Holdfast, or None for `package.module:function`."""
-    wants_all_done: bool = True
-    """Whether a run that left work undone has no value."""
-    timed: bool = False
-    """Whether the measure is in the scenario's unit of time."""
     given: Callable[[Any], float | None] | None = None
     """The function itself, if a program gives one."""
 
@@ -94,6 +90,16 @@ class MeasureSpec:
         return self.ours.words if self.ours else self.name.rpartition(":")[2].replace("_", " ")
 
     @property
+    def wants_all_done(self) -> bool:
+        """Whether a run that left work undone has no value."""
+        return self.ours is None or self.ours.wants_all_done
+
+    @property
+    def timed(self) -> bool:
+        """Whether the measure is in the scenario's unit of time."""
+        return self.ours is not None and self.ours.timed
+
+    @property
     def of_jobs(self) -> bool:
         """Whether the measure sums up values of jobs, so that each block of time has one, too."""
         return self.ours is not None and self.ours.quantity is not None
@@ -119,7 +125,7 @@ def gauge(name: str, higher: Sequence[str] = ()) -> MeasureSpec:
     if OWN.fullmatch(name):
         return MeasureSpec(name, name in higher)
     ours = Measure(name)
-    return MeasureSpec(name, ours.higher_is_better, ours, ours.wants_all_done, ours.timed)
+    return MeasureSpec(name, ours.higher_is_better, ours)
 
 
 class MeasureRefused(Exception):
@@ -241,12 +247,12 @@ def _measured(batch: Batch, scenario: Scenario, summary: Summary, result: CellRe
     if end is RunStatus.COMPLETED and summary.killed:
         end = RunStatus.KILLED
     folds[Flowtimes] = folds[Flowtimes].result() if end is RunStatus.COMPLETED else None
-    known = of_report(report) if report else of_summary(summary)
     values: dict[str, float | None] = {}
     for measure, kind in kinds.items():
         fold = folds[kind]
-        if measure.ours:
-            values[measure.name] = known[measure.ours]
+        if ours := measure.ours:
+            value = ours.found_in(report) if report else of_summary(ours, summary)
+            values[measure.name] = value
         else:
             own = None if fold is None else measure.function(batch.home)(fold)
             values[measure.name] = measure.checked(own)

@@ -53,6 +53,11 @@ class Compared:
     speaks: str = ""
     """Text on the evidence and the scope of intervals over the blocks."""
 
+    @property
+    def informs(self) -> bool:
+        """Whether anything but 0 was measured."""
+        return any(self.informed) if self.informed else self.value != 0
+
     def each_block(self) -> list[Compared]:
         """Return an observation for each block of the run, as if each were a run."""
         informed = self.informed or (True,) * len(self.blocks)
@@ -241,7 +246,7 @@ def compare(
     # A fault that strikes in some runs may have missed all of a variant's, which are few.
     chancy = blocks is not None or not all(_once([it.value for it in row]) for row in runs.values())
     seen = {
-        name: {run.seed: _observed(run) for run in row if run.value is not None}
+        name: {run.seed: run for run in row if run.value is not None}
         for name, row in (blocks or runs).items()
     }
     rows = list(seen.values())
@@ -249,7 +254,7 @@ def compare(
     paired = [seed for seed in shared if len({row[seed].work for row in rows}) == 1]
     best = max if gauge.higher_is_better else min
     # The best value on each seed; a variant that ties with it counts as best, too.
-    bests = [best(row[seed].value for row in rows) for seed in paired]
+    bests = [best(values) for values in zip(*(_values(row, paired) for row in rows), strict=True)]
     lines = []
     for name, row in seen.items():
         mean = mean_of(_values(row, row), level, chancy)
@@ -263,30 +268,13 @@ def compare(
     return Comparison(point, gauge, effect, tuple(paired), tuple(lines), speaks)
 
 
-@frozen
-class Observed:
-    """The value of a measure for one seed of a variant, or for one block of its time."""
-
-    value: float
-    work: str
-    """Digest of the names of the run's jobs."""
-    informed: bool
-    """Whether anything but 0 was measured."""
-
-
-def _observed(run: Compared) -> Observed:
-    """Return the observation of a run or block."""
-    value = 0.0 if run.value is None else run.value
-    return Observed(value, run.work, any(run.informed) if run.informed else value != 0)
-
-
-Row = Mapping[int, Observed]
-"""Maps each seed, or block, to the observation there."""
+Row = Mapping[int, Compared]
+"""Maps each seed, or block, that has a value to its run there."""
 
 
 def _values(row: Row, seeds: Iterable[int]) -> list[float]:
     """Return the values of a variant on these seeds."""
-    return [row[seed].value for seed in seeds]
+    return [value for seed in seeds if (value := row[seed].value) is not None]
 
 
 def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seeded: bool) -> Line:
@@ -303,7 +291,7 @@ def _against(line: Line, row: Row, base: Row, effect: Effect, level: float, seed
         # Equal runs are one observation; counting them all would give an interval of width 0.
         seeds = seeds[:1]
     ours, theirs = _values(row, seeds), _values(base, seeds)
-    informed = [row[seed].informed or base[seed].informed for seed in seeds]
+    informed = [row[seed].informs or base[seed].informs for seed in seeds]
     if effect == "ratio":
         found = ratio_of(ours, theirs, level, informed, chancy=not seeded)
     else:

@@ -7,8 +7,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from attrs import evolve
-
 from sims.campaign import Campaign, PictureSection
 from sims.campaign.axes import as_toml, settings_text
 from sims.campaign.comparing import Comparison, Line, Verdict
@@ -155,7 +153,7 @@ def _known(cell: Comparison, line: Line) -> Estimate:
     """Return the mean of a variant in a cell, without an interval where the table prints none."""
     few = cell.speaks and len(cell.paired) < FEWEST_BLOCKS
     if few or (cell.alike and not cell.speaks):
-        return evolve(line.mean, low=-inf, high=inf)
+        return Estimate(line.mean.mean, -inf, inf, line.mean.size)
     return line.mean
 
 

@@ -3,7 +3,7 @@ picture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from attrs import frozen
@@ -43,9 +43,7 @@ class Printed:
 
     def grid(self) -> Any:
         """Return the table as a terminal shows it."""
-        from rich.table import Column
-
-        return grid(map(Column, self.left), self.right, self.rows, self.title)
+        return grid(self.left, self.right, self.rows, self.title)
 
     def tex(self, notes: Iterable[str]) -> str:
         """Return a LaTeX `tabular`, which needs no package; title and notes are comments."""
@@ -103,7 +101,7 @@ def best_of_lines(
     compared = len(asked.variants) > 1
     at: dict[tuple[str, str], dict[str, Line]] = {}
     best: dict[tuple[str, str], tuple[Comparison, Line]] = {}
-    for gauge, cell, line in _lines(cells):
+    for gauge, cell, line in ((*pair, line) for pair in cells for line in pair[1].lines):
         at.setdefault((settings_text(cell.point), line.variant), {})[gauge.name] = line
         if gauge.name != shown.name or line.left_out or not line.mean.size:
             continue
@@ -122,11 +120,6 @@ def best_of_lines(
     left = (*names, *((settings_of(asked) or ("variant",)) if compared else ()))
     means = [_with_unit(it, unit) for it in asked.gauges]
     return Printed(title, left, ("completed", *means), tuple(rows))
-
-
-def _lines(cells: Cells) -> Iterator[tuple[MeasureSpec, Comparison, Line]]:
-    """Yield each line of the comparisons, with its measure and the comparison that it is in."""
-    return ((gauge, cell, line) for gauge, cell in cells for line in cell.lines)
 
 
 def _better(gauge: MeasureSpec, line: Line, other: Line) -> bool:

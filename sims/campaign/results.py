@@ -61,6 +61,9 @@ class Results:
     plan: Cells
     found: dict[str, CellResult] = field(factory=dict)
     """Maps the key of each cell that has a result to it."""
+    _precise: dict[tuple[int, int], bool] = field(init=False, factory=dict)
+    """Maps each point, and each number of replications that were looked at, to whether what
+    `precision` is of was known well enough."""
 
     @classmethod
     def of(
@@ -76,6 +79,7 @@ class Results:
     def forget_raised(self) -> None:
         """Forget the results of cells that raised an error, so that they are missing again."""
         self.found = {key: it for key, it in self.found.items() if it.end is not RunStatus.RAISED}
+        self._precise.clear()
 
     @property
     def unit(self) -> str:
@@ -143,27 +147,33 @@ class Results:
         precision = self.campaign.precision
         assert precision is not None
         for count in precision.looks():
-            missing = (case.key(k) not in self.found for case in cases for k in range(count))
-            if any(missing) or self._precise(precision, cases, count):
+            if self._known_well(precision, cases, count) is not False:
                 return count
         return precision.most
 
     def wide(self) -> int:
         """Return the number of cells that had all their replications and still have too wide an
         interval."""
-        precision = self.campaign.precision
-        if precision is None:
+        asked = self.campaign.precision
+        if asked is None:
             return 0
-        done = (
-            cases
-            for cases in self.plan.points()
-            if all(case.key(k) in self.found for case in cases for k in range(precision.most))
-        )
-        return sum(not self._precise(precision, cases, precision.most) for cases in done)
+        known = (self._known_well(asked, cases, asked.most) for cases in self.plan.points())
+        return sum(it is False for it in known)
 
-    def _precise(self, precision: Precision, cases: list[Case], count: int) -> bool:
-        """Return whether the means, or the effects, of a cell are known as precisely as is asked,
-        after `count` replications of each variant."""
+    def _known_well(self, precision: Precision, cases: list[Case], count: int) -> bool | None:
+        """Return whether what `precision` is of is known well enough in a cell, from `count`
+        replications of each variant; None while some of these are missing.
+
+        What was found is kept: each look comes after all those before it.
+        """
+        at = cases[0].place, count
+        if at not in self._precise:
+            if any(case.key(k) not in self.found for case in cases for k in range(count)):
+                return None
+            self._precise[at] = self._look(precision, cases, count)
+        return self._precise[at]
+
+    def _look(self, precision: Precision, cases: list[Case], count: int) -> bool:
         campaign, gauge = self.campaign, self.campaign.gauge(precision.measure)
         runs = {
             case.variant: [

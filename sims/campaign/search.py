@@ -17,9 +17,10 @@ than its true value, so that beside it too few others look as good.
 from __future__ import annotations
 
 import enum
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, product, takewhile
-from math import isnan, nan
+from math import ceil, isnan, log2, nan
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ looking more than once and for the choice of the best on the same seeds."""
 ROUNDS, FINE = 3, 0.05
 """Number of times that the distances between points on the lines through the best are halved, and
 the part of a range below which they are not."""
+BEYOND = 2
+"""Number of points of a range, beyond those that may be good, that the bound of a search's runs
+takes for good: a mean may turn out to be lower than it looks."""
 MOVE = 0.1
 """Part of the tolerance by which another point has to be lower to take the place of the best."""
 DEGREE = 4
@@ -109,8 +113,9 @@ class Search:
     """Largest number of runs of a point before it is decided what is as good as the best."""
     _rounds: int = field(init=False)
     """Rounds of points between others that are still to come."""
-    _count: int = field(init=False, default=0)
-    """Number of runs of a point that is asked for now."""
+    at_most: int = field(init=False, default=sys.maxsize)
+    """Bound on the runs of the whole search, from the first question on. It falls while points are
+    seen to be bad, and rises only where more than BEYOND of those turn out to be good."""
 
     def __attrs_post_init__(self) -> None:
         ranged = sum(it.ranges for it in self.dimensions)
@@ -128,11 +133,9 @@ class Search:
         return best and self._settle(best, self.each)
 
     @property
-    def ahead(self) -> int:
-        """Estimate of how many runs are still to come after those that are asked for now."""
-        line = sum(map(len, self._coarse))
-        alive = sum(it.alive for it in self.trials.values())
-        return self._rounds * line * self._raced + min(alive, 2 * line) * (self.each - self._count)
+    def runs(self) -> int:
+        """Number of runs of all points so far."""
+        return sum(len(it.values) for it in self.trials.values())
 
     # --- rounds -------------------------------------------------------------------------------
 
@@ -147,13 +150,17 @@ class Search:
         race = best is None
         points = product(*self._coarse) if best is None else self._lines(best)
         self.trials = {point: Trial(point) for point in points} | self.trials
-        for self._count in looks(most):
+        for count in looks(most):
             asked = (
                 [it for it in self.trials.values() if it.alive]
                 if best is None or race
-                else [it for place in range(len(self.dimensions)) for it in self._near(best, place)]
+                else [
+                    it
+                    for place, dimension in enumerate(self.dimensions)
+                    for it in self._near(best, place, dimension.smooth)
+                ]
             )
-            self._ask(asked, self._count)
+            self._ask(best or asked[0], asked, count)
             if best is None or race or best.state is State.UNFIT:
                 best = self._least()
             if best is None:
@@ -163,13 +170,31 @@ class Search:
                 break
         return best
 
-    def _ask(self, trials: Sequence[Trial], count: int) -> None:
+    def _ask(self, best: Trial, trials: Sequence[Trial], count: int) -> None:
         lacking = {it.point: it for it in trials if len(it.values) < count}
+        runs = {it.point: len(it.values) for it in self.trials.values()}
+        runs |= dict.fromkeys(lacking, count)
+        bound = self._bound(best, runs)
+        self.at_most = bound if sum(runs.values()) > self.at_most else min(bound, self.at_most)
         found = self.evaluate(list(lacking), count) if lacking else {}
         for point, it in lacking.items():
             it.values = found[point]
             if isnan(it.mean) or not self.fits(it.values):
                 it.state = State.UNFIT
+
+    def _bound(self, best: Trial, runs: dict[Point, int]) -> int:
+        """Return the runs of a search that stays at this best point: `runs` of each point, or the
+        most for those that may be good and for those that may come between them."""
+        near, between = dict[Point, int](), 0
+        for place, dimension in enumerate(self.dimensions):
+            reach = BEYOND * dimension.ranges
+            near |= {it.point: self.each for it in self._near(best, place, reach)}
+            for a, b in self._open_pairs(best, place):
+                low, high = a.point[place], b.point[place]
+                halvings = ceil(log2((dimension.part(high) - dimension.part(low)) / FINE))
+                most = high - low if dimension.whole else 2**halvings
+                between += max(min(2**halvings, most) - 1, 0)
+        return sum((runs | near).values()) + self.each * between
 
     def _least(self) -> Trial | None:
         """Return the point with the lowest mean; None if no point keeps to the bounds."""
@@ -204,7 +229,7 @@ class Search:
         """Yield each point near the best on a line through it, with how much its mean lies above
         the best's."""
         for place, dimension in enumerate(self.dimensions):
-            line = [it for it in self._near(best, place) if it.values]
+            line = [it for it in self._near(best, place, dimension.smooth) if it.values]
             count = min(len(it.values) for it in line)
             rows = np.array([it.sample[:count] for it in line])
             if dimension.smooth:
@@ -226,21 +251,25 @@ class Search:
             line.sort(key=lambda it: it.point[place])
         return line
 
-    def _near(self, best: Trial, place: int) -> list[Trial]:
-        """Return those points of a line through the best that may be good; where the curve is
-        smooth, also their neighbours, as beyond a curve's ends less is known."""
+    def _near(self, best: Trial, place: int, reach: int) -> list[Trial]:
+        """Return the points of a line that may be good, and `reach` points beyond them on each
+        side: on a smooth line one, as a curve is known less beyond its ends."""
         line = [it for it in self._line(best, place) if it.state is not State.UNFIT]
-        reach = int(self.dimensions[place].smooth)
         alive = [it.alive for it in line]
         return [it for k, it in enumerate(line) if any(alive[max(k - reach, 0) : k + reach + 1])]
+
+    def _open_pairs(self, best: Trial, place: int) -> Iterator[tuple[Trial, Trial]]:
+        """Yield the neighbours on a line over a range of which one may be good."""
+        line = self._line(best, place) if self.dimensions[place].ranges else ()
+        return (pair for pair in pairwise(line) if any(it.alive for it in pair))
 
     def _lines(self, best: Trial) -> Iterator[Point]:
         """Yield the points to be tried on the lines through the best: the coarse grid's values of
         each dimension, and the middle between two points of which one may be good."""
         for place, (it, values) in enumerate(zip(self.dimensions, self._coarse, strict=True)):
-            for a, b in pairwise(self._line(best, place) if it.ranges else ()):
+            for a, b in self._open_pairs(best, place):
                 low, high = it.part(a.point[place]), it.part(b.point[place])
-                if (a.alive or b.alive) and high - low > FINE:
+                if high - low > FINE:
                     values += (it.at((low + high) / 2),)
             for value in values:
                 yield (*best.point[:place], value, *best.point[place + 1 :])

@@ -6,7 +6,7 @@ is. Its effect is the ratio of the means, paired by seed; all intervals of the t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf, isfinite
 from pathlib import Path
 from typing import Any, get_args
@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from sims.campaign.answers import AnswerOfChanges, assumptions
 from sims.campaign.comparing import Line, Verdict
-from sims.campaign.engine import execute
+from sims.campaign.engine import Watch, execute
 from sims.campaign.executors import Workers
 from sims.campaign.pairs import STEPS, Pair, PairMap
 from sims.campaign.question import measure_named, question, refuse_raised
@@ -32,7 +32,6 @@ from sims.telling import counted, grid
 MOST = 40
 """Largest number of keys that are varied without being named."""
 BASE = "as it is"
-Watch = Callable[[int, int], None]
 
 
 def measured_keys(table: Mapping[str, Any], scenario: BaseModel) -> Iterator[str]:

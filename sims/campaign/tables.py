@@ -11,24 +11,24 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, ClassVar
 
 from attrs import define, evolve
 
 from sims.campaign import Campaign
-from sims.campaign.answers import answer, assumptions
+from sims.campaign.answers import Shown, answer, assumptions
 from sims.campaign.axes import settings_text
 from sims.campaign.cells import MeasureSpec, RunStatus
 from sims.campaign.comparing import Comparison, Line, Verdict, corrected, judged
 from sims.campaign.picture import draw, draw_runs
 from sims.campaign.printed import Printed, best_of_lines, every_cell
 from sims.campaign.results import Results, plain, write_frame
-from sims.errors import COMMAND_LINE, imported, visible
+from sims.errors import COMMAND_LINE, imported
 from sims.exports import tables as exports
 from sims.exports.tables import Library, library_or_default
 from sims.intervals import FEWEST_BLOCKS, estimate_as_json
 from sims.plots.pictures import Picture
-from sims.telling import as_html, as_text, counted
+from sims.telling import counted
 from sims.writing import check_suffix, replacing
 
 TEX = ".tex"
@@ -39,10 +39,11 @@ MOST = 100
 
 
 @define(slots=False, repr=False)
-class Table:
+class Table(Shown):
     """The variants of a campaign in each cell, beside the baseline, with 95 % intervals. A notebook
     shows it, `print` prints it; numbers are in `frame`, and `results` has every run."""
 
+    SUFFIXES: ClassVar[tuple[str, ...]] = SUFFIXES
     results: Results
     whole: bool = False
     """Whether all cells are printed, even if they are many, or the picture marks the best of each
@@ -175,19 +176,8 @@ class Table:
             new.write_text(self.printed.tex(self.notes), encoding="utf-8")
         return len(self.printed.rows)
 
-    def __rich__(self) -> Any:
-        from rich.console import Group
-        from rich.text import Text
-
-        return Group(self.printed.grid(), *(Text(visible(it)) for it in self.notes))
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return as_html(self.printed.grid(), self.notes)
+    def grid(self) -> Any:
+        return self.printed.grid()
 
     # --- for programs -------------------------------------------------------------------------
 
@@ -215,12 +205,7 @@ class Table:
         asked, gauge = self.results.campaign, self.results.campaign.gauges[0]
         first = asked.seed or 0
         cells = [self._cell_as_json(it) for it in self.comparisons()]
-        lines = [line for cell in self.comparisons() for line in cell.lines]
-        ran = (
-            max((len(it.runs) for it in lines), default=0)
-            if asked.precision
-            else asked.replications
-        )
+        ran = self._most_runs if asked.precision else asked.replications
         shared: dict[str, object] = {
             "scenario": asked.name,
             "measure": gauge.name,
@@ -245,6 +230,8 @@ class Table:
         case = next(it for it in self.results.plan if it.variant == line.variant)
         settings = self.results.campaign.variants[line.variant]
         runs = [{"seed": it.seed, "end": it.status.value, "value": it.value} for it in line.runs]
+        otherwise = line.otherwise.value if line.otherwise else None
+        of_blocks = {"informed": line.informed, "all_jobs": otherwise}
         return {
             "settings": settings,
             "policy": case.scenario(0).policy.name,
@@ -252,7 +239,7 @@ class Table:
             "mean": estimate_as_json(line.mean),
             cell.effect: estimate_as_json(line.effect),
             "verdict": line.verdict.value,
-            **(_of_line(line) if cell.speaks else {}),
+            **(of_blocks if cell.speaks else {}),
             "best": line.best,
             "runs": runs,
         }
@@ -274,13 +261,6 @@ class Table:
         if self.results.campaign.picture is not None:
             return draw(self.results, Path(path))
         return draw_runs(self.comparisons(), Path(path), self.title, self.results.unit)
-
-
-def _of_line(line: Line) -> dict[str, Any]:
-    """Return two figures of a variant: the number of blocks that have information, and, where it
-    contradicts the blocks' verdict, the verdict over all jobs."""
-    otherwise = line.otherwise.value if line.otherwise else None
-    return {"informed": line.informed, "all_jobs": otherwise}
 
 
 def _row(cell: Comparison, line: Line) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import inf, isfinite, isnan
 from pathlib import Path
@@ -23,7 +23,7 @@ from sims.campaign.axes import Settings, as_toml, settings_text
 from sims.campaign.cells import CellResult, MeasureSpec
 from sims.campaign.comparing import run_of
 from sims.campaign.dimensions import FORMS, Dimension, Point, dimension, settings_at
-from sims.campaign.engine import execute
+from sims.campaign.engine import Watch, execute
 from sims.campaign.executors import Workers, opened
 from sims.campaign.question import MOST_RUNS, precision_of, question, refuse_raised
 from sims.campaign.results import Results, Store
@@ -38,12 +38,6 @@ from sims.telling import about, amount_of, counted, grid
 FRESH = 2**20
 """Distance between the seeds of the search and those of the answer."""
 BOUND = re.compile(r"([a-z0-9-]+)\s*(>=|<=)\s*(.+)")
-
-Watch = Callable[[int, int], None]
-
-
-def _unwatched(done: int, total: int) -> None:
-    """Show no progress, where the caller does not watch."""
 
 
 @frozen
@@ -134,14 +128,12 @@ class Tuned(Answer):
     def estimate(self) -> Estimate:
         """Mean of the measure at the best point, over seeds that the search did not use."""
         found = estimate(self.fresh, 0, self.level)
-        if not self.gauge.higher_is_better:
-            return found
-        return Estimate(-found.mean, -found.high, -found.low, found.size)
+        return found.negative if self.gauge.higher_is_better else found
 
     @property
     def runs(self) -> int:
         """Number of runs that the whole search took, with those of the answer."""
-        return sum(len(it.values) for it in self.search.trials.values()) + len(self.fresh)
+        return self.search.runs + len(self.fresh)
 
     @property
     def command(self) -> str:
@@ -157,7 +149,7 @@ class Tuned(Answer):
         values = [f"{self.gauge.name} {rounded(self.estimate)}{self._unit}"]
         values += [
             f"{it.measure} {rounded(estimate(self.fresh, k, self.level))}"
-            + (f" {self.unit}" if MeasureSpec(it.measure).timed else "")
+            + (f" {self.unit}" if Measure(it.measure).timed else "")
             for k, it in enumerate(self.bounds, 1)
             if it.measure != self.gauge.name
         ]
@@ -195,6 +187,10 @@ class Tuned(Answer):
         return f" {self.unit}" if self.gauge.timed else ""
 
     @property
+    def _measured(self) -> str:
+        return f"{self.gauge.name}{self._unit and f',{self._unit}'}"
+
+    @property
     def notes(self) -> list[str]:
         """The sentence, what was assumed, what is not known, and the command of the answer."""
         states = [it.state for it in self.search.trials.values()]
@@ -225,15 +221,16 @@ class Tuned(Answer):
 
         Raises InputError where matplotlib is missing.
         """
-        name = f"{self.gauge.name}{self._unit and f', {self.unit}'}"
         sign, search = -1 if self.gauge.higher_is_better else 1, self.search
         trials = list(search.trials.values())
-        return draw_tuning(trials, search.dimensions, Path(path), self.sentence, name, sign)
+        return draw_tuning(
+            trials, search.dimensions, Path(path), self.sentence, self._measured, sign
+        )
 
     def grid(self) -> Any:
         """Return the table of the points as people read it."""
         keys = [it.key for it in self.search.dimensions]
-        title = f"{Path(self.file).stem}: {self.gauge.name}{self._unit and f', {self.unit}'}"
+        title = f"{Path(self.file).stem}: {self._measured}"
         rows = [
             (
                 *(as_toml(row[key]) for key in keys),
@@ -262,12 +259,13 @@ SHOWN = 12
 """Rows of the table that people read; the best come first."""
 
 
-def tuned(
-    file: Path,
-    over: Sequence[Dimension],
-    measure: Measure,
+def tune(
+    file: str | Path,
+    over: Mapping[str, Any] | Sequence[Dimension],
     *,
-    bounds: Sequence[Bound] = (),
+    minimise: str | Measure | None = None,
+    maximise: str | Measure | None = None,
+    subject_to: Sequence[str] = (),
     changes: Mapping[str, Any] | None = None,
     runs: int = 30,
     precision: float | str | None = None,
@@ -277,20 +275,31 @@ def tuned(
     seed: int | None = None,
     until: float | None = None,
     workers: Workers | None = None,
-    store: Store | None = None,
-    watch: Watch = _unwatched,
+    store: str | Path | None = None,
+    watch: Watch = lambda done, total: None,
 ) -> Tuned:
-    """Search for the settings at which the mean of a measure is best, and measure them anew.
+    """Search for the settings of a scenario file at which the mean of a measure is best, and
+    measure them anew.
 
-    `bounds` must hold for the means; `runs` are those of the answer, on fresh seeds; with
-    `precision`, such as "1%", more are added, up to `most`, until the interval's half-width is so
-    small. `each` is the largest number of runs of a point of the search; points within `tolerance`
-    of the best mean are as good. Raises InputError where nothing can be varied, or no point keeps
-    to the bounds.
+    `over` maps keys to a pair (low, high) of numbers or of times as texts, to a text such as
+    "5min..4h", or to a list of words; one of `minimise` and `maximise` names the measure;
+    `subject_to` has bounds of means such as "goodput>=0.95". `runs` are those of the answer, on
+    fresh seeds; with `precision`, such as "1%", more are added, up to `most`, until the interval's
+    half-width is so small. `each` is the largest number of runs of a point of the search; points
+    within `tolerance` of the best mean are as good. The rest is as for `compare`. Raises InputError
+    where nothing can be varied, or no point keeps to the bounds.
     """
+    path, measure, bounds = (
+        Path(file),
+        direction(minimise, maximise),
+        tuple(map(Bound.of, subject_to)),
+    )
+    if isinstance(over, Mapping):
+        over = [dimension(key, values) for key, values in over.items()]
     _check(over, each)
     wanted = precision_of(precision, runs, most, of="mean")
-    kept, done = Kept(store), 0
+    answer_runs = most if wanted else runs
+    kept = Kept(Store(Path(store)) if store else None)
     with opened(workers) as ready:
 
         def campaign_of(
@@ -300,7 +309,7 @@ def tuned(
             narrow: Precision | None = None,
         ) -> Campaign:
             asked = question(
-                file,
+                path,
                 [settings_at(over, it) for it in points],
                 changes=changes,
                 runs=count,
@@ -315,39 +324,37 @@ def tuned(
             )
 
         def evaluate(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-            return run(points, campaign_of(points, count), search.ahead + runs)
+            others = (len(it.values) for it in search.trials.values() if it.point not in points)
+            return run(points, campaign_of(points, count), sum(others))
 
-        def run(points: Sequence[Point], asked: Campaign, ahead: int) -> dict[Point, list[Value]]:
-            nonlocal done
-            before = done
+        def run(points: Sequence[Point], asked: Campaign, others: int) -> dict[Point, list[Value]]:
+            """Return the results of a campaign, beside which there are the runs of other points."""
             try:
                 found = execute(
                     asked,
                     ready,
                     kept,
-                    watch=lambda now, all_: watch(before + now, before + all_ + ahead),
+                    watch=lambda now, _: watch(others + now, search.at_most + answer_runs),
                 )
             except InputError as error:
                 raise evolve(error, key=error.key.replace("--vary", "--over")) from None
             refuse_raised(found)
-            done += sum(1 for _ in found.finished())
             return dict(zip(points, _values(found, measure, bounds), strict=True))
 
         def fits(values: Sequence[Value]) -> bool:
-            means = (estimate(values, k, LEVEL).mean for k in range(1, len(bounds) + 1))
-            return all(map(Bound.kept, bounds, means))
+            return all(map(Bound.kept, bounds, _means(values)))
 
         search = Search(tuple(over), evaluate, fits, tolerance, each)
         best = search.run()
         if best is None:
-            raise _nothing_fits(search, bounds)
+            raise _nothing_fits(search, measure, bounds)
         answer = campaign_of([best.point], runs, FRESH, wanted)
-        fresh = run([best.point], answer, 0)[best.point]
+        fresh = run([best.point], answer, search.runs)[best.point]
     asked = campaign_of([best.point], 1)
     case = Results.of(asked).plan[0].scenario(0)
     gauge = asked.gauges[0]
     facts = case.times.value, fresh, answer.level, assumptions(case)
-    return Tuned(str(file), dict(changes or {}), search, best, gauge, tuple(bounds), *facts)
+    return Tuned(str(file), dict(changes or {}), search, best, gauge, bounds, *facts)
 
 
 def _check(over: Sequence[Dimension], each: int) -> None:
@@ -379,18 +386,23 @@ def _values(found: Results, measure: Measure, bounds: Sequence[Bound]) -> list[l
     return list(rows.values())
 
 
-def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
+def _means(values: Sequence[Value]) -> list[float]:
+    """Return the means of the measures that have bounds."""
+    return [estimate(values, k, LEVEL).mean for k in range(1, len(values[0]))]
+
+
+def _nothing_fits(search: Search, measure: Measure, bounds: Sequence[Bound]) -> InputError:
     """Return the error of a search in which no point keeps to the bounds; it names the point that
     comes nearest."""
     known = [it for it in search.trials.values() if not isnan(it.mean)]
     if not known:
-        problem = f"none of {counted(len(search.trials), 'point')} completes all of its runs"
-        return InputError(COMMAND_LINE, "--over", problem, "other ranges, or --until")
+        points = counted(len(search.trials), "point")
+        problem = f"none of {points} has a {measure.value} in all of its runs"
+        accepted = "ranges in which runs complete, a later --until, or another measure"
+        return InputError(COMMAND_LINE, "--over", problem, accepted)
 
-    def means(it: Trial) -> list[float]:
-        return [estimate(it.values, k, LEVEL).mean for k in range(1, len(bounds) + 1)]
-
-    for bound, values in zip(bounds, zip(*map(means, known), strict=True), strict=True):
+    means = {it.point: _means(it.values) for it in known}
+    for bound, values in zip(bounds, zip(*means.values(), strict=True), strict=True):
         if all(map(isnan, values)):
             problem = f"{bound.measure} has no value in any run"
             return InputError(COMMAND_LINE, "--subject-to", problem, "bounds of other measures")
@@ -398,13 +410,13 @@ def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
     def missed(it: Trial) -> tuple[int, float]:
         """Return the number of bounds that a point breaks, and by how much, relative to the bounds
         and summed over them."""
-        pairs = list(zip(bounds, means(it), strict=True))
+        pairs = list(zip(bounds, means[it.point], strict=True))
         parts = [abs(mean - b.limit) / (abs(b.limit) or 1) for b, mean in pairs if not b.kept(mean)]
         return len(parts), sum(parts)
 
     nearest = min(known, key=missed)
     at = settings_text(settings_at(search.dimensions, nearest.point))
-    pairs = zip(bounds, means(nearest), strict=True)
+    pairs = zip(bounds, means[nearest.point], strict=True)
     with_ = ", ".join(f"{bound.measure} {mean:.4g}" for bound, mean in pairs)
     problem = (
         f"no point keeps to {' and '.join(map(str, bounds))}: the nearest is {at} with {with_}"
@@ -412,72 +424,26 @@ def _nothing_fits(search: Search, bounds: Sequence[Bound]) -> InputError:
     return InputError(COMMAND_LINE, "--subject-to", problem, "wider ranges, or other bounds")
 
 
-def tune(
-    file: str | Path,
-    over: Mapping[str, Any],
-    *,
-    minimise: str | Measure | None = None,
-    maximise: str | Measure | None = None,
-    subject_to: Sequence[str] = (),
-    changes: Mapping[str, Any] | None = None,
-    runs: int = 30,
-    precision: float | str | None = None,
-    most: int = MOST_RUNS,
-    each: int = EACH,
-    tolerance: float = 0.01,
-    seed: int | None = None,
-    until: float | None = None,
-    store: str | Path | None = None,
-) -> Tuned:
-    """Search for the settings of a scenario file at which the mean of a measure is best.
-
-    `over` maps keys to a pair (low, high) of numbers or of times as texts, to a text such as
-    "5min..4h", or to a list of words; one of `minimise` and `maximise` names the measure;
-    `subject_to` has bounds such as "goodput>=0.95"; the rest is as for `compare`. Raises InputError
-    where no point keeps to the bounds.
-    """
-    return tuned(
-        Path(file),
-        [dimension(key, values) for key, values in over.items()],
-        direction(minimise, maximise),
-        bounds=[Bound.of(it) for it in subject_to],
-        changes=changes,
-        runs=runs,
-        precision=precision,
-        most=most,
-        each=each,
-        tolerance=tolerance,
-        seed=seed,
-        until=until,
-        store=Store(Path(store)) if store else None,
-    )
-
-
 def searched(
     asked: Campaign,
-    workers: Workers | None = None,
-    store: Store | None = None,
-    watch: Watch = _unwatched,
+    workers: Workers,
+    store: Path,
+    watch: Watch,
 ) -> Tuned:
     """Search as the `[tune]` of a campaign file says. Raises InputError where nothing can be
     searched, naming the file."""
     section = asked.tune
     assert section is not None
     try:
-        return tuned(
+        return tune(
             Path(asked.folder) / asked.scenario,
-            [dimension(key, values) for key, values in section.over.items()],
-            direction(section.minimise, section.maximise),
-            bounds=[Bound.of(it) for it in section.subject_to],
             changes=asked.set,
-            runs=section.runs,
-            precision=section.precision,
-            each=section.each,
             seed=asked.seed,
             until=asked.until,
             workers=workers,
             store=store,
             watch=watch,
+            **dict(section),
         )
     except InputError as error:
         if error.source != COMMAND_LINE:
@@ -495,10 +461,13 @@ def direction(minimise: str | Measure | None, maximise: str | Measure | None) ->
     if named is None or (minimise is not None and maximise is not None):
         problem = "one measure has to be made best"
         raise InputError(COMMAND_LINE, "--minimise", problem, "--minimise or --maximise MEASURE")
-    measure = named if isinstance(named, Measure) else chosen(Measure, named)
+    option, other = ("--minimise", "--maximise")[:: 1 if maximise is None else -1]
+    try:
+        measure: Measure = chosen(Measure, named)
+    except InputError as error:
+        raise evolve(error, source=COMMAND_LINE, key=option) from None
     more = measure.higher_is_better
     if more is (minimise is not None):
-        option = "--maximise" if more else "--minimise"
         problem = f"{measure.value}: {'more' if more else 'less'} of it is better"
-        raise InputError(COMMAND_LINE, "--minimise" if more else "--maximise", problem, option)
+        raise InputError(COMMAND_LINE, option, problem, other)
     return measure

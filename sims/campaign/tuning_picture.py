@@ -81,9 +81,7 @@ def draw_tuning(
 
 def _mean(it: Trial, sign: int) -> Estimate:
     found = estimate(it.values, 0, LEVEL)
-    if sign > 0:
-        return found
-    return Estimate(-found.mean, -found.high, -found.low, found.size)
+    return found if sign > 0 else found.negative
 
 
 def _words(it: Trial, dimensions: tuple[Dimension, ...], but: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -34,9 +34,6 @@ from sims.options import (
 )
 from sims.telling import counted, show_table
 from sims.writing import check_suffix, unlinked
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FOLDER = Path("logs/campaigns")
 RECENT = 60
@@ -144,8 +141,8 @@ def run(
             note(f"changed since it began: {named}; what follows from it is run again")
         workers = cluster(scheduler, patience) if scheduler else local(processes)
         if asked.tune is not None:
-            with interruptible(store.folder), workers as ready, bar(asked.name) as watch:
-                answer = searched(asked, ready, store, watch)
+            with interruptible(store.folder), workers as ready, bar(asked.name, True) as watch:
+                answer = searched(asked, ready, store.folder, watch)
             show_table(answer)
             show(f"picture  {answer.plot(store.folder / f'{asked.name}.png')}")
             return
@@ -235,12 +232,6 @@ def _finished(
         yield found, store.folder
 
 
-def _write(frame: pl.DataFrame, output: Path, row: str) -> None:
-    check_suffix(output, "table", exports.SUFFIXES)
-    write_frame(frame, output)
-    show(f"{output}: {counted(len(frame), row)}")
-
-
 @campaign.command()
 def plot(
     file: File,
@@ -274,4 +265,7 @@ def export(
 ) -> None:
     """Write all runs as a table."""
     with _finished(file, results, size, replications, load) as (found, _):
-        _write(found.runs(), output, "run")
+        check_suffix(output, "table", exports.SUFFIXES)
+        frame = found.runs()
+        write_frame(frame, output)
+        show(f"{output}: {counted(len(frame), 'run')}")

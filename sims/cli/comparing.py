@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from sims.campaign import Campaign
+from sims.campaign.answers import Shown
 from sims.campaign.axes import axis
 from sims.campaign.engine import execute as run_campaign
 from sims.campaign.question import (
@@ -38,15 +39,10 @@ from sims.options import (
     positive_int,
     written,
 )
-from sims.scenario.loader import load, split_override, value_of
-from sims.telling import counted, show_table
+from sims.scenario.loader import load, overridden
+from sims.telling import show_table
 
 VALUES = "KEY=V1,V2,..."
-
-
-def picture_or_table(word: str) -> Path:
-    """Return the path of an output file; its suffix must be that of a picture or of a table."""
-    return picture(word, *SUFFIXES)
 
 
 def finished(asked: Campaign, store: Path | None, title: str) -> Results:
@@ -58,6 +54,16 @@ def finished(asked: Campaign, store: Path | None, title: str) -> Results:
         found = run_campaign(asked, store=Store(store) if store else None, watch=watch)
     refuse_raised(found)
     return found
+
+
+def tell(answer: Shown, as_json: bool, output: Path | None) -> None:
+    """Print an answer, and write it to a picture or a table if asked."""
+    if as_json:
+        print(json.dumps(answer.as_json(), default=str))
+    else:
+        show_table(answer)
+    if output is not None:
+        (note if as_json else show)(answer.saved(output))
 
 
 def compare(
@@ -121,7 +127,10 @@ def compare(
     as_json: Annotated[bool, flag("--json", "print JSON, with the value of each run")] = False,
     output: Annotated[
         Path | None,
-        written("draw the distribution of each variant's runs, or write a table", picture_or_table),
+        written(
+            "draw the distribution of each variant's runs, or write a table",
+            lambda word: picture(word, *SUFFIXES),
+        ),
     ] = None,
 ) -> None:
     """Compare variants of a scenario on the same seeds, with confidence intervals.
@@ -143,7 +152,7 @@ def compare(
         file,
         combined([axis(word) for word in vary or ()], places),
         places,
-        changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+        changes=overridden(changes),
         baseline=baseline,
         runs=runs,
         measure=measure,
@@ -155,14 +164,4 @@ def compare(
     )
     with naming(file):
         found = finished(asked, store, "simulating")
-    table = Table(found)
-    if as_json:
-        print(json.dumps(table.as_json(), default=str))
-    else:
-        show_table(table)
-    if output is not None:
-        tell = note if as_json else show
-        if output.suffix in SUFFIXES:
-            tell(f"table    {output}: {counted(table.write(output), 'row')}")
-        else:
-            tell(f"picture  {table.plot(output)}")
+    tell(Table(found), as_json, output)

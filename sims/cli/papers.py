@@ -17,7 +17,7 @@ from sims.options import argument, chosen, flag, group, option, positive_int
 from sims.papers import ITEMS, SIZES, Item, current, differences, store_anew, stored
 from sims.papers import item as item_named
 from sims.papers.values import draw, table
-from sims.scenario.loader import split_override, value_of
+from sims.scenario.loader import overridden
 from sims.telling import counted, grid, in_units, show_table
 
 RESULTS = Path("logs/papers")
@@ -110,7 +110,7 @@ def run(
         asked = item.given(given) if given else {"set": {}, "axes": {}}
         if evidence:
             show(*item.evidence(given))
-        asked["set"] |= {key: value_of(it) for key, it in map(split_override, changes or ())}
+        asked["set"] |= overridden(changes)
         along = (axis(word, "--axis") for word in axes or ())
         asked["axes"] |= {it.key: list(it.values) for it in along}
         if replications:

@@ -131,9 +131,10 @@ class ShowProgress(ProgressReporter):
 class Count(ProgressReporter):
     """Reports the number of finished tasks in a line now and then, where stderr is no terminal."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, bound: bool = False) -> None:
         super().__init__()
         self._title, self._done, self._total = title, 0, 0
+        self._most = "at most " if bound else ""
         # Tasks finished at the first report come from a store: the pace is that of later ones.
         self._known, self._since = 0, 0.0
 
@@ -148,21 +149,23 @@ class Count(ProgressReporter):
         if not self._total:
             return f"{self._title}: setting up"
         fresh = self._done - self._known
-        line = f"{self._title}: {self._done:,} of {counted(self._total, 'run')} done"
+        total = f"{self._most}{counted(self._total, 'run')}"
+        line = f"{self._title}: {self._done:,} of {total} done"
         if not fresh:
             return line
         left = (self._total - self._done) / fresh * (self.taken - self._since)
-        return f"{line}, about {time_words(left)} left"
+        return f"{line}, {self._most or 'about '}{time_words(left)} left"
 
 
 @contextmanager
-def bar(title: str) -> Iterator[Watch]:
+def bar(title: str, bound: bool = False) -> Iterator[Watch]:
     """Yield a function that takes (done, asked for) and shows a progress bar on stderr.
 
-    Where stderr is no terminal, lines take the place of the bar.
+    `bound`: what is asked for is a bound, and is shown as "at most". Where stderr is no terminal,
+    lines take the place of the bar.
     """
     if sys.stderr is None or not sys.stderr.isatty():
-        with Count(title) as count:
+        with Count(title, bound) as count:
             yield count
         return
     from rich import progress
@@ -178,7 +181,7 @@ def bar(title: str) -> Iterator[Watch]:
     columns = (
         progress.TextColumn(visible(title), markup=False),
         progress.BarColumn(),
-        progress.MofNCompleteColumn(),
+        progress.MofNCompleteColumn(separator=" of at most " if bound else "/"),
         Rate(),
         progress.TimeRemainingColumn(),
     )

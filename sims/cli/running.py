@@ -32,7 +32,7 @@ from sims.options import (
 from sims.scenario import Scenario
 from sims.scenario.advice import warn_of_idle
 from sims.scenario.expectations import stated
-from sims.scenario.loader import files_of, load, split_override, value_of
+from sims.scenario.loader import files_of, load, overridden
 from sims.scenario.policy import PolicySection
 from sims.summary import WANTED, Summary
 from sims.telling import counted
@@ -114,8 +114,7 @@ def check(
     Code that the file names is located, and loaded only with --load."""
     from sims.session import check as checked
 
-    pairs = map(split_override, changes or ())
-    found = checked(file, {key: value_of(text) for key, text in pairs}, load_code=load_code)
+    found = checked(file, overridden(changes), load_code=load_code)
     show(*([json.dumps(found.as_json())] if as_json else found.lines()))
 
 
@@ -169,8 +168,7 @@ def check_policy(
     imported("hypothesis", "check-policy", "pip install 'holdfast[kit]'")
     from sims.kit.trial import Trial, recognised
 
-    given = {key: value_of(text) for key, text in map(split_override, parameters or ())}
-    section = PolicySection(name=policy, parameters=given)
+    section = PolicySection(name=policy, parameters=overridden(parameters))
     loaded = section.load("name", _no_paper, policies or Path())
     kind = recognised(loaded, point)
     findings = Trial(loaded, kind, views, within).findings()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -12,10 +11,11 @@ from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.results import Store
 from sims.campaign.sensitivity import sensitivity as ranked
 from sims.cli.campaigns import Patience, Scheduler
+from sims.cli.comparing import tell
 from sims.cli.progress import bar, interruptible
 from sims.cli.tuning import picture_or_rows
 from sims.durations import in_unit
-from sims.errors import COMMAND_LINE, InputError, naming, note, show
+from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.measures import Measure
 from sims.options import (
     FirstSeed,
@@ -28,8 +28,7 @@ from sims.options import (
     positive_int,
     written,
 )
-from sims.scenario.loader import load, split_override, value_of
-from sims.telling import show_table
+from sims.scenario.loader import load, overridden
 
 
 def part(word: str) -> float:
@@ -100,7 +99,7 @@ def sensitivity(
             pairs=[it.strip() for it in pairs.split(",")] if pairs else [],
             by=part(by),
             measure=measure,
-            changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+            changes=overridden(changes),
             runs=runs,
             seed=seed,
             until=until,
@@ -108,9 +107,4 @@ def sensitivity(
             store=Store(store) if store else None,
             watch=watch,
         )
-    if as_json:
-        print(json.dumps(found.as_json(), default=str))
-    else:
-        show_table(found)
-    if output is not None:
-        (note if as_json else show)(found.write(output))
+    tell(found, as_json, output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +10,13 @@ import typer
 from sims.campaign.dimensions import dimension_of
 from sims.campaign.executors import PATIENCE, cluster, local
 from sims.campaign.question import MOST_RUNS
-from sims.campaign.results import Store
 from sims.campaign.search import EACH
-from sims.campaign.tuning import Bound, direction, tuned
+from sims.campaign.tuning import tune as search
 from sims.cli.campaigns import Patience, Scheduler
+from sims.cli.comparing import tell
 from sims.cli.progress import bar, interruptible
 from sims.durations import in_unit
-from sims.errors import naming, note, show
+from sims.errors import naming
 from sims.exports.tables import SUFFIXES
 from sims.metrics.measures import Measure
 from sims.options import (
@@ -32,8 +31,7 @@ from sims.options import (
     positive_int,
     written,
 )
-from sims.scenario.loader import load, split_override, value_of
-from sims.telling import show_table
+from sims.scenario.loader import load, overridden
 
 
 def picture_or_rows(word: str) -> Path:
@@ -103,14 +101,15 @@ def tune(
         naming(file),
         interruptible(store),
         workers as ready,
-        bar("searching") as watch,
+        bar("searching", bound=True) as watch,
     ):
-        found = tuned(
+        found = search(
             file,
-            [dimension_of(word) for word in over or ()],
-            direction(minimise, maximise),
-            bounds=[Bound.of(word) for word in subject_to or ()],
-            changes={key: value_of(text) for key, text in map(split_override, changes or ())},
+            list(map(dimension_of, over or ())),
+            minimise=minimise,
+            maximise=maximise,
+            subject_to=subject_to or (),
+            changes=overridden(changes),
             runs=runs,
             precision=precision,
             most=most,
@@ -118,12 +117,7 @@ def tune(
             seed=seed,
             until=until,
             workers=ready,
-            store=Store(store) if store else None,
+            store=store,
             watch=watch,
         )
-    if as_json:
-        print(json.dumps(found.as_json(), default=str))
-    else:
-        show_table(found)
-    if output is not None:
-        (note if as_json else show)(found.write(output))
+    tell(found, as_json, output)

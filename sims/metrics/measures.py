@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -128,18 +127,21 @@ class Measure(enum.Enum):
         percent = STATISTICS[self.statistic]
         return float(values.mean() if percent is None else np.percentile(values, percent))
 
-    def found_in(self, report: Mapping[str, Any]) -> Any:
-        """Return the measure's value from a `Report` in the form of plain data; None if it is
-        undefined for the run."""
-        if self.quantity:
-            return (report[self.quantity] or {}).get(self.statistic)
+    def found_in(self, report: Report) -> float | None:
+        """Return the measure's value from a report that is closed, or None if it is undefined for
+        the run."""
         of, _, part = self.value.partition("-")
-        if of == "overhead":
+        found: float | None
+        if self.quantity:
+            found = getattr(report.spreads[self.quantity], self.statistic, None)
+        elif of == "overhead":
             # A share that does not occur is 0, unless jobs held no processor-time at all.
-            return report["overheads"].get(part, None if report["goodput"] is None else 0.0)
-        if of == "queue":
-            return report["queue"][part or "mean"]
-        return report[self.value.replace("-", "_")]
+            found = report.overheads.get(part, None if report.goodput is None else 0.0)
+        elif of == "queue":
+            found = report.queue.longest if part else report.queue.mean
+        else:
+            found = getattr(report, self.value.replace("-", "_"))
+        return None if found is None else float(found)
 
     @property
     def words(self) -> str:
@@ -175,22 +177,8 @@ class Measure(enum.Enum):
         return self is Measure.MAKESPAN or self.quantity in ("wait", "flowtime")
 
 
-Measured = dict[Measure, float | None]
-"""Maps each measure to its value, or to None if it is undefined for the run."""
-
-
-def of_summary(summary: Summary) -> Measured:
-    """Return the measures that need few events: makespan and mean flowtime."""
-    flowtimes = summary.flowtimes
-    mean = float(np.mean(flowtimes)) if flowtimes else None
-    return {Measure.MAKESPAN: _plain(summary.makespan), Measure.FLOWTIME: mean}
-
-
-def of_report(report: Report) -> Measured:
-    """Return all measures from a report that is closed."""
-    numbers = report.as_json()
-    return {measure: _plain(measure.found_in(numbers)) for measure in Measure}
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None else float(value)
+def of_summary(measure: Measure, summary: Summary) -> float | None:
+    """Return a measure that needs few events: makespan or mean flowtime."""
+    if measure is Measure.FLOWTIME:
+        return float(np.mean(summary.flowtimes)) if summary.flowtimes else None
+    return None if summary.makespan is None else float(summary.makespan)

@@ -156,6 +156,26 @@ class Report:
         return self.costs.cost
 
     @property
+    def energy(self) -> float | None:
+        """Energy of the run in kWh at the scenario's watts; None where the scenario has none."""
+        return self.costs.energy
+
+    @property
+    def makespan(self) -> float | None:
+        """Time at which the last job was completed or killed; None where a job is left."""
+        return self.summary.makespan
+
+    @property
+    def fairness(self) -> float | None:
+        """Jain's index of the users' mean bounded slowdowns; None where no user is known."""
+        return self.jobs.fairness
+
+    @property
+    def ettr(self) -> float | None:
+        """Effective training time ratio, averaged over the jobs; None where none has any."""
+        return self.jobs.ettr
+
+    @property
     def late(self) -> int | None:
         """Number of jobs that were not completed by their deadlines; None where no job has one."""
         took = dict(zip(self.jobs.names, self.jobs.flowtime.tolist(), strict=True))
@@ -197,13 +217,13 @@ class Report:
         return self.summary.as_json() | {
             **as_data(self.spreads),
             "recorded": as_data(self.recorded),
-            "fairness": self.jobs.fairness,
+            "fairness": self.fairness,
             "goodput": self.goodput,
             "overheads": self.overheads,
-            "ettr": self.jobs.ettr,
+            "ettr": self.ettr,
             "machine_hours": self.machine_hours,
             "cost": self.cost,
-            "energy": self.costs.energy,
+            "energy": self.energy,
             "late": self.late,
             "utilisation": self.utilisation,
             "wasted": self.wasted,
@@ -222,18 +242,18 @@ class Report:
         the name above."""
         yield from self.summary.rows()
         yield from self._spread_rows()
-        if (fairness := self.jobs.fairness) is not None:
-            yield "fairness", f"{fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
+        if self.fairness is not None:
+            yield "fairness", f"{self.fairness:.4f} (Jain's index of users' mean bounded slowdowns)"
         if self.goodput is not None:
             held = f"{it:,.6g} machine-hours" if (it := self.machine_hours) else "what jobs held"
             uses = "".join(f", {part:.1%} {use}" for use, part in self.overheads.items())
             yield "goodput", f"{self.goodput:.1%} of {held}{uses}"
-        if (ettr := self.jobs.ettr) is not None:
-            yield "ETTR", f"{ettr:.4g}, mean of completed jobs"
+        if self.ettr is not None:
+            yield "ETTR", f"{self.ettr:.4g}, mean of completed jobs"
         if self.cost is not None:
             yield "cost", f"{self.cost:,.8g}"
-        if self.costs.energy is not None:
-            yield "energy", f"{self.costs.energy:,.8g} kWh"
+        if self.energy is not None:
+            yield "energy", f"{self.energy:,.8g} kWh"
         if self.late is not None:
             yield "late", f"{self.late} of {counted(len(self.deadlines), 'job')} with a deadline"
         yield "utilisation", f"{self.utilisation:.1%}, of which {self.wasted:.1%} wasted"

@@ -4,7 +4,7 @@ case; distributions of values; predicted and measured makespans of the same runs
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import ceil, exp, inf, isfinite, log
+from math import exp, inf, isfinite, log
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -18,6 +18,7 @@ from sims.plots.figure import (
     blank_figure,
     legend_below,
     number_wholly,
+    panels_in,
     plainly,
     save,
     title_within,
@@ -78,11 +79,9 @@ def draw_panels(
     If the y-axes are logarithmic, all panels have the same axes; else those of a column have. Every
     panel has the same curves, which are drawn a little apart so that their bars can be read.
     """
-    rows = ceil(len(panels) / columns)
-    figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
     share: Literal["all", "col"] = "all" if log_y else "col"
-    grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
-    for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=False)):
+    figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE, share)
+    for place, (axes, (name, curves)) in enumerate(zip(grid, panels.items(), strict=True)):
         if line is not None:
             axes.axhline(line, color="black", lw=0.8, ls=(0, (5, 3)))
         _mark(axes, curves, marks.get(name, NONE))
@@ -93,8 +92,6 @@ def draw_panels(
         # At the outer edges: a name for the whole picture would meet the legend.
         axes.set_ylabel("" if place % columns else plainly(y))
         axes.set_xlabel(plainly(x) if place + columns >= len(panels) else "")
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
     figure.suptitle(title_within(plainly(title), WIDTH * columns))
     values = [it for curves in panels.values() for points in curves.values() for _, it in points]
     about = about_bars(values), "" if best is None else "star: best of its line", note

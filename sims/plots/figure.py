@@ -7,6 +7,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from contextlib import chdir
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,6 +62,24 @@ def blank_figure(width: float = 9, height: float = 5) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def panels_in(
+    columns: int,
+    count: int,
+    width: float,
+    height: float,
+    more: float,
+    share: Literal["none", "all", "col"] = "none",
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with `count` panels of this size in inches, `more` inches higher, and the
+    panels; `share` says which of them have the same axes."""
+    rows = ceil(count / columns)
+    figure = blank_figure(width * columns, height * rows + more)
+    grid = list(figure.subplots(rows, columns, sharex=share, sharey=share, squeeze=False).flat)
+    for axes in grid[count:]:
+        axes.set_visible(False)
+    return figure, grid[:count]
 
 
 def check_suffix(path: Path) -> None:
@@ -218,9 +237,7 @@ def _date(axis: Axis) -> None:
             if seen:
                 first = seen[0]
                 step = values[1] - values[0] if len(values) > 1 else 0.0
-                form = next(
-                    (it for days, it in FIRST.items() if step >= days), "%H:%M:%S\n%d %b %Y"
-                )
+                form = next((it for days, it in FIRST.items() if step >= days), SECONDS)
                 moment = num2date(values[first])  # type: ignore[no-untyped-call]
                 shown[first] = moment.strftime(form)
             return shown

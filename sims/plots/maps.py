@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 from pathlib import Path
 
 from attrs import frozen
 
-from sims.plots.figure import PLAIN, blank_figure, plainly, save, title_within
+from sims.plots.figure import PLAIN, panels_in, plainly, save, title_within
 
 WIDTH, HEIGHT, MORE = 5.2, 4.0, 0.7
 """Width and height of a panel, and height of the title, in inches."""
@@ -40,11 +39,9 @@ def draw_maps(
     the signs. Raises InputError where matplotlib is missing, or the file cannot be written.
     """
     columns = min(2, len(panels))
-    rows = ceil(len(panels) / columns)
-    figure = blank_figure(WIDTH * columns, HEIGHT * rows + MORE)
-    grid = list(figure.subplots(rows, columns, squeeze=False).flat)
+    figure, grid = panels_in(columns, len(panels), WIDTH, HEIGHT, MORE)
     values = [dot.value for dots in panels.values() for dot in dots]
-    for axes, (name, dots) in zip(grid, panels.items(), strict=False):
+    for axes, (name, dots) in zip(grid, panels.items(), strict=True):
         rings = ["black" if dot.good or dot.best else "none" for dot in dots]
         shown = axes.scatter(
             [dot.x for dot in dots],
@@ -70,7 +67,5 @@ def draw_maps(
         axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
         figure.colorbar(shown, ax=axes, label=plainly(names[2]))
-    for axes in grid[len(panels) :]:
-        axes.set_visible(False)
     figure.suptitle(title_within(plainly(f"{title}\n{foot}"), WIDTH * columns))
     return save(figure, path)

@@ -18,7 +18,7 @@ from actors.runtime import Record
 from sims.errors import COMMAND_LINE, InputError
 from sims.ledger import Use
 from sims.plots import COLOURS, GREY, KIND, LEVELS, USE_PAINTS, USES, Paint
-from sims.plots.boxes import Floats, Raster, coverage
+from sims.plots.boxes import Columns, Floats, Raster, coverage
 from sims.plots.figure import (
     Framing,
     check_installed,
@@ -146,8 +146,7 @@ def _draw_channels(axes: Axes, scene: Scene) -> bool:
     means = _stack(axes, scene, *channels_used(scene))
     axes.set_ylabel("transfers at once")
     if scene.channels is not None:
-        label = f"{counted(scene.channels, 'channel')} of the master (n_com)"
-        axes.axhline(scene.channels, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+        _limit(axes, scene.channels, f"{counted(scene.channels, 'channel')} of the master (n_com)")
     return means
 
 
@@ -155,18 +154,28 @@ def _draw_storage(axes: Axes, scene: Scene) -> bool:
     assert scene.storage is not None
     means = _stack(axes, scene, *bandwidth_used(scene), whole=False)
     axes.set_ylabel(f"bytes a {scene.header.unit}")
-    label = "bandwidth of the storage"
-    axes.axhline(scene.storage, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+    _limit(axes, scene.storage, "bandwidth of the storage")
     return means
+
+
+def _limit(axes: Axes, at: float, label: str) -> None:
+    """Draw what there is in all as a line."""
+    axes.axhline(at, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
 
 
 def bandwidth_used(scene: Scene) -> tuple[Floats, dict[str, Floats]]:
     """Return times, and for each direction (saving, loading) the storage's bandwidth in use from
     each time on."""
-    times = np.insert(scene.bandwidths.t, 0, 0)
-    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
-    levels = {it: np.insert(scene.bandwidths[it], 0, 0)[last] for it in ("saving", "loading")}
-    return times[last], {name: it for name, it in levels.items() if it.any()}
+    times, levels = _levels(scene.bandwidths, ("saving", "loading"))
+    return times, {name: it for name, it in levels.items() if it.any()}
+
+
+def _levels(rows: Columns, names: Iterable[str]) -> tuple[Floats, dict[str, Floats]]:
+    """Return the times of a table's rows, from 0 on, and each level from each time on: that of the
+    last row of the instant."""
+    times = np.insert(rows.t, 0, 0)
+    last = np.append(np.diff(times) > 0, True)
+    return times[last], {it: np.insert(rows[it], 0, 0)[last] for it in names}
 
 
 def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
@@ -186,21 +195,18 @@ def channels_used(scene: Scene) -> tuple[Floats, dict[str, NDArray[np.int64]]]:
 def draw_queue(scene: Scene, framing: Framing) -> Figure:
     """Draw the numbers of waiting and of running jobs over time, and below them the number of busy
     processors."""
-    times = np.insert(scene.queue.t, 0, 0)
-    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
-    levels = {it: np.insert(scene.queue[it], 0, 0)[last] for it in ("running", "waiting")}
+    times, levels = _levels(scene.queue, ("running", "waiting"))
     figure = framing.figure(6.5)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     above.set_title(framing.heading(scene))
     framing.label(below, scene)
     above.tick_params(labelbottom=False)
-    means = _stack(above, scene, times[last], levels)
+    means = _stack(above, scene, times, levels)
     above.set_ylabel("jobs in the system")
     times, busy = processors_busy(scene)
     means |= _stack(below, scene, times, {"busy processors": busy})
     rows = scene.header.processors
-    label = f"{counted(rows, 'processor')} of the platform"
-    below.axhline(rows, color=COLOURS["vermilion"], ls="--", lw=1.2, label=label)
+    _limit(below, rows, f"{counted(rows, 'processor')} of the platform")
     below.set_ylim(0, 1.05 * rows)
     below.set_ylabel("busy processors")
     legend_below(figure, AVERAGED if means else "", columns=4)
@@ -216,15 +222,13 @@ def draw_repairs(scene: Scene, framing: Framing) -> Figure:
     if not len(rows):
         problem, accepted = "nothing is repaired in this log", "--what gantt, jobs, ledger or queue"
         raise InputError(scene.header.scenario, "repairs", problem, accepted)
-    times = np.insert(rows.t, 0, 0)
-    last = np.append(np.diff(times) > 0, True)  # marks the last row of each instant
-    levels = {it: np.insert(rows[it], 0, 0)[last] for it in FLEET}
+    times, levels = _levels(rows, FLEET)
     figure = framing.figure(4.5)
     axes = figure.subplots()
     axes.set_title(framing.heading(scene))
     framing.label(axes, scene)
     shown = {name: level for name, level in levels.items() if level.any()}
-    means = _stack(axes, scene, times[last], shown)
+    means = _stack(axes, scene, times, shown)
     axes.set_ylabel("workers")
     legend_below(figure, AVERAGED if means else "")
     return figure

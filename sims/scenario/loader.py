@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +173,14 @@ def split_override(
     if not (key.strip() and equals):
         raise InputError(COMMAND_LINE, option, f"{override!r} is no override", accepted)
     return key.strip(), text.strip()
+
+
+def overridden(words: Iterable[str] | None) -> dict[str, Any]:
+    """Return the values of words such as `key=value`, by key.
+
+    Raises InputError for another word.
+    """
+    return {key: value_of(text) for key, text in map(split_override, words or ())}
 
 
 def put(table: dict[str, Any], key: str, value: Any, option: str = "--set") -> None:

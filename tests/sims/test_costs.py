@@ -15,7 +15,7 @@ from sims.errors import InputError
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.costs import summed
-from sims.metrics.measures import Measure, of_report
+from sims.metrics.measures import Measure
 from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
@@ -40,8 +40,9 @@ def measured(table: dict[str, Any], folder: Path) -> dict[Measure, float | None]
     with LogWriter(log) as writer:
         run(read(table, "test"), [writer, report], folder)
     report.close()
-    found = of_report(report)
-    assert of_report(Report.of(LogFile(log))) == found
+    found = {it: it.found_in(report) for it in Measure}
+    again = Report.of(LogFile(log))
+    assert {it: it.found_in(again) for it in Measure} == found
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.metrics.jobs import By
-from sims.metrics.measures import Measure, Measured, of_report
+from sims.metrics.measures import Measure
 from sims.metrics.report import Report
 from sims.scenario.loader import read
 from sims.world import run
@@ -55,6 +55,14 @@ def columns(log: Path) -> np.ndarray:
             spans = [part.split("-") for part in line["processors"].split()]
             processors[line["job"]] = sum(int(it[-1]) - int(it[0]) + 1 for it in spans)
     return np.array([(*times[job], processors[job]) for job in times]).T
+
+
+Measured = dict[Measure, float | None]
+
+
+def of_report(report: Report) -> Measured:
+    """All measures of a report."""
+    return {it: it.found_in(report) for it in Measure}
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from sims.campaign import Precision
 from sims.campaign.question import compare, precision_of
 from sims.errors import InputError
+from sims.intervals import Sample, interval
 from tests.sims.campaign.coverage import LAWS, share
 from tests.sims.cli.commands import Shell
 
@@ -55,6 +58,28 @@ def test_runs_are_added_until_the_interval_of_the_ratio_is_narrow(file: Path) ->
     assert effect is not None
     assert effect.half <= 0.03 * effect.mean
     assert 10 < len(cell.lines[0].runs) == len(cell.lines[1].runs) < 1000
+
+
+def test_a_look_computes_the_intervals_that_it_reads_and_is_taken_once(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bootstrap takes longer than many a run: intervals of means are computed when they are
+    printed."""
+    sizes = list[int]()
+
+    def counted(sample: Sample, level: float, chancy: bool) -> tuple[float, float]:
+        sizes.append(len(sample))
+        return interval(sample, level, chancy)
+
+    monkeypatch.setattr("sims.intervals.interval", counted)
+    table = compare(file, {"protection.period": [50, 100, 200]}, seed=1, precision="3%")
+    computed = sizes.copy()  # what is printed comes later, and is not of the looks
+    ran = len(table.comparisons()[0].lines[0].runs)
+    looks = [it for it in Precision(relative=0.03).looks() if it <= ran]
+    assert len(looks) > 2
+    assert computed == sorted(computed)
+    assert set(computed) == set(looks)
+    assert max(Counter(computed).values()) <= 2
 
 
 def test_a_number_is_the_half_width_in_the_effects_own_unit(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise, product
 from math import log
 from zlib import crc32
 
@@ -17,6 +18,7 @@ from sims.intervals import LEVEL
 PERIOD = Dimension("period", low=10, high=1000)
 SPARES = Dimension("spares", low=0, high=8, whole=True)
 KIND = Dimension("kind", words=("images", "buddies"))
+DIMENSIONS = (PERIOD,), (PERIOD, SPARES), (PERIOD, KIND), (PERIOD, SPARES, KIND)
 
 
 class Toy:
@@ -98,25 +100,30 @@ def test_a_curve_takes_the_noise_out_of_a_line_and_leaves_its_shape() -> None:
     assert np.abs(smoothed(parts.tolist(), jump).mean(1) - jump.mean(1)).max() < 0.02
 
 
-@pytest.mark.parametrize("dimensions", [(PERIOD,), (PERIOD, SPARES), (PERIOD, SPARES, KIND)])
-def test_the_runs_that_are_still_to_come_are_foreseen_within_a_third(
-    dimensions: tuple[Dimension, ...],
-) -> None:
-    """From the second question on: at the first, it is not known how many points are bad. In the
-    end none is to come."""
-    toy, foreseen = Toy(1), list[int]()
+def test_the_bound_of_the_runs_of_a_search_holds_and_is_not_far() -> None:
+    """60 searches with little noise and much. 95 % of what is said at their questions has to hold,
+    and what does not is wrong by a fifth at most. From the second question on, when bad points are
+    known, half of the bounds are within a half of the runs that are taken, and nine tenths within
+    two and a half times; they fall, but for the few that did not hold."""
+    parts = list[float]()
+    rises = 0
+    for dimensions, noise, study in product(DIMENSIONS, (1, 3, 10), range(5)):
+        toy, bounds = Toy(study, noise), list[int]()
 
-    def asked(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
-        done = sum(len(it.values) for it in search.trials.values())
-        new = sum(count - len(search.trials[it].values) for it in points)
-        foreseen.append(done + new + search.ahead)
-        return toy(points, count)
+        def asked(points: Sequence[Point], count: int) -> dict[Point, list[Value]]:
+            bounds.append(search.at_most)  # noqa: B023  # called within this turn of the loop
+            return toy(points, count)  # noqa: B023
 
-    search = Search(dimensions, asked)
-    search.run()
-    total = sum(len(it.values) for it in search.trials.values())
-    assert all(total / 1.33 < it < total * 1.33 for it in foreseen[1:])
-    assert foreseen[-1] == total
+        search = Search(dimensions, asked)
+        search.run()
+        total = sum(len(it.values) for it in search.trials.values())
+        parts += [it / total for it in bounds[1:]]
+        rises += sum(later > before for before, later in pairwise(bounds))
+    assert np.mean(np.array(parts) >= 1) >= 0.95
+    assert min(parts) > 0.8
+    assert np.median(parts) < 1.5
+    assert np.percentile(parts, 90) < 2.5
+    assert rises < 0.02 * len(parts)
 
 
 def test_a_dimension_that_does_not_matter_is_said_to_be_as_good_everywhere() -> None:

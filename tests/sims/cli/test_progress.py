@@ -115,6 +115,15 @@ def test_runs_known_from_a_store_do_not_count_for_the_time_left(
     assert shown.line() == "it: 70 of 100 runs done, about 60 s left"
 
 
+def test_a_bound_of_the_runs_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Count("it", bound=True)
+    monkeypatch.setattr(Count, "taken", 5.0)
+    shown(0, 2000)
+    monkeypatch.setattr(Count, "taken", 25.0)
+    shown(70, 490)
+    assert shown.line() == "it: 70 of at most 490 runs done, at most 2 min left"
+
+
 class Terminal(io.StringIO):
     """What stderr shows, where that is a terminal that is looked at all the time."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from math import sqrt
 from pathlib import Path
@@ -155,6 +156,7 @@ def test_a_campaign_file_with_a_search_gives_the_answer_of_the_command(
         (('"10s..5min"', '"10s"'), "search.toml: tune.over: protection.period: '10s' is no range"),
         (('"10s..5min"', '"9s..5s"'), "search.toml: tune.over: protection.period: 9s..5s is empty"),
         (("minimise", "maximise"), "search.toml: tune.maximise: makespan: less of it is better"),
+        (('"makespan"', '"makspan"'), "search.toml: tune.minimise: 'makspan' is none"),
         (("seed = 1", "axes = { seed = [1, 2] }"), "without axes, variants, precision and a"),
     ],
 )
@@ -170,6 +172,39 @@ def test_a_bound_that_no_point_keeps_names_the_nearest(shell: Shell) -> None:
     said = shell(*words, "--subject-to", "goodput>=1.5")
     assert said.code == 2
     assert "no point keeps to goodput >= 1.5: the nearest is protection.period=" in said.err
+
+
+def test_a_measure_that_no_run_has_is_told(shell: Shell) -> None:
+    said = shell("tune", "study.toml", "--over", PERIODS, "--minimise", "cost", *FEW)
+    assert said.code == 2
+    assert "none of 7 points has a cost in all of its runs" in said.err
+
+
+def test_a_bound_of_a_time_is_told_with_its_unit(shell: Shell) -> None:
+    few = ["--over", "protection.period=50,60", "--each", "4", "--runs", "4"]
+    said = shell(
+        "tune", "study.toml", *few, "--maximise", "goodput", "--subject-to", "makespan<=1h"
+    )
+    assert re.search(r"; goodput [^;]*, makespan [^;]* s; 4 runs\.", said.out)
+
+
+def test_the_runs_that_are_done_are_counted_once_and_stay_below_their_bound(
+    shell: Shell, kept: Path
+) -> None:
+    told = list[tuple[int, int]]()
+    over = dict([PERIODS.split("=")])
+    found = holdfast.tune(
+        *("study.toml", over),
+        minimise="makespan",
+        runs=10,
+        each=16,
+        seed=1,
+        store=kept,
+        watch=lambda done, most: told.append((done, most)),
+    )
+    assert told == sorted(told, key=lambda it: it[0])
+    assert all(done <= most for done, most in told)
+    assert told[-1][0] == found.runs
 
 
 def test_bounds_that_exclude_each_other_are_told_with_both_means(shell: Shell) -> None:
