@@ -59,11 +59,6 @@ class ComeInTime:
 
 
 @message
-class ReserveComes:
-    """A worker of the reserve tells itself that its owner has it UP from now on."""
-
-
-@message
 class NoticeDue:
     """A worker tells itself that its owner announces the next change."""
 
