@@ -131,6 +131,8 @@ class Run:
     """When the present part ends, where that is known."""
     cause: int = field(init=False, default=NOTHING)
     """Number of the event since which the timer is set."""
+    passed: int | None = field(init=False, default=None)
+    """Number of the event with which the last awaited message ended, until the run goes on."""
     _timer: Timer | None = field(init=False, default=None)
     _computing: bool = field(init=False, default=False)
     """Whether the last call of `watched` said that the run computes."""
@@ -218,13 +220,13 @@ class Run:
             return self.react(OVER, cause)
         return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
-    def member_ready(self, worker: int, cause: int) -> int:
-        """Note that a member holds all that it needs, or has sent its image. One that was RECLAIMED
-        meanwhile reports again, which changes nothing."""
+    def member_ready(self, worker: int) -> bool:
+        """Note that a member holds all that it needs, or has sent its image; return whether it is
+        the last one. One that was RECLAIMED meanwhile reports again, which changes nothing."""
         if worker not in self.missing:
-            return cause
+            return False
         self.missing.discard(worker)
-        return cause if self.missing else self.react(READY, cause)
+        return not self.missing
 
     def hang(self, worker: int, cause: int) -> int:
         """Advance no more, because a member hangs; messages go on."""
