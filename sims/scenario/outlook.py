@@ -32,17 +32,17 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     """Yield the lines of `check` on maintenance, checkpoints, periods, the master's channels and
     the storage.
 
-    A pack has none: its decider chooses and changes the jobs' sizes.
+    A pack has the last only, for applications on as many workers as they can use: its decider
+    chooses and changes their sizes, and with fewer workers they take more checkpoints.
     """
-    if scenario.decider is DeciderKind.PACK:
-        return
-    yield from _maintenance_lines(scenario)
     planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
-    yield from _checkpoint_lines(scenario, planned)
-    for submission, rules in planned[:1]:
-        yield from _period_lines(scenario, submission, rules)
-    if scenario.master is not None:
-        yield from _channel_lines(scenario, submissions, planned)
+    if scenario.decider is not DeciderKind.PACK:
+        yield from _maintenance_lines(scenario)
+        yield from _checkpoint_lines(scenario, planned)
+        for submission, rules in planned[:1]:
+            yield from _period_lines(scenario, submission, rules)
+        if scenario.master is not None:
+            yield from _channel_lines(scenario, submissions, planned)
     if scenario.storage is not None:
         yield from _storage_lines(scenario, scenario.storage, submissions, planned)
 
@@ -209,7 +209,11 @@ def _storage_lines(
     if not 0 < until < inf or not total:
         return
     least = total / storage.bandwidth
-    busy = f"at least {amount_of(100 * least / until, 3)} % busy if nothing fails"
-    yield f"  storage     {busy}: {amount_of(total, 6)} bytes within {about(until, unit)}"
+    share, saved = f"{amount_of(100 * least / until, 3)} %", f"{amount_of(total, 6)} bytes"
+    told = f"at least {share} busy if nothing fails: {saved} within {about(until, unit)}"
+    if scenario.decider is DeciderKind.PACK:  # whose end is as little known as its sizes
+        more = f"at least {saved} if nothing fails and no application is resized"
+        told = f"{more}, {share} of what passes within {about(until, unit)}, the least time"
+    yield f"  storage     {told}"
     if least > until:
         yield f"              the storage, not the workers, bounds the end: {about(least, unit)}"
