@@ -131,8 +131,6 @@ class Run:
     """When the present part ends, where that is known."""
     cause: int = field(init=False, default=NOTHING)
     """Number of the event since which the timer is set."""
-    passed: int | None = field(init=False, default=None)
-    """Number of the event with which the last awaited message ended, until the run goes on."""
     _timer: Timer | None = field(init=False, default=None)
     _computing: bool = field(init=False, default=False)
     """Whether the last call of `watched` said that the run computes."""

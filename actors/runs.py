@@ -75,6 +75,9 @@ class JobOfRuns(JobOfCopies):
     """A job that is notified of its members' changes and updates the progress of its runs."""
 
     _resuming: bool = field(init=False, default=False)
+    _passed: dict[int, int] = field(init=False, factory=dict)
+    """Maps runs whose last awaited message has ended at this instant to that event, until they go
+    on."""
     _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
     """Copy, worker, and number of the event, of each notice that owners have given at this
     instant."""
@@ -216,7 +219,7 @@ class JobOfRuns(JobOfCopies):
             return
         last = run.member_ready(message.worker)
         if last and message.passed and len(self.copies) > 1 and self.system.loop.together:
-            run.passed = cause
+            self._passed[run.number] = cause
             self.later(PASS_MESSAGES, NOTHING, Phase.PARTS_END)
             return
         self.report_progress(copy, run.react(READY, cause) if last else cause)
@@ -429,11 +432,11 @@ class JobOfRuns(JobOfCopies):
         due_by = self.due_by
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
         for run in sorted(runs, key=lambda run: run.number):
-            if run.passed is not None and not run.ended:
-                cause, run.passed = run.passed, None
-                self.report_progress(run.copy, run.react(READY, cause))
+            if run.number in self._passed and not run.ended:
+                self.report_progress(run.copy, run.react(READY, self._passed[run.number]))
             if not run.ended and self.ends(run) <= due_by and run.phase is phase:
                 self.pass_part(run)
+        self._passed.clear()
 
     def ends(self, run: Run) -> float:
         """Return when a run's present part ends, where that is known."""
