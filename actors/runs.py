@@ -417,7 +417,7 @@ class JobOfRuns(JobOfCopies):
         """Pass all runs' parts, and pauses, that end at this instant, by run number."""
         first = self.copies[message.copy].run
         assert first is not None
-        if len(self.copies) == 1 or not self.system.loop.together:
+        if not self._passed and (len(self.copies) == 1 or not self.system.loop.together):
             self.pass_part(first)
         else:
             self._pass_all(first.phase)
