@@ -35,8 +35,10 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     A pack has the last only, for applications on as many workers as they can use: its decider
     chooses and changes their sizes, and with fewer workers they take more checkpoints.
     """
-    planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
-    if scenario.decider is not DeciderKind.PACK:
+    pack = scenario.decider is DeciderKind.PACK
+    saving = [it for it in submissions if _saves(it) and (_stores(it) or not pack)]
+    planned = [(it, it.rules(scenario)) for it in saving]
+    if not pack:
         yield from _maintenance_lines(scenario)
         yield from _checkpoint_lines(scenario, planned)
         for submission, rules in planned[:1]:
@@ -59,6 +61,14 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
 def _saves(submission: Submission) -> bool:
     section = submission.protection
     return section.kind is not ProtectionKind.NONE and section.period != inf
+
+
+def _stores(submission: Submission) -> bool:
+    """Return whether a job of a pack saves to shared storage, and how often is known: buddies'
+    formulas take the cost of the pack's link."""
+    section = submission.protection
+    known = section.kind is ProtectionKind.IMAGES or not isinstance(section.period, str)
+    return section.bytes is not None and known
 
 
 # --- checkpoints --------------------------------------------------------------------------------
