@@ -305,7 +305,7 @@ class RepairWorld(World):
         run = next((it for it in runs), None)
         if run is None or not self.errs:
             return unit
-        up = [q for q in self.members_of(run) if self.workers[q].down_since in (None, self.now)]
+        up = [q for q in self.members_of(run) if self.before[q] != DOWN]
         others = sorted({self._unit_of(q, unit) for q in up} - {unit})
         if not others:
             return unit
