@@ -92,6 +92,8 @@ class RepairWorld(World):
         self.law_of: dict[Unit, int] = {}
         """Number of the law that has struck it last."""
         self.retired: set[Unit] = set()
+        self.fallen: set[int] = set()
+        """Workers that were DOWN before this instant, and have not been UP since."""
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
         self.repaired: set[int] = set()
@@ -115,6 +117,7 @@ class RepairWorld(World):
         self.lost.clear()
         self.accused.clear()
         self.repaired.clear()
+        self.fallen = {it.index for it in self.workers if it.down_since is not None}
         self._credit()
         self._end_repairs()
         super()._change_workers()
@@ -207,9 +210,6 @@ class RepairWorld(World):
                 self._blame(unit)
             self._credit()
             self.state = self._states()
-            for worker in self.workers:
-                if self.state[worker.index] == UP:
-                    worker.down_since = None
         self._credit()
         self._refuse_too_few()
 
@@ -236,6 +236,9 @@ class RepairWorld(World):
         self._deal_crews()
 
     def _decide(self) -> None:
+        for worker in self.workers:  # which may be back since it was looked at
+            if self.state[worker.index] == UP:
+                worker.down_since = None
         self._credit()
         self._deal_crews()
         super()._decide()
@@ -305,7 +308,7 @@ class RepairWorld(World):
         run = next((it for it in runs), None)
         if run is None or not self.errs:
             return unit
-        up = [q for q in self.members_of(run) if self.before[q] != DOWN]
+        up = [q for q in self.members_of(run) if q not in self.fallen]
         others = sorted({self._unit_of(q, unit) for q in up} - {unit})
         if not others:
             return unit
