@@ -188,6 +188,8 @@ class MemberReady:
     copy: int
     run: int
     worker: int
+    passed: bool = False
+    """Whether the last of its messages ends now; else it had none left."""
 
 
 @message

@@ -193,6 +193,8 @@ class Repairs(Actor):
     _blamed_at: float = field(init=False, default=-1)
     _striking: bool = field(init=False, default=False)
     _dealing: bool = field(init=False, default=False)
+    _awaited: float = field(init=False, default=-1)
+    """Time of the last instant at which workers have changed state before faults are blamed."""
     _streams: dict[str, Generator] = field(init=False, factory=dict)
 
     # --- stages that end ----------------------------------------------------------------------
@@ -240,7 +242,7 @@ class Repairs(Actor):
         self._striking = False
         ended, self._ended = self._ended, []
         if ended:  # crews are dealt out once, after this instant's faults are known
-            self.later(AWAIT_KNOWN, NOTHING, Phase.STATES_CHANGE)
+            self._deal_soon()
         for repair, outcome in ended:
             self._end(repair, outcome)
         struck, self._struck = self._struck, []
@@ -310,14 +312,17 @@ class Repairs(Actor):
                 self._known.append(fault)
                 self._deal_soon()
 
-    @handles(AwaitKnown)
-    def await_known(self, _: AwaitKnown, __: int) -> None:
-        self._deal_soon()
-
     def _deal_soon(self) -> None:
+        """Blame faults, and deal out crews, once all that this instant makes known is."""
         if not self._dealing:
             self._dealing = True
-            self.later(DEAL, NOTHING, Phase.STATES_CHANGE)
+            first = self._awaited != self.now
+            self.later(AWAIT_KNOWN if first else DEAL, NOTHING, Phase.STATES_CHANGE)
+
+    @handles(AwaitKnown)
+    def await_known(self, _: AwaitKnown, __: int) -> None:
+        self._awaited = self.now
+        self.later(DEAL, NOTHING, Phase.STATES_CHANGE)
 
     @handles(Deal)
     def deal(self, _: Deal, __: int) -> None:

@@ -226,13 +226,13 @@ class Run:
             return self.react(OVER, cause)
         return self._enter(STARTING, Stage.STARTING_UP, length, cause)[1]
 
-    def member_ready(self, worker: int, cause: int) -> int:
-        """Record that a member holds all that it needs, or has sent its image; once all have, go
-        on. A member that was RECLAIMED meanwhile reports again, which changes nothing."""
+    def member_ready(self, worker: int) -> bool:
+        """Note that a member holds all that it needs, or has sent its image; return whether it is
+        the last one. One that was RECLAIMED meanwhile reports again, which changes nothing."""
         if worker not in self.missing:
-            return cause
+            return False
         self.missing.discard(worker)
-        return cause if self.missing else self.react(READY, cause)
+        return not self.missing
 
     def hang(self, worker: int, cause: int) -> int:
         """Stop advancing, because a member hangs; messages of members go on."""

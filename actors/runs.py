@@ -34,7 +34,7 @@ from actors.messages import (
 )
 from actors.protection.saving import CheckpointDue
 from actors.repair_messages import MemberRetired, RunStruck
-from actors.run import NOTICE, SAVED, PartDue, Run
+from actors.run import NOTICE, READY, SAVED, PartDue, Run
 from actors.runtime import NOTHING, Phase, WorkersRetired, handles, message
 from policies.availability import WorkerState
 
@@ -60,9 +60,15 @@ class HangDue:
     worker: int
 
 
+@message
+class PassMessages:
+    """A job tells itself to let its runs go on whose last messages have ended at this instant."""
+
+
 FAILED, LOST = Outcome.FAILED, Outcome.LOST
 UP, DOWN = WorkerState.UP, WorkerState.DOWN
 RESUME, HEAR_NOTICES, HEAR_HANGS = Resume(), HearNotices(), HearHangs()
+PASS_MESSAGES = PassMessages()
 
 
 @define(eq=False)
@@ -72,6 +78,9 @@ class JobOfRuns(JobOfCopies):
     accordingly."""
 
     _resuming: bool = field(init=False, default=False)
+    _passed: dict[int, int] = field(init=False, factory=dict)
+    """Maps runs whose last awaited message has ended at this instant to that event, until they go
+    on."""
     _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
     """Copy, worker, and number of the event, of each notice that owners have given at this
     instant."""
@@ -210,8 +219,15 @@ class JobOfRuns(JobOfCopies):
     @handles(MemberReady, during=AT_WORK)
     def member_ready(self, message: MemberReady, cause: int) -> None:
         copy = self.copies.get(message.copy)
-        if copy is not None and copy.run is not None and copy.run.number == message.run:
-            self.report_progress(copy, copy.run.member_ready(message.worker, cause))
+        run = copy.run if copy is not None else None
+        if copy is None or run is None or run.number != message.run:
+            return
+        last = run.member_ready(message.worker)
+        if last and message.passed and len(self.copies) > 1 and self.system.loop.together:
+            self._passed[run.number] = cause
+            self.later(PASS_MESSAGES, NOTHING, Phase.PARTS_END)
+            return
+        self.report_progress(copy, run.react(READY, cause) if last else cause)
 
     # --- standbys (rules.md, P12) --------------------------------------------------------------
 
@@ -416,15 +432,26 @@ class JobOfRuns(JobOfCopies):
         run number. Real processes end their parts one by one."""
         first = self.copies[message.copy].run
         assert first is not None
-        if len(self.copies) == 1 or not self.system.loop.together:
+        if not self._passed and (len(self.copies) == 1 or not self.system.loop.together):
             self.pass_part(first)
-            return
-        due_by, phase = self.due_by, first.phase
+        else:
+            self._pass_all(first.phase)
+
+    @handles(PassMessages)
+    def pass_messages(self, _: PassMessages, __: int) -> None:
+        """Let runs whose last messages have ended at this instant go on, by run number: which of
+        two equal images is kept does not depend on the members that have sent them."""
+        self._pass_all(Phase.PARTS_END)
+
+    def _pass_all(self, phase: Phase) -> None:
+        due_by = self.due_by
         runs = [copy.run for copy in self.copies.values() if copy.run is not None]
-        due = [run for run in runs if self.ends(run) <= due_by and run.phase is phase]
-        for run in sorted(due, key=lambda run: run.number):
-            if not run.ended:
+        for run in sorted(runs, key=lambda run: run.number):
+            if run.number in self._passed and not run.ended:
+                self.report_progress(run.copy, run.react(READY, self._passed[run.number]))
+            if not run.ended and self.ends(run) <= due_by and run.phase is phase:
                 self.pass_part(run)
+        self._passed.clear()
 
     def ends(self, run: Run) -> float:
         """Return the time at which the run's present part ends; inf where that is not known."""

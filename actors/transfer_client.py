@@ -183,10 +183,10 @@ class TransferClient(Actor):
         else:
             self._ask_for_channel(request, cause, from_scratch=not self._asking)
 
-    def _report_ready(self, request: StageIn, cause: int) -> None:
+    def _report_ready(self, request: StageIn, cause: int, passed: bool = False) -> None:
         if request.standby:
             return  # no run waits for it
-        self.send(request.job, MemberReady(request.copy, request.run, self.index), cause)
+        self.send(request.job, MemberReady(request.copy, request.run, self.index, passed), cause)
 
     def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
         if self.master is not None:
@@ -239,7 +239,7 @@ class TransferClient(Actor):
             return
         self._need_no_channel(cause)
         self.saving = False
-        self._report_ready(request, cause)
+        self._report_ready(request, cause, passed=True)
 
     def _suspend(self, cause: int) -> int:
         if self._transfer is None:

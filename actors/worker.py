@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 from attrs import define, field
@@ -17,7 +18,6 @@ from actors.worker_messages import (
     Hang,
     NoticeDue,
     OwnerGaveNotice,
-    ReserveComes,
     SpeedChanged,
     SpeedDue,
     StateChanged,
@@ -56,8 +56,8 @@ class Worker(TransferClient):
     does not take it DOWN."""
     reserved: bool = field(init=False, default=False)
     """Whether its owner keeps it RECLAIMED until it is called and has come (rules.md, P11)."""
-    _came: tuple[float, int] = field(init=False, default=(-1, -1))
-    """Time at which it came, and number of the event of its call."""
+    _comes: tuple[float, int] = field(init=False, default=(math.inf, -1))
+    """Time at which it comes, or has come, and number of the event of its call."""
     _owned: WorkerState = field(init=False, default=UP)
     """The owner's state."""
     _given: WorkerState = field(init=False, default=UP)
@@ -146,13 +146,8 @@ class Worker(TransferClient):
 
     @handles(ComeInTime)
     def come_in_time(self, message: ComeInTime, cause: int) -> None:
-        self.at(self.now + message.delay, ReserveComes(), cause, STATES_CHANGE)
-
-    @handles(ReserveComes)
-    def come(self, _: ReserveComes, cause: int) -> None:
-        self.reserved, self._came = False, (self.now, cause)
-        self._owned = self._given
-        self.later(TURN, cause, STATES_CHANGE)
+        self._comes = self.now + message.delay, cause
+        self.at(self.now + message.delay, TURN, cause, STATES_CHANGE)
 
     @handles(GoToRepair)
     def go_to_repair(self, message: GoToRepair, cause: int) -> None:
@@ -204,7 +199,11 @@ class Worker(TransferClient):
             self._report_struck(was)
 
     def _look_at_owner(self, due_by: float) -> None:
-        """Apply the owner's next change of state, if it is due."""
+        """Take the owner's next change, if it is due; one of the reserve comes before all that
+        befalls it at that instant."""
+        if self.reserved and self._comes[0] <= due_by:
+            self.reserved = False
+            self._owned = self._given
         following = self._next
         if following is not None and following[0] <= due_by:
             self._given = following[1]
@@ -273,8 +272,9 @@ class Worker(TransferClient):
         ends = was is DOWN and loop.now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin
-            if self._came[0] == loop.now and was is RECLAIMED and state is UP:
-                cause = self._came[1]
+            came, call = self._comes
+            if loop.now <= came <= due_by and was is RECLAIMED and state is UP:
+                cause = call
             repairs = DOWN in (was, state) and (state is DOWN) == bool(self._broken)
             if repairs and self._repair[0] == loop.now:
                 ends, cause = was is DOWN, self._repair[1]

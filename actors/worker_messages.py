@@ -61,12 +61,6 @@ class ComeInTime:
 
 
 @message
-class ReserveComes:
-    """A worker of the reserve, which has been called, tells itself that its owner has it UP from
-    now on."""
-
-
-@message
 class NoticeDue:
     """A worker tells itself that the time of its owner's next notice has come."""
 

@@ -229,18 +229,20 @@ def _watch(lines: Path, times: Path) -> int:
 
 def _in_child(tree: Path, limit: int, ask: Callable[[], int]) -> int:
     """Exit code of a fork of this process, which has imported what takes long."""
-    child = os.fork()
-    if not child:
-        os.chdir(tree)
-        silent = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(silent, 1)
-        os.dup2(silent, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        try:
-            os._exit(ask())
-        finally:  # a mutant that fails as it is imported would tidy up its parent's files
-            os._exit(1)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    with tempfile.TemporaryDirectory() as left:  # a fork that ends so tidies up nothing
+        child = os.fork()
+        if not child:
+            os.chdir(tree)
+            tempfile.tempdir = os.environ["TMPDIR"] = left
+            silent = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(silent, 1)
+            os.dup2(silent, 2)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            try:
+                os._exit(ask())
+            finally:  # a mutant that fails as it is imported would tidy up its parent's files
+                os._exit(1)
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def killed(tree: Path, tests: list[str]) -> bool:

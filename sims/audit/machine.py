@@ -205,6 +205,9 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         if getattr(line, "run", None) == copy.last and not isinstance(line, FaultDetected):
             del w.pending[copy.job]
         parts.resume_soon(w, copy)
+    elif copy.run is not None and copy.replicas is not None and copy.run.computes:
+        # Which faults that are known already lose: together, once all of this instant are known.
+        cause = yield from replicas.lose(w, copy, worker, cause)
     elif copy.run is not None and turn is not None:  # which another's DOWN would lose
         seq = yield turn.want[0], cause
         del w.pending[copy.job]

@@ -367,10 +367,16 @@ class Queue(Decider):
         if self.published is not None:
             self.published.made(event)
         seq = yield event, self._cause()
-        if before is None or before[0] != event:
+        if before is None or not (before[0] == event or self._widened(before[0], event)):
             self.moved.add(event.job)
         self.promises[event.job] = event, seq
         self.made.append((seq, event.job))
+
+    def _widened(self, before: ReservationMade, event: ReservationMade) -> bool:
+        """Return whether a reservation that is kept only has other workers: its job, for which the
+        reserve was called, waits for its standbys too (P11)."""
+        wide = self.w.reserve is not None and event.job in self.w.reserve.wide
+        return wide and self.settings.get("reading") == "kept" and before.start == event.start
 
     def drop_reservation(self, w: World, event: ReservationDropped) -> Script:
         """Check that a reservation is dropped while its job goes on waiting."""

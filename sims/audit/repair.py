@@ -167,10 +167,11 @@ class Repairs:
         # The fault of another node may spread to it.
         spread = event.of is Struck.NODES
         possible(not cured or spread, "the law strikes it no more")
-        possible(all(it.workers != workers or it.of is not event.of for it in self.unheard))
-        # Repairs begin after all faults of an instant, those of workers that are DOWN, too.
-        before = (it for it in (*self.units, *self.known) if it.seq not in self.struck)
-        in_repair = {n for unit in before for n in unit.workers}
+        # Repairs begin after all faults of an instant, those of faults that are known before, too.
+        begun = [it for it in self.units if it.stage == 0 and it.since == w.now]
+        struck = (*self.unheard, *self.known, *begun)
+        possible(all(it.workers != workers or it.of is not event.of for it in struck))
+        in_repair = {n for unit in self.units if unit not in begun for n in unit.workers}
         possible(not in_repair.issuperset(workers), "a fault of what is in repair changes nothing")
         seq = yield event, 0
         unit = Unit(event.of, workers, event.law, set(workers), seq=seq)

@@ -32,17 +32,19 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     """Yield the lines that `check` prints about maintenance, checkpoints, periods, the master's
     channels and the storage.
 
-    A pack has none: its decider chooses and changes the jobs' sizes.
+    A pack has the last only, for applications on as many workers as they can use: its decider
+    chooses and changes their sizes, and with fewer workers they take more checkpoints.
     """
-    if scenario.decider is DeciderKind.PACK:
-        return
-    yield from _maintenance_lines(scenario)
-    planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
-    yield from _checkpoint_lines(scenario, planned)
-    for submission, rules in planned[:1]:
-        yield from _period_lines(scenario, submission, rules)
-    if scenario.master is not None:
-        yield from _channel_lines(scenario, submissions, planned)
+    pack = scenario.decider is DeciderKind.PACK
+    saving = [it for it in submissions if _saves(it) and (_stores(it) or not pack)]
+    planned = [(it, it.rules(scenario)) for it in saving]
+    if not pack:
+        yield from _maintenance_lines(scenario)
+        yield from _checkpoint_lines(scenario, planned)
+        for submission, rules in planned[:1]:
+            yield from _period_lines(scenario, submission, rules)
+        if scenario.master is not None:
+            yield from _channel_lines(scenario, submissions, planned)
     if scenario.storage is not None:
         yield from _storage_lines(scenario, scenario.storage, submissions, planned)
 
@@ -59,6 +61,14 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
 def _saves(submission: Submission) -> bool:
     section = submission.protection
     return section.kind is not ProtectionKind.NONE and section.period != inf
+
+
+def _stores(submission: Submission) -> bool:
+    """Return whether a job of a pack saves to shared storage, and how often is known: buddies'
+    formulas take the cost of the pack's link."""
+    section = submission.protection
+    known = section.kind is ProtectionKind.IMAGES or not isinstance(section.period, str)
+    return section.bytes is not None and known
 
 
 # --- checkpoints --------------------------------------------------------------------------------
@@ -217,7 +227,11 @@ def _storage_lines(
     if not 0 < until < inf or not total:
         return
     least = total / storage.bandwidth
-    busy = f"at least {amount_of(100 * least / until, 3)} % busy if nothing fails"
-    yield f"  storage     {busy}: {amount_of(total, 6)} bytes within {about(until, unit)}"
+    share, saved = f"{amount_of(100 * least / until, 3)} %", f"{amount_of(total, 6)} bytes"
+    told = f"at least {share} busy if nothing fails: {saved} within {about(until, unit)}"
+    if scenario.decider is DeciderKind.PACK:  # whose end is as little known as its sizes
+        more = f"at least {saved} if nothing fails and no application is resized"
+        told = f"{more}, {share} of what passes within {about(until, unit)}, the least time"
+    yield f"  storage     {told}"
     if least > until:
         yield f"              the storage, not the workers, bounds the end: {about(least, unit)}"

@@ -69,7 +69,8 @@ Fleets
 32. The clock of computing time rests at speed 0 (nothing is computed then).
 33. A fault changes nothing where all workers of its unit are in repair, be it of units of another
     kind; one that meets unheard faults of these workers is heard with them. Crews take, of equals,
-    workers before nodes before racks. Faults known at one instant are blamed by law, then unit.
+    workers before nodes before racks. Faults known at one instant are blamed by law, then unit,
+    those too that the end of their run makes known.
 34. The rule faults-within reads the record of a unit's lowest worker, the score the lowest one.
 35. Buddies load from shared storage only where P9 fetches images; a clone of theirs costs `delay`.
 36. A replica loads its share of the bytes whatever its run's pauses.

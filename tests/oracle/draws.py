@@ -94,11 +94,32 @@ def _listed(law: Table, number: int, scenario: Table, records: Sequence[Record])
     ]
     if "share" in law:
         assert len(set(share[0])) == floor(law["share"] * units.units + 0.5)
+        away = _away(records, {time for time, _ in struck})
         for time, unit in struck:
-            racks = {it // units.rack for t, it in struck if t == time and it in share[0]}
+            # It also spreads from a unit that is DOWN, of whose fault no line tells.
+            sources = [
+                it
+                for it in share[0]
+                if (time, it) in struck
+                or away[time].issuperset(units.workers(it, scenario["workers"]))
+            ]
+            racks = {it // units.rack for it in sources}
             assert unit in share[0] or ("spread" in law and unit // units.rack in racks)
     kept = {key: law[key] for key in ("of", "downtime", "detection")}
     return kept | {"strikes": sorted(struck)}
+
+
+def _away(records: Sequence[Record], times: set[float]) -> dict[float, set[int]]:
+    """Workers that are DOWN before each of these times."""
+    found: dict[float, set[int]] = {}
+    down: set[int] = set()
+    for record in records:
+        if record.t in times:
+            found.setdefault(record.t, set(down))
+        if isinstance(record.event, WorkerChanged):
+            gone = record.event.state is WorkerState.DOWN
+            (down.add if gone else down.discard)(record.event.worker)
+    return found
 
 
 def _numbers(text: str) -> list[int]:

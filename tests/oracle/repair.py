@@ -81,6 +81,8 @@ class RepairWorld(World):
         self.penalty, self.credit = exact(score["penalty"]), exact(score["credit"])
         self.credit_period = exact(score["period"])
         self.scores = [exact(score["initial"]) for _ in self.workers]
+        self.over: list[tuple[list[int], Fraction]] = []
+        """Members of runs that are over and how long these computed, until blame is known."""
         self.accused: set[int] = set()
         """Workers on which a fault is blamed at this instant."""
         self.record: dict[int, list[Fraction]] = {}
@@ -90,6 +92,8 @@ class RepairWorld(World):
         self.law_of: dict[Unit, int] = {}
         """Number of the law that has struck it last."""
         self.retired: set[Unit] = set()
+        self.fallen: set[int] = set()
+        """Workers that were DOWN before this instant, and have not been UP since."""
         self.lost: dict[int, Run] = {}
         """The run that a fault has ended at this instant, by member."""
         self.repaired: set[int] = set()
@@ -113,6 +117,8 @@ class RepairWorld(World):
         self.lost.clear()
         self.accused.clear()
         self.repaired.clear()
+        self.fallen = {it.index for it in self.workers if it.down_since is not None}
+        self._credit()
         self._end_repairs()
         super()._change_workers()
 
@@ -198,21 +204,29 @@ class RepairWorld(World):
         self._go_down(worker, heard if worker.group else self.now)
 
     def _know(self) -> None:
-        """Blame what is known, and lose runs, until no more is known."""
+        """Lose runs and blame what is known, until no more is known: blame ends runs, too."""
+        while known := self._all_known():
+            for unit in known:
+                self._blame(unit)
+            self._credit()
+            self.state = self._states()
+        self._credit()
+        self._refuse_too_few()
+
+    def _all_known(self) -> list[Unit]:
+        """Units whose fault is known now, and was not, by law, then unit; those whose run another's
+        fault ends are among them."""
+        found: list[Unit] = []
         while True:
-            known = self._known()
+            known, under_way = self._known(), len(self._active())
             for unit in known:
                 del self.unheard[unit]
                 self._note_run(unit)
-            for unit in known:
-                self._blame(unit)
-            self.state = self._states()
-            under_way = len(self._active())
+            found += known
             for worker in self.workers:
                 self._lose_run(worker)
             if not known and under_way == len(self._active()):
-                break
-        self._refuse_too_few()
+                return sorted(found, key=lambda unit: (self.law_of[unit], unit))
 
     def _find_hangs(self) -> None:
         """Faults of whom a hung run leaves are known at once; then crews are dealt (Z2): what is
@@ -222,6 +236,10 @@ class RepairWorld(World):
         self._deal_crews()
 
     def _decide(self) -> None:
+        for worker in self.workers:  # which may be back since it was looked at
+            if self.state[worker.index] == UP:
+                worker.down_since = None
+        self._credit()
         self._deal_crews()
         super()._decide()
         self._deal_crews()
@@ -231,13 +249,12 @@ class RepairWorld(World):
             self._begin(stage)
 
     def _known(self) -> list[Unit]:
-        """Units whose fault is known now, and was not, by law, then unit."""
+        """Units whose fault is known now, and was not, but for what ends of runs make known."""
         for unheard in self.unheard.values():
             for q, latest in list(unheard.items()):
                 if self.workers[q].group is None or latest <= self.now:
                     del unheard[q]
-        known = [unit for unit, unheard in self.unheard.items() if not unheard]
-        return sorted(known, key=lambda unit: (self.law_of[unit], unit))
+        return [unit for unit, unheard in self.unheard.items() if not unheard]
 
     def _begin(self, stage: Stage) -> None:
         """Deal out free crews: first come, first served, the lowest unit first."""
@@ -291,7 +308,7 @@ class RepairWorld(World):
         run = next((it for it in runs), None)
         if run is None or not self.errs:
             return unit
-        up = [q for q in self.members_of(run) if self.workers[q].down_since in (None, self.now)]
+        up = [q for q in self.members_of(run) if q not in self.fallen]
         others = sorted({self._unit_of(q, unit) for q in up} - {unit})
         if not others:
             return unit
@@ -305,11 +322,17 @@ class RepairWorld(World):
         return evolve(like, first=q // like.each * like.each)
 
     def finish(self, run: Run, outcome: Outcome) -> None:
-        """Members that are not blamed are credited with each whole period of computing."""
-        for q in run.group.members:
-            if q not in self.accused:
-                self.scores[q] += self.credit * (run.ran // self.credit_period)
+        self.over.append((list(run.group.members), run.ran))
         super().finish(run, outcome)
+
+    def _credit(self) -> None:
+        """Members of runs that are over, and are not blamed, get a credit for each whole period of
+        computing."""
+        for members, ran in self.over:
+            for q in members:
+                if q not in self.accused:
+                    self.scores[q] += self.credit * (ran // self.credit_period)
+        self.over.clear()
 
     def _badness(self, q: int) -> Fraction:
         if self.placement == "fewest-faults":

@@ -55,16 +55,16 @@ def cases() -> list[Table]:
     return loaded
 
 
-def records_of(scenario: Table, folder: Path = LOGS) -> list[Record]:
-    """The log of its run; `scenario`: as a file in that folder says it."""
+def records_of(scenario: Table, folder: Path = LOGS, until: float | None = None) -> list[Record]:
+    """The log of its run, up to a time; `scenario`: as a file in that folder says it."""
     records: list[Record] = []
-    run(read(scenario, "any", folder), [records.append])
+    run(read(scenario, "any", folder), [records.append], until=until)
     return records
 
 
-def play(case: Table) -> list[Record]:
-    """The log of a neutral scenario's run."""
-    return records_of(as_file(case))
+def play(case: Table, until: float | None = None) -> list[Record]:
+    """The log of a neutral scenario's run, up to a time."""
+    return records_of(as_file(case), until=until)
 
 
 PLATFORM = ("node", "rack", "spares", "reserve", "reserve_delay")

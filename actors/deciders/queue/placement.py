@@ -109,7 +109,12 @@ class ByRecord:
 
     def in_order(self, numbers: Numbers, count: int) -> list[int]:
         """Return the `count` best free workers, the best first."""
-        return sorted(members(numbers.intervals()), key=self.badness)[:count]
+        return self.of(members(numbers.intervals()), count)
+
+    def of(self, free: Sequence[int], count: int) -> list[int]:
+        """Return which of these workers, ascending, are chosen: strategies ask before they start a
+        job (M2)."""
+        return sorted(free, key=self.badness)[:count]
 
 
 @frozen

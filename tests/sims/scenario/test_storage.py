@@ -425,6 +425,17 @@ def test_a_pack_counts_on_checkpoints_for_which_it_has_the_storage_to_itself() -
     assert times(found, JobCompleted) == approx([("J1", 260)])
 
 
+def test_a_check_says_how_much_a_pack_saves_at_least() -> None:
+    """On two workers each, work of 8 and of 20 has 1 and 3 checkpoints of 20 bytes: 80 bytes, of
+    200 that pass in the 20 s of the longer one."""
+    table = pack([application([16, 8]), application([40, 20])], {"bandwidth": 10}, IMAGES)
+    least = "at least 80 bytes if nothing fails and no application is resized"
+    told = f"  storage     {least}, 40 % of what passes within 20 s, the least time"
+    assert list(check(table).outlook) == [told]
+    found = audited(table)
+    assert len(times(found, CheckpointTaken)) == 4
+
+
 def test_when_an_application_computes_again_is_not_known_while_it_loads_or_saves() -> None:
     """It saves 20 bytes over [5, 7), is lost at 7.5, and loads them over [7.5, 9.5)."""
     faults = {"kind": "list", "strikes": [[7.5, 0]], "downtime": 0}
