@@ -241,17 +241,12 @@ class Lineage:
     """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs after the completion: all that the completing
-        run computed is useful."""
+        """Yield the slices of computation of all runs of a job (or iteration) that is over: all
+        that the completing run computed is useful; of a job that was killed, nothing is."""
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
-
-    def give_up(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs of a job that was killed: none is useful."""
-        for span in self.runs.values():
-            yield from span.slices(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
         """Yield the slices of computation at the log's end: what is saved or under way is lost."""

@@ -127,10 +127,6 @@ def starters(instants: Sequence[FreeWorkers]) -> list[str]:
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
 
 
-def _data(held: Held) -> dict[str, object]:
-    return {"job": held.job, "run": held.run, "processors": held.width}
-
-
 def at_once(t: float, *titles: str) -> Iterator[Span]:
     """Yield a span of zero length at `t` for each title that is not empty."""
     return (Span(title, t, t) for title in titles if title)

@@ -125,9 +125,6 @@ class Wait:
         if self.until is not None:
             yield from at_once(self.until, self._passed(), *self._started(self.until))
 
-    def _moment(self, t: float) -> str:
-        return self.clock(t)
-
     # --- as it began ----------------------------------------------------------------------------
 
     def ahead(self) -> tuple[int, int]:
@@ -165,9 +162,9 @@ class Wait:
 
     def _holder(self, held: Held) -> str:
         end = self.look.ends.get(held.key)
-        until = "the log's end" if end is None else self._moment(end)
+        until = "the log's end" if end is None else self.clock(end)
         size = counted(held.width, "processor")
-        return f"{held.job} ({size}, {self._moment(held.since)} to {until})"
+        return f"{held.job} ({size}, {self.clock(held.since)} to {until})"
 
     # --- while it waited ------------------------------------------------------------------------
 
@@ -177,7 +174,7 @@ class Wait:
         if promise.start is None:
             why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
             return f"nothing is promised to it any more{': ' if why else ''}{joined(why)}"
-        start = f"promised its start for {self._moment(promise.start)}"
+        start = f"promised its start for {self.clock(promise.start)}"
         if before is None or before.start is None:
             return start
         by = promise.start - before.start
@@ -216,7 +213,7 @@ class Wait:
         return "; ".join(texts)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        texts = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
+        texts = (f"{it.job.name} on {wanted(it):,} at {self.clock(it.start)}" for it in passed)
         return ", ".join([*islice(texts, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
@@ -231,7 +228,7 @@ class Wait:
         so_many = f"{counted(mine.width, 'processor')} {were} free"
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
-            first, held = self._moment(missed[0]), self.reserved(self.since, possible)
+            first, held = self.clock(missed[0]), self.reserved(self.since, possible)
             taken = len(missed) - held.total()
             them = starters([it for it in self._missed if it.after < mine.width])
             why = f"{some(them, 'other job') or 'others'} had them"
@@ -241,7 +238,7 @@ class Wait:
         chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
             why = self._kept_off([possible]) or self._holding(self.reserved(possible, now))
-            yield f"{so_many} from {self._moment(possible)} on, but {why}"
+            yield f"{so_many} from {self.clock(possible)} on, but {why}"
         free = self.instants[-1].before
         count = f"{free:,} {are(free)} free"
         on = (
@@ -269,7 +266,7 @@ class Wait:
         if not near:
             return ""
         first = min(near, key=lambda it: it.start)
-        return f"a window of maintenance begins at {self._moment(first.start)}, before its end"
+        return f"a window of maintenance begins at {self.clock(first.start)}, before its end"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
         """Say why free workers stayed free: the reservations that held them at the most instants,
