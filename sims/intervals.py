@@ -100,8 +100,8 @@ def _resamples(sample: Sample) -> Any:
 
 
 def _bootstrapped(sample: Sample, level: float, previous: Any, resamples: int = 0) -> Any:
-    """Return scipy's bootstrap of the mean, at a level, which adds `more` resamples to those of
-    `before`."""
+    """Return scipy's bootstrap of the mean, at a level, which adds `resamples` to those of
+    `previous`."""
     from scipy.stats import bootstrap
 
     return bootstrap(

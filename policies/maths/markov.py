@@ -58,10 +58,6 @@ class MarkovChain:
         return Spectrum.of(self.rows)
 
 
-def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
-    return tuple(chains)
-
-
 @define(eq=False)
 class Belief:
     """Holds what a scheduler believes about each worker's availability, with its analysis
@@ -70,7 +66,7 @@ class Belief:
     remembered; no answer depends on earlier calls.
     """
 
-    chains: tuple[MarkovChain, ...] = field(converter=_together)
+    chains: tuple[MarkovChain, ...] = field(converter=tuple[MarkovChain, ...])
     expectation: Expectation = Expectation.EXACT
     _kinds: dict[Rows, Spectrum] = field(factory=dict, init=False, repr=False)
     _spectra: dict[int, Spectrum] = field(factory=dict, init=False, repr=False)

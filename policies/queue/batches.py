@@ -90,7 +90,6 @@ def smallest(least: float, processors: int, attempt: Callable[[float], TargetTri
     if excess <= low * ROUNDING:
         return below
     # With the area that X = low needs, area / P is long enough, if its chains are.
-    # With the area that X = low needs, area / P is long enough, if its chains are.
     high = low + excess if math.isfinite(excess) else 2 * low
     while not (above := attempt(high)).area <= processors * high * (1 + ROUNDING):
         low, below, high = high, above, 2 * high

@@ -130,7 +130,7 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 
 
 def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
-    """Return the costs of each application on fatal number of workers.
+    """Return the costs of each application on each number of workers.
 
     Raises InputError for checkpoints whose period no formula can give.
     """
