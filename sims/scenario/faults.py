@@ -132,13 +132,10 @@ class NamedFaults(OwnCode, FaultFields):
             mtbf, downtime = float(law.mtbf), float(law.downtime)
             if not (mtbf > 0 and 0 <= downtime < math.inf):
                 raise ValueError(f"mtbf = {mtbf!r}, downtime = {downtime!r}")
-        return OwnFaults.model_construct(
-            given=CheckedLaw(law, self.name),
-            of=self.of,
-            effect=self.effect,
-            downtime=downtime if self.downtime is None else self.downtime,
-            detection=self.detection,
-        )
+        keys = {key: getattr(self, key) for key in FaultFields.model_fields}
+        if self.downtime is None:
+            keys["downtime"] = downtime
+        return OwnFaults.model_construct(given=CheckedLaw(law, self.name), **keys)
 
 
 @frozen
