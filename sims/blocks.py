@@ -64,7 +64,8 @@ def by_block(
     their spread shows how much one block more or less would change it. The result is empty with
     fewer than two such blocks.
     """
-    values, blocks = _known(values, blocks)
+    kept = (blocks >= 0) & ~np.isnan(values)
+    values, blocks = values[kept], blocks[kept]
     each = np.unique(blocks)
     if len(each) < LEAST:
         return np.empty(0)
@@ -78,11 +79,6 @@ def by_block(
 def informed(values: Floats, blocks: NDArray[np.intp]) -> list[bool]:
     """Return for each block of `by_block` whether any of its values is not 0, such as whether any
     job waited."""
-    values, blocks = _known(values, blocks)
-    return [bool(values[blocks == block].any()) for block in np.unique(blocks)]
-
-
-def _known(values: Floats, blocks: NDArray[np.intp]) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the values that are known of jobs in blocks, and their blocks."""
     kept = (blocks >= 0) & ~np.isnan(values)
-    return values[kept], blocks[kept]
+    values, blocks = values[kept], blocks[kept]
+    return [bool(values[blocks == block].any()) for block in np.unique(blocks)]

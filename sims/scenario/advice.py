@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from math import inf
 from typing import TYPE_CHECKING
 
 from actors.events import DeciderKind
@@ -230,10 +229,8 @@ def _ends_before_detection(law: AnyFault) -> bool:
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
     """Return whether jobs under this protection take checkpoints at all."""
-    if section.kind is ProtectionKind.NONE:
-        return False
-    asked = section.on_notice is OnNotice.SAVE and _gives_notice(scenario)
-    return section.period != inf or asked
+    kept, asked = section.kind is not ProtectionKind.NONE, section.on_notice is OnNotice.SAVE
+    return section.periodic or (kept and asked and _gives_notice(scenario))
 
 
 def _images_sent(scenario: Scenario) -> bool:

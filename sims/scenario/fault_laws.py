@@ -166,6 +166,11 @@ class FaultFields(Section):
         """Return the part of `total` units that the law strikes."""
         return 1
 
+    def struck(self, total: int) -> int:
+        """Return how many of `total` units the law strikes: of two equally near numbers the
+        larger."""
+        return math.floor(self.part(total) * total + 0.5)
+
     def expected(self, time: float, starts: Age | None = None) -> float:
         """Return the expected number of faults of one worker, or node, by `time`, without listed
         ones.
@@ -311,8 +316,8 @@ class OfSome(FaultFields):
             return members(intervals)
         if self.share is None:
             return None
-        count = rounded(self.share * total)
-        return tuple(sorted(rng().choice(total, count, replace=False).tolist()))
+        drawn = rng().choice(total, self.struck(total), replace=False)
+        return tuple(sorted(drawn.tolist()))
 
     def part(self, total: int) -> float:
         """Return the part of `total` units that the law strikes."""
@@ -343,11 +348,6 @@ def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], floa
         return next(drawn[unit])
 
     return gap
-
-
-def rounded(number: float) -> int:
-    """Return the nearest whole number, of two equally near ones the larger."""
-    return math.floor(number + 0.5)
 
 
 class ExponentialFaults(OfSome):

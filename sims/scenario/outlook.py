@@ -21,7 +21,7 @@ from sims.scenario import Scenario
 from sims.scenario.expectations import work_end
 from sims.scenario.jobs import IterativeEntry
 from sims.scenario.platform import StorageSection
-from sims.scenario.workload import Submission, asked_of
+from sims.scenario.workload import Submission, asked_of, period_on
 from sims.telling import about, amount_of, counted
 
 Planned = tuple[Submission, Rules]
@@ -37,7 +37,7 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     if scenario.decider is DeciderKind.PACK:
         return
     yield from _maintenance_lines(scenario)
-    planned = [(it, it.rules(scenario)) for it in submissions if _saves(it)]
+    planned = [(it, it.rules(scenario)) for it in submissions if it.protection.periodic]
     yield from _checkpoint_lines(scenario, planned)
     for submission, rules in planned[:1]:
         yield from _period_lines(scenario, submission, rules)
@@ -54,11 +54,6 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
         until = "for good" if end == inf else f"for {about(end - start, unit)}"
         taken = f"{counted(workers, 'worker')} DOWN from {about(start, unit)} on"
         yield f"  maintenance {taken}, {until}"
-
-
-def _saves(submission: Submission) -> bool:
-    section = submission.protection
-    return section.kind is not ProtectionKind.NONE and section.period != inf
 
 
 # --- checkpoints --------------------------------------------------------------------------------
@@ -97,8 +92,7 @@ def _members(scenario: Scenario, submission: Submission) -> int:
 
 
 def _period(scenario: Scenario, submission: Submission, rules: Rules) -> float:
-    members = range(_members(scenario, submission))
-    return rules.period_of(members) if rules.period_of else rules.period(len(members))
+    return period_on(rules, _members(scenario, submission))
 
 
 def _work(scenario: Scenario, submission: Submission) -> float:

@@ -109,6 +109,11 @@ class ProtectionSection(Section):
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
+    def periodic(self) -> bool:
+        """Whether a checkpoint is taken after each period."""
+        return self.kind is not ProtectionKind.NONE and self.period != inf
+
+    @property
     def stores(self) -> bool:
         """Whether checkpoints go to shared storage, or to the master."""
         buddies = self.kind is ProtectionKind.BUDDIES

@@ -319,6 +319,11 @@ def asked_of(job: BatchJob) -> int:
     return job.profile.processors if isinstance(job.profile, Asking) else 1
 
 
+def period_on(rules: Rules, members: int) -> float:
+    """Return the work between two checkpoints of a run on the first workers, so many."""
+    return rules.period_of(range(members)) if rules.period_of else rules.period(members)
+
+
 def iterative(submission: Submission) -> IterativeEntry:
     """Return the scenario's entry of an iterative job."""
     return cast(IterativeEntry, submission.own)

@@ -26,11 +26,19 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.advice import protections
 from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
 from sims.scenario.jobs import Overrun
-from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
+from sims.scenario.workload import (
+    Submission,
+    Workload,
+    asked_of,
+    iterative,
+    period_on,
+    workload,
+)
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -220,15 +228,14 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     asked = scenario.protection.model_copy(update={"period": formula})
     scenario = with_mtbf(scenario.within(folder).model_copy(update={"protection": asked}))
     first = workload(scenario, System(scenario.seed)).submissions[0]
-    rules, members = first.rules(scenario), range(asked_of(first.job))
-    return rules.period_of(members) if rules.period_of else rules.period(len(members))
+    return period_on(first.rules(scenario), asked_of(first.job))
 
 
 def with_mtbf(scenario: Scenario) -> Scenario:
     """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
     where no other MTBF is set."""
-    job, own = scenario.job, [it.protection for it in scenario.job.jobs]
-    asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
+    job = scenario.job
+    asking = any(it.by_formula and it.mtbf is None for _, it in protections(scenario))
     if not asking or scenario.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf()

@@ -23,6 +23,7 @@ from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import unfit
 from sims.scenario import Scenario
+from sims.scenario.advice import protections
 from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
@@ -89,10 +90,8 @@ def described(scenario: Scenario) -> PackDescribed:
 def _as_in_paper(scenario: Scenario) -> bool:
     """Return whether the scenario has only what malleable17 considers: buddies, and faults as the
     only disturbance."""
-    own = (job.protection for job in scenario.job.jobs if job.protection is not None)
-    buddies = all(
-        it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own)
-    )
+    guards = (it for _, it in protections(scenario))
+    buddies = all(it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in guards)
     return buddies and scenario.full_platform.plain and scenario.master is None
 
 
@@ -119,7 +118,7 @@ def _mtbf(scenario: Scenario) -> float | None:
 
 def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
     period = section.period
-    if section.kind is ProtectionKind.NONE or period == inf:
+    if not section.periodic:
         return PeriodRule.NONE
     if not isinstance(period, str):
         return PeriodRule.FIXED
