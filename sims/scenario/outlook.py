@@ -19,6 +19,7 @@ from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.expectations import work_end
+from sims.scenario.faults import NamedFaults
 from sims.scenario.jobs import IterativeEntry
 from sims.scenario.platform import StorageSection
 from sims.scenario.workload import Submission, asked_of, period_on
@@ -37,7 +38,12 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     if scenario.decider is DeciderKind.PACK:
         return
     yield from _maintenance_lines(scenario)
-    planned = [(it, it.rules(scenario)) for it in submissions if it.protection.periodic]
+    saving = [it for it in submissions if it.protection.periodic]
+    if isinstance(scenario.faults, NamedFaults) and any(it.protection.asks_rate for it in saving):
+        # Its rate is known only once it is loaded.
+        yield "  checkpoints unknown: their period is by the law of faults, which is not loaded"
+        saving = [it for it in saving if not it.protection.asks_rate]
+    planned = [(it, it.rules(scenario)) for it in saving]
     yield from _checkpoint_lines(scenario, planned)
     for submission, rules in planned[:1]:
         yield from _period_lines(scenario, submission, rules)

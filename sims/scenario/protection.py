@@ -109,6 +109,11 @@ class ProtectionSection(Section):
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
+    def asks_rate(self) -> bool:
+        """Whether that MTBF is the workers' own."""
+        return self.by_formula and self.mtbf is None
+
+    @property
     def periodic(self) -> bool:
         """Whether a checkpoint is taken after each period."""
         return self.kind is not ProtectionKind.NONE and self.period != inf
@@ -126,8 +131,7 @@ class ProtectionSection(Section):
 
     def failing(self, mtbf: float) -> Self:
         """Return the section with `mtbf` for its formula, where the section sets none."""
-        asking = self.by_formula and self.mtbf is None
-        return self.model_copy(update={"mtbf": mtbf}) if asking else self
+        return self.model_copy(update={"mtbf": mtbf}) if self.asks_rate else self
 
     def rules(
         self,

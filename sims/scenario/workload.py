@@ -72,7 +72,7 @@ class Submission:
         Raises InputError for a period that no formula gives.
         """
         node, faults = scenario.full_platform.node, scenario.faults
-        asked = self.protection.by_formula and self.protection.mtbf is None
+        asked = self.protection.asks_rate
         span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
         platform = scenario.full_platform
         failing = [

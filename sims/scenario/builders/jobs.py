@@ -235,7 +235,7 @@ def with_mtbf(scenario: Scenario) -> Scenario:
     """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
     where no other MTBF is set."""
     job = scenario.job
-    asking = any(it.by_formula and it.mtbf is None for _, it in protections(scenario))
+    asking = any(it.asks_rate for _, it in protections(scenario))
     if not asking or scenario.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf()
