@@ -49,7 +49,7 @@ def stated(scenario: Scenario) -> bool:
 def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
     """Yield the time of each listed fault, once for each worker that fails."""
     units = scenario.full_platform.units(law.of)
-    for time, unit in getattr(law, "strikes", ()):
+    for time, unit in law.listed:
         if units is None:
             yield time
         elif unit < len(units):  # others are refused where the law begins
@@ -85,7 +85,7 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
         what = f"{'hangs' if law.hangs else 'faults':11}"
         units, one = law.struck(platform.count(law.of)), law.of.value.removesuffix("s")
         within = f"within {about(until, unit)}"
-        listed = sum(time <= until for time, _ in getattr(law, "strikes", ()))
+        listed = sum(time <= until for time, _ in law.listed)
         if law.mtbf == inf:
             known = "listed" if isinstance(law, ListedFaults) else "expected: their rate is unknown"
             yield f"  {what} {listed:,} {known} {within}"

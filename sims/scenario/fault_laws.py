@@ -125,6 +125,12 @@ class FaultFields(Section):
         return (self,)
 
     @property
+    def listed(self) -> Strikes:
+        """Faults that are listed one by one."""
+        strikes: Strikes = getattr(self, "strikes", ())
+        return strikes
+
+    @property
     def by_computing(self) -> bool:
         """Whether only computing time counts between the faults of a unit."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
@@ -217,8 +223,7 @@ class FaultFields(Section):
 
     def faults_of(self, units: Sequence[int] | None, rng: Generator, workers: int) -> Faults:
         """Yield the same where only these units, of `workers`, have drawn faults; None: all."""
-        strikes: Strikes = getattr(self, "strikes", ())
-        for time, worker in strikes:
+        for time, worker in self.listed:
             if worker >= workers:
                 raise unfit(
                     "faults.strikes",
@@ -228,7 +233,7 @@ class FaultFields(Section):
         drawn = self._drawn(rng, workers if units is None else len(units))
         if units is not None:
             drawn = ((time, units[k]) for time, k in drawn)
-        return _merged(drawn, sorted(strikes))
+        return _merged(drawn, sorted(self.listed))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         """Yield the faults that are drawn, not listed."""
@@ -292,8 +297,7 @@ class OfSome(FaultFields):
             raise InputError("", "share", "stands beside `units`", "one of them")
         if self.gaps and self.clock is Clock.CALENDAR:
             raise InputError("", "gaps", "need computing time", 'clock = "computing"')
-        listed: Strikes = getattr(self, "strikes", ())
-        if self.clock is Clock.COMPUTING and listed:
+        if self.clock is Clock.COMPUTING and self.listed:
             problem = "are of the calendar, and the law's clock is not"
             raise InputError("", "strikes", problem, "a law of its own, of kind list")
         last = -1

@@ -28,7 +28,6 @@ from sims.trace.promises import (
     largest,
     members,
     mishap,
-    outlasts,
     some,
     starters,
 )
@@ -161,10 +160,13 @@ class Wait:
         return f"held by {largest(holders, self._holder)}" if holders else ""
 
     def _holder(self, held: Held) -> str:
-        end = self.look.ends.get(held.key)
-        until = "the log's end" if end is None else self.clock(end)
         size = counted(held.width, "processor")
+        until = self._until(held, self.look)
         return f"{held.job} ({size}, {self.clock(held.since)} to {until})"
+
+    def _until(self, held: Held, look: Look) -> str:
+        end = look.ends.get(held.key)
+        return "the log's end" if end is None else self.clock(end)
 
     # --- while it waited ------------------------------------------------------------------------
 
@@ -186,9 +188,20 @@ class Wait:
     def _broken(self, promise: Promise, broken: Broken) -> str:
         """Say that a promised start has not come, and which jobs held the workers."""
         look = broken.look
-        about = promise, self.upset, look, self.clock, self.started
-        held = largest(look.held, lambda it: outlasts(it, *about))
+        held = largest(look.held, lambda it: self._outlasts(it, promise, look))
         return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
+
+    def _outlasts(self, held: Held, promise: Promise, look: Look) -> str:
+        """Say until when a job holds workers that were promised to be free, and why it still holds
+        them."""
+        lost = self.upset.get(held.job)
+        if lost is not None and lost.end is not None and lost.end >= promise.record.t:
+            why = f"{mishap(self.started, lost)} at {self.clock(lost.end)}"
+        elif held.start > promise.record.t:
+            why = f"it started at {self.clock(held.start)}"
+        else:
+            why = f"it was believed to end at {self.clock(held.believed)}"
+        return f"{held.job} holds {held.width:,} until {self._until(held, look)} ({why})"
 
     def rule(self, passed: Run) -> str:
         """Say by what rule a job that came later started first."""

@@ -55,8 +55,8 @@ def limit_events(scenario: Scenario, system: System) -> None:
         scheduler.limit_events(ProgressLimit(system, most, advice))
 
 
-def _ends(section: object) -> bool:
-    owner = getattr(section, "availability", None)
+def _ends(section: WorkerFields) -> bool:
+    owner = section.availability
     return isinstance(owner, TraceFile) and owner.after is After.ERROR
 
 
@@ -174,7 +174,7 @@ def _periods(section: ProtectionSection, key: str) -> Iterator[Timed]:
 def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield the times at which the scenario makes something happen for certain."""
     for law in scenario.faults.laws:
-        yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
+        yield from ((time, "faults.strikes") for time, _ in law.listed)
     if jobs is not None and jobs.submissions:
         last = max((it.job for it in jobs.submissions), key=attrgetter("submitted"))
         yield last.submitted, _key_of(scenario, last, "release")
