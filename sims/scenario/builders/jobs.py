@@ -186,11 +186,11 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     The answer is computed once for each kind of job and table of protection, because a log may have
     a million jobs under one.
     """
-    known = dict[tuple[str, int, int, bool], bool]()
+    known = dict[tuple[str, int, bool], bool]()
 
     def is_plain(submission: Submission) -> bool:
         job = submission.job
-        key = job.kind, id(submission.protection), job.standbys, job.replicas is None
+        key = job.kind, id(submission.protection), _needs_run(job)
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, submission)
@@ -208,15 +208,18 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     kind, errors = submission.job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
-    if submission.job.startup or submission.job.select:
-        return False  # a job of attempts has no stages
-    if submission.job.standbys or submission.job.replicas:
-        return False  # nor does it keep members
+    if _needs_run(submission.job):
+        return False
     if any(law.by_computing for law in scenario.faults.laws):
-        return False  # nor does it say when it computes
+        return False  # a job of attempts does not say when it computes
     if kind is not JobKind.RIGID and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and submission.protection.plain
+
+
+def _needs_run(job: BatchJob) -> bool:
+    """Return whether a job has what a job of attempts has not: stages, or members that it keeps."""
+    return bool(job.startup or job.select or job.standbys or job.replicas)
 
 
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
