@@ -26,7 +26,6 @@ from policies.maths.silent_errors import draw_failures
 from policies.maths.speedup import Asking
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.advice import protections
 from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
@@ -238,7 +237,7 @@ def with_mtbf(scenario: Scenario) -> Scenario:
     """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
     where no other MTBF is set."""
     job = scenario.job
-    asking = any(it.asks_rate for _, it in protections(scenario))
+    asking = any(it.asks_rate for it in scenario.protections.values())
     if not asking or scenario.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf()

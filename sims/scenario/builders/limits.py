@@ -18,7 +18,6 @@ from policies.maths.speedup import Rigid, Speedup, Table, usable
 from policies.maths.tolerance import ROUNDING
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.advice import protections
 from sims.scenario.availability import After
 from sims.scenario.jobs import SCHEDULER, AnyJob
 from sims.scenario.protection import ProtectionSection
@@ -146,7 +145,7 @@ def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
 
 def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
     """Yield the least times in which checkpoints pass to the shared storage."""
-    for key, section in protections(scenario):
+    for key, section in scenario.protections.items():
         if scenario.storage is not None and section.bytes is not None:
             yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
 

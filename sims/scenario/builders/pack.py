@@ -23,7 +23,6 @@ from policies.maths.cosched import Checkpointing, Costs
 from policies.pack import named, named_allocation
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.advice import protections
 from sims.scenario.jobs import MalleableSection
 from sims.scenario.jobs.speedups import (
     Application,
@@ -90,7 +89,7 @@ def described(scenario: Scenario) -> PackDescribed:
 def _as_in_paper(scenario: Scenario) -> bool:
     """Return whether the scenario has only what malleable17 considers: buddies, and faults as the
     only disturbance."""
-    guards = (it for _, it in protections(scenario))
+    guards = scenario.protections.values()
     buddies = all(it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in guards)
     return buddies and scenario.full_platform.plain and scenario.master is None
 
