@@ -135,7 +135,8 @@ class NamedFaults(OwnCode, FaultFields):
         keys = {key: getattr(self, key) for key in FaultFields.model_fields}
         if self.downtime is None:
             keys["downtime"] = downtime
-        return OwnFaults.model_construct(given=CheckedLaw(law, self.name), **keys)
+        given = CheckedLaw(law, self.name)
+        return OwnFaults.model_construct(self.model_fields_set, given=given, **keys)
 
 
 @frozen

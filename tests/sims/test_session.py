@@ -273,3 +273,36 @@ job = { kind = "rigid", jobs = [{ processors = 12, time = 100 }] }
     )
     fixed = check(tmp_path / "own.toml", {"protection.period": 30}).outlook
     assert [line.split()[:2] for line in fixed] == [["faults", "0"], ["checkpoints", "3"]]
+
+
+def test_a_law_of_ones_own_stands_beside_repair_unless_its_table_has_a_downtime(
+    tmp_path: Path,
+) -> None:
+    """Worker 1 fails at 5 and is repaired for 3 s: the job of 10 s begins again at 8."""
+    law = """
+class Law:
+    mtbf, downtime = 100, 1
+
+    def faults(self, rng, workers):
+        yield 5, 1
+"""
+    (tmp_path / "mended.py").write_text(law)
+    table = {
+        "name": "mended",
+        "platform": {"workers": 2},
+        "faults": {"kind": "own", "name": "mended:Law"},
+        "repair": {"stages": [{"time": 3, "law": "fixed"}]},
+        "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 10}]},
+    }
+    assert run(table, folder=tmp_path).makespan == 5 + 3 + 10
+
+    class Law:
+        mtbf, downtime = 100.0, 1.0
+
+        def faults(self, rng: Generator, workers: int) -> Faults:
+            yield 5, 1
+
+    assert run({**table, "faults": "none"}, hazard=Law()).makespan == 5 + 3 + 10
+    table["faults"] = {"kind": "own", "name": "mended:Law", "downtime": 2}
+    with pytest.raises(InputError, match=r"faults\.downtime"):
+        run(table, folder=tmp_path)
