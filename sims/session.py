@@ -200,7 +200,11 @@ def check(
         summary = Summary()
         system = System(scenario.seed, [summary], start=0)
         found = populate(bare, system, folder, lives=False)
-        expected = tuple(_outlook(bare.within(folder), found))
+        law = scenario.faults
+        loaded = law.loaded(folder) if load_code and isinstance(law, NamedFaults) else law
+        # The law that stands for one that is not loaded says nothing of it.
+        told = bare.model_copy(update={"faults": loaded})
+        expected = tuple(_outlook(told.within(folder), found))
         details = code, load_code, summary.left_out, summary.changed, expected
         return Checked(scenario, found.jobs, *details)
     except InputError as error:

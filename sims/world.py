@@ -184,7 +184,8 @@ def _faults(hazard: FaultLaw) -> Any:
         raise TypeError(f"hazard: {hazard!r} lacks faults(rng, workers), downtime or mtbf")
     if isinstance(hazard, FaultFields | SeveralFaults):
         return hazard
-    return OwnFaults.model_construct(given=hazard, downtime=hazard.downtime)
+    # No key is set, as by a scenario file: every law has a downtime, also beside [repair].
+    return OwnFaults.model_construct(set(), given=hazard, downtime=hazard.downtime)
 
 
 class _MasterWithOrder(MasterSection):

@@ -19,12 +19,8 @@ Group = tuple[Window, ...]
 def closed(group: Group, start: float, end: float) -> bool:
     """Return whether one of these windows overlaps [start, end): it covers `start`, or begins after
     it and before `end`."""
-    return any(_lies(window, start, end) for window in group)
-
-
-def _lies(window: Window, start: float, end: float) -> bool:
-    begin, over = window
-    return begin < end * (1 - ROUNDING) and over > start * (1 + ROUNDING)
+    first, last = start * (1 + ROUNDING), end * (1 - ROUNDING)
+    return any(begin < last and over > first for begin, over in group)
 
 
 @frozen(eq=False)

@@ -59,10 +59,6 @@ class MarkovChain:
         return Spectrum.of(self.rows)
 
 
-def _together(chains: Iterable[MarkovChain]) -> tuple[MarkovChain, ...]:
-    return tuple(chains)
-
-
 @define(eq=False)
 class Belief:
     """A scheduler's belief about the availability of each worker, a Markov chain, with the
@@ -72,7 +68,7 @@ class Belief:
     remembered; no answer depends on earlier calls.
     """
 
-    chains: tuple[MarkovChain, ...] = field(converter=_together)
+    chains: tuple[MarkovChain, ...] = field(converter=tuple[MarkovChain, ...])
     expectation: Expectation = Expectation.EXACT
     _kinds: dict[Rows, Spectrum] = field(factory=dict, init=False, repr=False)
     _spectra: dict[int, Spectrum] = field(factory=dict, init=False, repr=False)

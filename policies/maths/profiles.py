@@ -7,8 +7,8 @@ processors: 0.3 ms for LPA's allocation; a scan takes 400 times that.) Tables li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import cast
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar, cast
 
 import numpy as np
 from attrs import define, field, frozen
@@ -141,7 +141,7 @@ class Formulas:
         2 alpha grows from the crossing alpha = beta on; before it r is unimodal.
         """
         ones, top = np.ones_like(self.fastest), self.fastest
-        crossing = bisect_counts(ones, top, lambda p: self._crossed(p))
+        crossing = bisect_counts(ones, top, self._crossed)
         before = np.maximum(crossing - 1, 1)
         valley = bisect_counts(ones, before, lambda p: ~self._falls(p))
         return np.where(
@@ -232,6 +232,30 @@ class Listed:
 
 def _first(good: NDArray[np.bool_]) -> int:
     return int(good.argmax()) + 1
+
+
+T = TypeVar("T")
+
+
+def each(
+    profiles: Sequence[Profile],
+    processors: int,
+    formulas: Callable[[Formulas], Iterable[T]],
+    table: Callable[[Listed], T],
+) -> list[T]:
+    """Return a value for each profile on P processors: those of all formulas together by
+    `formulas`, that of each table by `table`.
+
+    Raises ValueError for rigid jobs.
+    """
+    places, tables = split(profiles)
+    found = dict[int, T]()
+    if places:
+        chosen = [cast(Speedup, profiles[i]) for i in places]
+        found |= zip(places, formulas(Formulas.of(chosen, processors)), strict=True)
+    for i in tables:
+        found[i] = table(Listed.of(cast(Table, profiles[i]), processors))
+    return [found[i] for i in range(len(profiles))]
 
 
 def split(profiles: Sequence[Profile]) -> tuple[list[int], list[int]]:

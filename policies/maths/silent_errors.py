@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from policies.maths.profiles import Formulas, Listed, split
-from policies.maths.speedup import Profile, Rigid, Speedup, Table
+from policies.maths.profiles import each
+from policies.maths.speedup import Profile, Rigid
 
 
 def failure_probabilities(areas: Sequence[float], average: float) -> list[float]:
@@ -61,20 +61,12 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
 
     Raises ValueError for rigid profiles.
     """
-    times, areas = [0.0] * len(profiles), [0.0] * len(profiles)
-    formulas, tables = split(profiles)
-    if formulas:
-        chosen = [p for p in (profiles[i] for i in formulas) if isinstance(p, Speedup)]
-        arrays = Formulas.of(chosen, processors)
-        values = zip(formulas, arrays.least_time.tolist(), arrays.least_area.tolist(), strict=True)
-        for i, time, area in values:
-            times[i], areas[i] = time, area
-    for i in tables:
-        table = profiles[i]
-        assert isinstance(table, Table)
-        listed = Listed.of(table, processors)
-        times[i], areas[i] = float(listed.times.min()), float(listed.areas.min())
-    return times, areas
+    rows = each(
+        *(profiles, processors),
+        lambda them: zip(them.least_time.tolist(), them.least_area.tolist(), strict=True),
+        lambda it: (float(it.times.min()), float(it.areas.min())),
+    )
+    return [time for time, _ in rows], [area for _, area in rows]
 
 
 def moldable_bound(

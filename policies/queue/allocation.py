@@ -9,8 +9,8 @@ from typing import cast
 from attrs import frozen
 
 from policies.interface.queue import Allocation, Allotment, BatchAllocation, BatchJob
-from policies.maths.profiles import Counts, Formulas, Listed, split
-from policies.maths.speedup import Asking, Speedup, Table
+from policies.maths.profiles import Counts, Formulas, Listed, each
+from policies.maths.speedup import Asking
 
 
 def requested(jobs: Sequence[BatchJob], processors: int) -> list[int]:
@@ -69,16 +69,7 @@ class EachAlone:
 
     def __call__(self, jobs: Sequence[BatchJob], processors: int) -> list[int]:
         profiles = [job.profile for job in jobs]
-        counts = [0] * len(profiles)
-        formulas, tables = split(profiles)
-        if formulas:
-            chosen = [cast(Speedup, profiles[i]) for i in formulas]
-            found = self.formula(Formulas.of(chosen, processors))
-            for i, count in zip(formulas, found, strict=True):
-                counts[i] = int(count)
-        for i in tables:
-            counts[i] = self.table(Listed.of(cast(Table, profiles[i]), processors))
-        return counts
+        return each(profiles, processors, lambda it: self.formula(it).tolist(), self.table)
 
 
 LPA = EachAlone(Formulas.local, Listed.local)

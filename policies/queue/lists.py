@@ -12,7 +12,7 @@ from attrs import define, field, frozen
 
 from policies.interface.queue import BatchView, Decision, Queued, Reservation
 from policies.queue.free_profile import Filling, FreeProfile, Horizon, run_of_twins
-from policies.queue.windows import WindowedProfile, fitting, planned, starting
+from policies.queue.windows import WindowedProfile, fitting, planned
 
 
 class Reading(enum.Enum):
@@ -246,15 +246,21 @@ def until_misfit(queue: Iterable[Queued], free: int) -> list[Queued]:
     return starts
 
 
+def _begun(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued]:
+    """Return the jobs that start now, in the order of `queue`; without `skips`, only those before
+    the first that does not fit."""
+    if view.maintenance is not None:
+        return fitting(view, queue, skips)
+    return greedy(queue, view.free) if skips else until_misfit(queue, view.free)
+
+
 @frozen
 class InOrder:
     """Starts jobs strictly in the queue's order: no job starts before the one ahead of it has (no
     backfilling)."""
 
     def __call__(self, view: BatchView) -> Decision:
-        if view.maintenance is not None:
-            return Decision(fitting(view, view.queue, skips=False))
-        return Decision(until_misfit(view.queue, view.free))
+        return Decision(_begun(view, view.queue, skips=False))
 
 
 @frozen
@@ -274,10 +280,7 @@ class Shelves:
     def __call__(self, view: BatchView) -> Decision:
         if view.busy:
             return Decision(self._fill(view), shelf_end=view.shelf_end)
-        fits = greedy if self.backfilling else until_misfit
-        starts = starting(view, view.queue, self.backfilling)
-        if starts is None:
-            starts = fits(view.queue, view.free)
+        starts = _begun(view, view.queue, self.backfilling)
         if not starts:
             return Decision()
         return Decision(starts, shelf_end=view.now + max(waiting.held for waiting in starts))
@@ -289,5 +292,4 @@ class Shelves:
         ending = [waiting for waiting in view.failed if view.now + waiting.held <= end]
         # They restart on their own processors, unless one of these failed and the shelf leaves no
         # other.
-        around = starting(view, ending, skips=True)
-        return greedy(ending, view.free) if around is None else around
+        return _begun(view, ending, skips=True)

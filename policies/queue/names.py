@@ -19,23 +19,10 @@ from policies.queue.allotments import Mixed, Programme
 from policies.queue.batches import Exact, Scaled
 from policies.queue.conservative import Conservative
 from policies.queue.lists import InOrder, Reading, RList, Shelves
-from policies.queue.orders import (
-    LEARNT,
-    PAPER_ORDERS,
-    TIMED,
-    ByScore,
-    first_come,
-    large_first,
-    shortest_time,
-    urgent_first,
-)
+from policies.queue.orders import LEARNT, PLAIN, TIMED, ByScore
 
 ORDERS: dict[str, Order | TimedOrder] = {
-    **PAPER_ORDERS,
-    "LJF": large_first,
-    "FCFS": first_come,
-    "SJF": shortest_time,
-    "PRIORITY": urgent_first,
+    **PLAIN,
     **TIMED,
     **{name: ByScore(*LEARNT[name]) for name in LEARNT},
 }

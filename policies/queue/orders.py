@@ -84,6 +84,16 @@ def urgent_first(job: BatchJob, processors: int, time: float, platform: int, dra
     return job.priority
 
 
+PLAIN: dict[str, Order] = {
+    **PAPER_ORDERS,
+    "LJF": large_first,
+    "FCFS": first_come,
+    "SJF": shortest_time,
+    "PRIORITY": urgent_first,
+}
+"""The orders that depend only on what is known of a job, and on draws, by name; read only."""
+
+
 # --- orders that change with time ----------------------------------------------------------------
 
 Waiting = Callable[[float, float, int], float]

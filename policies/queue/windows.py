@@ -149,8 +149,8 @@ def _changes(view: BatchView, maintenance: Maintenance) -> Iterator[Change]:
 
 
 def fitting(view: BatchView, queue: Iterable[Queued], skips: bool = True) -> list[Queued]:
-    """Return the jobs that start now, in the order of `queue`; without `skips`, only those before
-    the first that does not fit."""
+    """Return the jobs that start now around windows, in the order of `queue`; without `skips`,
+    only those before the first that does not fit."""
     profile, starts = WindowedProfile.of(view), list[Queued]()
     for waiting in queue:
         if profile.fits(0, waiting.processors, waiting.held):
@@ -181,9 +181,3 @@ def planned(view: BatchView, most: int | None, counted: bool) -> Decision:
         elif most is not None:
             promises.append(Reservation(time, waiting))
     return Decision(starts, reservations=promises)
-
-
-def starting(view: BatchView, queue: Sequence[Queued], skips: bool) -> list[Queued] | None:
-    """Return the jobs of `queue` that start now around windows of maintenance; None if no window is
-    left."""
-    return None if view.maintenance is None else fitting(view, queue, skips)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import define, field
 
 from actors.events import (
@@ -229,6 +231,10 @@ class Runs(Workers):
 
     # --- runs ---------------------------------------------------------------------------------
 
+    def _run_of(self, event: Any) -> Run:
+        """Return the run that an event names by its job and number."""
+        return self._runs[event.job, event.run]
+
     def _start(self, record: Record, event: RunStarted) -> None:
         """Add a run that starts on free workers, or on those that an earlier run of the job has
         kept for it."""
@@ -271,7 +277,7 @@ class Runs(Workers):
         return run
 
     def _end(self, record: Record, event: RunEnded) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         run.outcome, run.end, run.kept = event.outcome, record.t, event.kept
         run.job.outcomes[event.outcome] += 1
         if event.outcome is Outcome.COMPLETED:
@@ -287,7 +293,7 @@ class Runs(Workers):
             self._let_go(run, record)
 
     def _release(self, record: Record, event: MembersReleased) -> None:
-        self._let_go(self._runs[event.job, event.run], record)
+        self._let_go(self._run_of(event), record)
 
     def _let_go(self, run: Run, record: Record) -> None:
         """Remove a run that is over, and count its workers as free."""
@@ -331,7 +337,7 @@ class Runs(Workers):
     # --- what runs do -------------------------------------------------------------------------
 
     def _advance(self, record: Record, event: StageStarted | RateChanged) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._span(run, record, event.done)
         run.rate = event.rate
         if isinstance(event, StageStarted):
@@ -343,7 +349,7 @@ class Runs(Workers):
     def _share(self, record: Record, event: BandwidthShared) -> None:
         """Record the bandwidth with which a run, or a checkpoint beside it, saves to shared storage
         or loads from it."""
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         if run.passing:
             self._stop_passing(run, record)
         elif run.hung is None or not run.overlaps:  # a hang stops the checkpoint beside the run
@@ -364,7 +370,7 @@ class Runs(Workers):
     def _hang(self, record: Record, event: RunHung) -> None:
         """Record that a member hangs, so that neither the run nor a checkpoint beside it
         advances."""
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._stop_passing(run, record)
         run.passing, run.hung = False, event.worker
 
@@ -380,7 +386,7 @@ class Runs(Workers):
 
     def _begin_checkpoint(self, record: Record, event: CheckpointStarted) -> None:
         """Record that a checkpoint is taken while its run goes on."""
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         if not run.rate:
             self._span(run, record, run.done)
         run.overlaps, run.second_level = True, event.done == run.checkpoint
@@ -388,27 +394,27 @@ class Runs(Workers):
         run.passing = self.link is None or run.job.stored is not None or run.saves_in_memory
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._stop_passing(run, record)
         self._set_bandwidth(run, 0, record.t)
         run.passing = False
 
     def _save(self, record: Record, event: CheckpointTaken) -> None:
         self._end_checkpoint(record, event)
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         run.checkpoint, run.job.saved = event.done, (event.run, event.done)
 
     def _restart(self, record: Record, event: RestartedFromScratch) -> None:
         self.jobs[event.job].saved = None
 
     def _join(self, record: Record, event: MembersJoined) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._span(run, record, run.done_at(record.t))
         run.processors = joined(run.processors, event.processors)
         self._meet(run, self._take(run, event.processors, record), record)
 
     def _replace(self, record: Record, event: MemberReplaced) -> None:
-        run, gone, came = self._runs[event.job, event.run], event.worker, event.replacement
+        run, gone, came = self._run_of(event), event.worker, event.replacement
         aside = spans_in(run.aside)
         if run.dropped and within(run.dropped, gone):
             run.dropped = text(added(without(spans_in(run.dropped), (gone,)), came))
@@ -422,7 +428,7 @@ class Runs(Workers):
         """Move the members of replicas that drop out from the run's members to those that it holds
         aside. Some are aside already, if a pause after which they would have rejoined is broken
         off."""
-        run, gone = self._runs[event.job, event.run], event.processors
+        run, gone = self._run_of(event), event.processors
         fresh = without(spans_in(gone), numbers_in(run.dropped))
         if fresh:
             run.dropped = text(merged(spans_in(run.dropped), fresh))
@@ -433,7 +439,7 @@ class Runs(Workers):
             run.hung = None
 
     def _rejoin(self, record: Record, event: ReplicasRejoined) -> None:
-        self._let_in(self._runs[event.job, event.run], record, event.processors)
+        self._let_in(self._run_of(event), record, event.processors)
 
     def _let_in(self, run: Run, record: Record, processors: str) -> None:
         """Move the members of replicas that rejoin from those that the run holds aside back to its
@@ -447,7 +453,7 @@ class Runs(Workers):
     def _pause(self, record: Record, event: RunPaused | PauseEnded) -> None:
         """Record that a run pauses, or goes on. While it pauses, messages of its members are not
         counted as time of their own."""
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._span(run, record, run.done)
         self._cut_all(run.apart, record)
         run.paused = isinstance(event, RunPaused)
@@ -455,19 +461,19 @@ class Runs(Workers):
             self._note(run, worker, record)
 
     def _hold_standbys(self, record: Record, event: StandbysHeld) -> None:
-        self._ready(self._runs[event.job, event.run], event.processors, record)
+        self._ready(self._run_of(event), event.processors, record)
 
     def _gain_standby(self, record: Record, event: StandbyJoined) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         self._regroup(run, record, run.processors, text(added(spans_in(run.aside), event.worker)))
 
     def _lose_standby(self, record: Record, event: StandbyLost) -> None:
-        run = self._runs[event.job, event.run]
+        run = self._run_of(event)
         left = text(without(spans_in(run.aside), (event.worker,)))
         self._regroup(run, record, run.processors, left)
 
     def _exchange(self, record: Record, event: MembersChanged) -> None:
-        self._regroup(self._runs[event.job, event.run], record, event.processors)
+        self._regroup(self._run_of(event), record, event.processors)
 
     def _regroup(self, run: Run, record: Record, processors: str, aside: str = "") -> None:
         """Replace the members of a run, and the workers that it holds aside, by these; report what

@@ -191,9 +191,11 @@ class Workers:
             self._note(run, worker, record)
 
     def _note_aside(self, run: Run, worker: int) -> None:
+        (run.aside_away.add if self._is_away(worker) else run.aside_away.discard)(worker)
+
+    def _is_away(self, worker: int) -> bool:
         known = self.workers.get(worker)
-        away = known is not None and known.state is not WorkerState.UP
-        (run.aside_away.add if away else run.aside_away.discard)(worker)
+        return known is not None and known.state is not WorkerState.UP
 
     def _cut_aside(self, run: Run, record: Record) -> None:
         """Report what the workers that a run holds aside did since their last change, and begin a
@@ -213,10 +215,8 @@ class Workers:
 
     def _note(self, run: Run, worker: int, record: Record) -> None:
         """Record what a member's state, message or speed means to its run, and notify listeners."""
-        known = self.workers.get(worker)
-        away = known is not None and known.state is not WorkerState.UP
-        (run.away.add if away else run.away.discard)(worker)
-        if known is not None or worker in self._stalled:
+        (run.away.add if self._is_away(worker) else run.away.discard)(worker)
+        if worker in self.workers or worker in self._stalled:
             run.apart[worker] = None
         else:
             run.apart.pop(worker, None)

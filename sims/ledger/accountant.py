@@ -68,7 +68,7 @@ class Slices(Listener):
     def job_ended(self, job: Job, record: Record) -> None:
         lineage = self._lineages.pop(job, None)
         if lineage is not None:
-            self._emit(lineage.give_up() if job.killed else lineage.settle())
+            self._emit(lineage.settle())
 
     def iteration_ended(self, job: Job, record: Record) -> None:
         self.job_ended(job, record)
@@ -92,7 +92,7 @@ class Slices(Listener):
             source = self.history.runs.get((run.job.name, run.event.source))
             # The source's computation is useful if this run completes the job: keep its span as
             # long.
-            if source is not None:  # it matters as long as this run does
+            if source is not None:
                 self._known(source)
         elif run.event.share != 1:
             self._known(run)
@@ -152,7 +152,7 @@ class Slices(Listener):
 
     def worker_span(self, worker: Worker, until: float) -> None:
         # A worker that several runs share is away once: its time goes to one of them.
-        run = next(iter(self.history.holders(worker.number)), None)  # of several, one
+        run = next(iter(self.history.holders(worker.number)), None)
         if _beside(worker, run):
             return  # slices of the run, or of workers aside of it, cover that time
         use = AWAY.get(worker.state, Use.TRANSFER)

@@ -248,19 +248,12 @@ class Lineage:
     """Number of runs from which on those that cannot matter any more are sought."""
 
     def settle(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs, with their use, once the job or iteration is
-        completed. Useful is all that the completing run computed, and the work that it took over
-        from earlier runs."""
+        """Yield the slices of computation of all runs of a job (or iteration) that is over: all
+        that the completing run computed is useful; of a job that was killed, nothing is."""
         completed = None if self.completed is None else self.completed.run.number
         limits = useful_until(completed, math.inf, self._known)
         for number, span in self.runs.items():
             yield from span.slices(limits.get(number, NONE), span.otherwise)
-
-    def give_up(self) -> Iterator[Slice]:
-        """Yield the slices of computation of all runs of a job that was killed, with their use:
-        none is useful."""
-        for span in self.runs.values():
-            yield from span.slices(NONE, span.otherwise)
 
     def close(self) -> Iterator[Slice]:
         """Yield the slices of computation of all runs, with their use, where the log ends: what is

@@ -13,7 +13,7 @@ from actors.protection import ProtectionKind
 from actors.runtime import Record, stream
 from policies.availability import WorkerState
 from policies.maths.offline import Bound, MostIterations, OfflineOptimum, Search
-from sims.errors import InputError
+from sims.errors import unfit
 from sims.scenario import Scenario
 from sims.scenario.faults import NoFaults
 from sims.scenario.jobs import IterativeSection
@@ -95,17 +95,17 @@ def _tasks(scenario: Scenario) -> int:
     job, errors, rules = scenario.job, scenario.errors, scenario.protection
     if not isinstance(job, IterativeSection) or job.tasks is None:
         problem = f"{job.kind!r} has no off-line optimum here"
-        raise InputError("scenario", "job.kind", problem, "iterative, one job of its own `tasks`")
+        raise unfit("job.kind", problem, "iterative, one job of its own `tasks`")
     for key, value in errors.given.items():
         if value:
             problem = f"{value!r}: nobody can foresee silent errors"
-            raise InputError("scenario", f"errors.{key}", problem, "0")
+            raise unfit(f"errors.{key}", problem, "0")
     if rules.kind is not ProtectionKind.NONE:
         problem = f"{rules.kind.value!r}: the optimum starts again from scratch, this may go on"
-        raise InputError("scenario", "protection.kind", problem, ProtectionKind.NONE.value)
+        raise unfit("protection.kind", problem, ProtectionKind.NONE.value)
     if any(worker.varies for worker in scenario.full_platform):
         problem = "workers are of speeds of their own: tasks take no whole slots"
-        raise InputError("scenario", "workers.speed", problem, "workers.task_time")
+        raise unfit("workers.speed", problem, "workers.task_time")
     return job.tasks
 
 

@@ -16,7 +16,6 @@ from attrs import frozen
 
 from policies.availability import WorkerState
 from sims.errors import InputError, unfit
-from sims.readers.timeline import Timeline
 from sims.readers.traces import FtaStates, NodeId, read_fta_trace
 
 DOWN = WorkerState.DOWN
@@ -90,11 +89,7 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
     events of that platform and that component; None keeps all. Raises InputError where the file
     cannot be read, where no node belongs to `platform`, and where no node fails.
     """
-    nodes, ends = dict[NodeId, list[tuple[float, float]]](), dict[int, float]()
-    for node, line in _of_platform(path, platform, component).items():
-        ends[node.platform] = max(ends.get(node.platform, 0.0), line.end or 0.0)
-        changes = (*line.changes, (line.end or 0.0, WorkerState.UP))
-        nodes[node] = [(at, to) for (at, old), (to, _) in pairwise(changes) if old is DOWN]
+    nodes, ends = _failures(path, platform, component)
     firsts = dict[int, float]()
     for node, spans in nodes.items():
         for start, _ in spans[:1]:
@@ -112,15 +107,26 @@ def read_failures(path: Path, platform: int | None, component: int | None) -> Fa
     return FailureLog(shifted, last - first, seen / sum(map(len, nodes.values())))
 
 
-def _of_platform(path: Path, platform: int | None, component: int | None) -> dict[NodeId, Timeline]:
-    """Return the timelines of a platform's nodes, or of all nodes for None. Raises InputError where
-    the platform has no node."""
+def _failures(
+    path: Path, platform: int | None, component: int | None
+) -> tuple[dict[NodeId, list[tuple[float, float]]], dict[int, float]]:
+    """Return the (start, end) of the failures of each node of a platform, or of all nodes for None,
+    and the end of each platform's last event, in seconds of the log.
+
+    Raises InputError where the platform has no node.
+    """
     timelines = read_fta_trace(path, FtaStates(gap=WorkerState.UP), component=component)
     found = {node: line for node, line in timelines.items() if platform in (None, node.platform)}
     if not found:
         known = ", ".join(map(str, dict.fromkeys(node.platform for node in timelines)))
         raise unfit("faults.platform", f"{platform} is not in {path.name}", known)
-    return found
+    nodes, ends = dict[NodeId, list[tuple[float, float]]](), defaultdict[int, float](float)
+    for node, line in found.items():
+        end = line.end or 0.0
+        ends[node.platform] = max(ends[node.platform], end)
+        changes = (*line.changes, (end, WorkerState.UP))
+        nodes[node] = [(at, to) for (at, old), (to, _) in pairwise(changes) if old is DOWN]
+    return nodes, ends
 
 
 @cache
@@ -135,24 +141,18 @@ def fit_failures(path: Path, law: str, platform: int | None, component: int | No
     """
     from scipy.stats import CensoredData, expon, weibull_min
 
-    failures, ends = defaultdict[int, list[list[float]]](list), defaultdict[int, float](float)
-    for node, line in _of_platform(path, platform, component).items():
-        ends[node.platform] = max(ends[node.platform], line.end or 0.0)
-        down = [time for time, state in line.changes if state is DOWN]
-        failures[node.platform] += [down] if down else []
-    histories = [(times, ends[of]) for of, lists in failures.items() for times in lists]
+    nodes, ends = _failures(path, platform, component)
+    failing = ((node, spans) for node, spans in nodes.items() if spans)
+    histories = [([start for start, _ in spans], ends[it.platform]) for it, spans in failing]
     gaps = [after - before for times, _ in histories for before, after in pairwise(times)]
     if len(gaps) < LEAST_GAPS:
         problem = f"{len(gaps)} times between failures of one node: too few to fit a law"
         raise InputError(str(path), "", problem, f"a log of failures with {LEAST_GAPS} or more")
     # Times are divided by their mean, since the optimizer of scipy searches near 1.
-    unit = fmean(gaps)  # whatever the log's times are: fits search near 1
+    unit = fmean(gaps)
     censored = [(end - times[-1]) / unit for times, end in histories if times[-1] < end]
     family = weibull_min if law == "weibull" else expon
     found = family.fit(CensoredData([it / unit for it in gaps], right=censored), floc=0)
     shape = float(found[0]) if law == "weibull" else 1.0
-    mean, log_mtbf = (
-        float(family.mean(*found)) * unit,
-        read_failures(path, platform, component).mtbf,
-    )
-    return FittedLaw(mean, shape, len(gaps), len(histories), log_mtbf)
+    mean, log = float(family.mean(*found)) * unit, read_failures(path, platform, component)
+    return FittedLaw(mean, shape, len(gaps), len(histories), log.mtbf)

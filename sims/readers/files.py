@@ -13,6 +13,7 @@ import math
 import stat
 import zlib
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
@@ -127,6 +128,17 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Turn an error in reading `path` into an InputError that names the path."""
+    try:
+        yield
+    except (*UNREADABLE, ValueError) as error:  # the latter of a name with a zero byte
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        accepted = f"a readable file, plain or {COMPRESSED}"
+        raise InputError(str(path), "", f"cannot be read ({reason})", accepted) from error
+
+
 def open_binary(path: Path) -> BinaryIO:
     """Open a file for reading bytes, decompressed according to its suffix.
 
@@ -136,7 +148,7 @@ def open_binary(path: Path) -> BinaryIO:
     """
     if ARCHIVES.intersection(path.suffixes):
         raise InputError(str(path), "", "an archive of several files", "one file of it, unpacked")
-    try:
+    with _reading(path):
         mode = path.stat().st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):  # it may have no end
             accepted = f"a file, plain or {COMPRESSED}, or a pipe"
@@ -145,42 +157,33 @@ def open_binary(path: Path) -> BinaryIO:
             return path.open("rb")
         unpacked = _Unpacked(path, UNPACKERS[path.suffix](path))
         return cast(BinaryIO, io.BufferedReader(unpacked, CHUNK))
-    except (OSError, ValueError) as error:  # the latter of a name with a zero byte
-        raise _unreadable(path, error) from error
 
 
 def content(path: Path) -> bytes:
     """Return all bytes of a file, decompressed. Raises InputError where it cannot be read."""
-    with open_binary(path) as stream:
-        try:
-            return stream.read()
-        except UNREADABLE as error:
-            raise _unreadable(path, error) from error
+    with open_binary(path) as stream, _reading(path):
+        return stream.read()
 
 
-def numbered_lines(path: Path, empty: bool = True) -> Iterator[tuple[int, str]]:
-    r"""Yield the lines of a file with their numbers from 1, without line ends; without the empty
-    ones if `empty` is False.
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
+    r"""Yield the lines of a file that are not empty, with their numbers from 1, without line ends.
 
     Bytes that are not UTF-8 (archives hold Latin-1 names in comments) read as `\xNN`: in a comment
     they do no harm, and in a number they are refused like any other letter. Raises InputError where
     the file cannot be read or a line is too long.
     """
-    with open_binary(path) as stream:
+    with open_binary(path) as stream, _reading(path):
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="backslashreplace")
         number, rest = 0, ""
-        try:
-            # Splitting whole pieces takes a third of the time of asking for one line after another.
-            while piece := text.read(LONGEST):
-                *lines, rest = (rest + piece).split("\n")
-                for number, line in enumerate(lines, number + 1):  # noqa: B020 - goes on counting
-                    if line or empty:
-                        yield number, _bounded(line, path, number)
-                _bounded(rest, path, number + 1)
-            if rest:
-                yield number + 1, rest
-        except UNREADABLE as error:
-            raise _unreadable(path, error) from error
+        # Splitting whole pieces takes a third of the time of asking for one line after another.
+        while piece := text.read(LONGEST):
+            *lines, rest = (rest + piece).split("\n")
+            for number, line in enumerate(lines, number + 1):  # noqa: B020 - goes on counting
+                if line:
+                    yield number, _bounded(line, path, number)
+            _bounded(rest, path, number + 1)
+        if rest:
+            yield number + 1, rest
 
 
 def _bounded(line: str, path: Path, number: int) -> str:
@@ -200,7 +203,7 @@ def taken(
     InputError, which names the line by its number, where `take` raises ValueError; `accepted` says
     what the line should be.
     """
-    for number, line in numbered_lines(path, empty=False):
+    for number, line in numbered_lines(path):
         text = line.strip()
         if text and text[0] not in comments:
             try:
@@ -228,10 +231,3 @@ def finite(word: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{word!r} is not finite")
     return number
-
-
-def _unreadable(path: Path, error: Exception) -> InputError:
-    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return InputError(
-        str(path), "", f"cannot be read ({reason})", f"a readable file, plain or {COMPRESSED}"
-    )

@@ -142,7 +142,7 @@ class _Line:
 def _lines(path: Path, zone: tzinfo) -> Iterator[_Line]:
     """Yield the lines that are not empty, without the first one, which is the header."""
     source, columns = str(path), list[str]()
-    for number, line in numbered_lines(path, empty=False):
+    for number, line in numbered_lines(path):
         if not line.strip():
             continue
         cells = [cell.strip() for cell in line.split("|")]

@@ -262,6 +262,12 @@ class Scenario(Section):
             del copied.__dict__[name]
         return copied
 
+    @property
+    def protections(self) -> dict[str, ProtectionSection]:
+        """Maps the dotted places of the file's protection and those of its jobs to each."""
+        own = {f"job.jobs.{k}.protection": it.protection for k, it in enumerate(self.job.jobs)}
+        return {"protection": self.protection} | {key: it for key, it in own.items() if it}
+
     @cached_property
     def full_platform(self) -> Platform:
         """All workers of the scenario."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from math import inf
 from typing import TYPE_CHECKING
 
 from actors.events import DeciderKind
@@ -42,7 +41,7 @@ def idle(scenario: Scenario) -> Advice:
     """Yield (key, reason) of each setting that has no effect, though it differs from its default
     and its author may think that it has one."""
     yield from scenario.policy.idle(scenario.decider, scenario.policy_name)
-    for place, section in protections(scenario):
+    for place, section in scenario.protections.items():
         reasons = _idle_protection(section, scenario)
         yield from ((f"{place}.{key}", why) for key, why in reasons.items() if section.differs(key))
     yield from _idle_faults(scenario)
@@ -53,7 +52,7 @@ def idle(scenario: Scenario) -> Advice:
         yield "link", f"only a pack moves data between workers, and {name} is none"
     if (master := scenario.master) and master.image and not _images_sent(scenario):
         yield "master.image", "no job keeps images at the master, and none is cloned"
-    if scenario.storage is not None and not any(it.stores for _, it in protections(scenario)):
+    if scenario.storage is not None and not any(it.stores for it in scenario.protections.values()):
         yield "storage", "no job saves anything to it"
     measures = scenario.measures
     if measures and measures.warm_up is not None and measures.blocks(scenario.times) is None:
@@ -69,13 +68,13 @@ def warn_of_idle(scenario: Scenario) -> None:
 def warnings_of(scenario: Scenario) -> Advice:
     """Yield (key, explanation) of each setting whose effect may differ from what its author
     thinks."""
-    for place, section in protections(scenario):
+    for place, section in scenario.protections.items():
         yield from _one_sided_costs(place, section, scenario)
     for place, law in _laws(scenario):
         if _ends_before_detection(law) and not (law.downtime == 0 and _only_faults(scenario)):
             text = "a fault is known as soon as its worker is UP again, after downtime = "
             yield f"{place}.detection", f"{text}{law.downtime:g}; {law.detection:g} is longer"
-    pool, replaced = scenario.platform, (it.replace_after for _, it in protections(scenario))
+    pool, replaced = scenario.platform, (it.replace_after for it in scenario.protections.values())
     if pool and pool.spares and all(after is None for after in replaced):
         text = "no job runs on them: they replace members only under protection.replace_after"
         yield "platform.spares", text
@@ -208,14 +207,6 @@ def _idle_jobs(scenario: Scenario) -> Advice:
 # --- what there is --------------------------------------------------------------------------------
 
 
-def protections(scenario: Scenario) -> Iterator[tuple[str, ProtectionSection]]:
-    """Yield the file's protection and those of its jobs, each with its dotted place."""
-    yield "protection", scenario.protection
-    for k, job in enumerate(scenario.job.jobs):
-        if job.protection is not None:
-            yield f"job.jobs.{k}.protection", job.protection
-
-
 def _laws(scenario: Scenario) -> Iterator[tuple[str, AnyFault]]:
     """Yield the laws of faults, each with its dotted place."""
     for k, law in enumerate(scenario.faults.laws):
@@ -231,17 +222,15 @@ def _ends_before_detection(law: AnyFault) -> bool:
 
 def _takes_checkpoints(section: ProtectionSection, scenario: Scenario) -> bool:
     """Return whether jobs under this protection take checkpoints at all."""
-    if section.kind is ProtectionKind.NONE:
-        return False
-    asked = section.on_notice is OnNotice.SAVE and _gives_notice(scenario)
-    return section.period != inf or asked
+    kept, asked = section.kind is not ProtectionKind.NONE, section.on_notice is OnNotice.SAVE
+    return section.periodic or (kept and asked and _gives_notice(scenario))
 
 
 def _images_sent(scenario: Scenario) -> bool:
     """Return whether a checkpoint image may be sent over the master's link."""
     return scenario.decider is DeciderKind.COPIES or any(
         it.kind is ProtectionKind.IMAGES or it.images_every or (it.copies > 1 and it.cloning)
-        for _, it in protections(scenario)
+        for it in scenario.protections.values()
     )
 
 

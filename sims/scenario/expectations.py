@@ -7,7 +7,6 @@ from math import inf
 
 from actors.events import Age
 from sims.scenario import Scenario
-from sims.scenario.fault_laws import rounded
 from sims.scenario.faults import AnyFault, ListedFaults, ReplayedFaults, Weibull
 from sims.scenario.workload import Submission, asked_of
 from sims.telling import PARTED, about, amount_of, counted, differ, log_rate
@@ -28,7 +27,7 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
     for number, law in enumerate(scenario.faults.laws):
         if law.hangs:
             continue  # a hang takes no worker DOWN: it is no fault that came
-        units = rounded(law.part(platform.count(law.of)) * platform.count(law.of))
+        units = law.struck(platform.count(law.of))
         workers = min(units * platform.together(law.of), platform.size)
         mtbf, shape = law.mtbf if law.mtbf < inf else None, float(getattr(law, "shape", 1))
         listed = tuple(sorted(_listed(scenario, law)))
@@ -52,7 +51,7 @@ def stated(scenario: Scenario) -> bool:
 def _listed(scenario: Scenario, law: AnyFault) -> Iterator[float]:
     """Yield the time of each listed fault, once for each worker that fails."""
     units = scenario.full_platform.units(law.of)
-    for time, unit in getattr(law, "strikes", ()):
+    for time, unit in law.listed:
         if units is None:
             yield time
         elif unit < len(units):  # others are refused where the law begins
@@ -89,10 +88,9 @@ def fault_lines(scenario: Scenario, until: float, area: float) -> Iterator[str]:
     platform, unit = scenario.full_platform, scenario.times.value
     for law in scenario.faults.laws:
         what = f"{'hangs' if law.hangs else 'faults':11}"
-        total, one = platform.count(law.of), law.of.value.removesuffix("s")
-        units = rounded(law.part(total) * total)
+        units, one = law.struck(platform.count(law.of)), law.of.value.removesuffix("s")
         within = f"within {about(until, unit)}"
-        listed = sum(time <= until for time, _ in getattr(law, "strikes", ()))
+        listed = sum(time <= until for time, _ in law.listed)
         if law.mtbf == inf:
             known = "listed" if isinstance(law, ListedFaults) else "expected: their rate is unknown"
             yield f"  {what} {listed:,} {known} {within}"

@@ -127,6 +127,12 @@ class FaultFields(Section):
         return (self,)
 
     @property
+    def listed(self) -> Strikes:
+        """Faults that are listed one by one."""
+        strikes: Strikes = getattr(self, "strikes", ())
+        return strikes
+
+    @property
     def by_computing(self) -> bool:
         """Whether only the time for which a unit computes counts between its faults."""
         return getattr(self, "clock", Clock.CALENDAR) is Clock.COMPUTING
@@ -168,6 +174,11 @@ class FaultFields(Section):
     def part(self, total: int) -> float:
         """Return the fraction of `total` units that the law strikes."""
         return 1
+
+    def struck(self, total: int) -> int:
+        """Return how many of `total` units the law strikes: of two equally near numbers the
+        larger."""
+        return math.floor(self.part(total) * total + 0.5)
 
     def expected(self, time: float, starts: Age | None = None) -> float:
         """Return the expected number of drawn faults of one unit (a worker, or node) up to `time`.
@@ -219,8 +230,7 @@ class FaultFields(Section):
 
         Raises InputError where a listed fault is of a unit that does not exist.
         """
-        strikes: Strikes = getattr(self, "strikes", ())
-        for time, worker in strikes:
+        for time, worker in self.listed:
             if worker >= workers:
                 raise unfit(
                     "faults.strikes",
@@ -230,7 +240,7 @@ class FaultFields(Section):
         drawn = self._drawn(rng, workers if units is None else len(units))
         if units is not None:
             drawn = ((time, units[k]) for time, k in drawn)
-        return _merged(drawn, sorted(strikes))
+        return _merged(drawn, sorted(self.listed))
 
     def _drawn(self, rng: Generator, workers: int) -> Faults:
         """Yield (time, unit) of each fault that is drawn, not listed, among `workers` units."""
@@ -294,8 +304,7 @@ class OfSome(FaultFields):
             raise InputError("", "share", "stands beside `units`", "one of them")
         if self.gaps and self.clock is Clock.CALENDAR:
             raise InputError("", "gaps", "need computing time", 'clock = "computing"')
-        listed: Strikes = getattr(self, "strikes", ())
-        if self.clock is Clock.COMPUTING and listed:
+        if self.clock is Clock.COMPUTING and self.listed:
             problem = "are of the calendar, and the law's clock is not"
             raise InputError("", "strikes", problem, "a law of its own, of kind list")
         last = -1
@@ -319,8 +328,8 @@ class OfSome(FaultFields):
             return members(intervals)
         if self.share is None:
             return None
-        count = rounded(self.share * total)
-        return tuple(sorted(rng().choice(total, count, replace=False).tolist()))
+        drawn = rng().choice(total, self.struck(total), replace=False)
+        return tuple(sorted(drawn.tolist()))
 
     def part(self, total: int) -> float:
         """Return the fraction of `total` units that the law strikes."""
@@ -355,11 +364,6 @@ def gap_of(law: Any, stream: Callable[[int], Generator]) -> Callable[[int], floa
         return next(drawn[unit])
 
     return gap
-
-
-def rounded(number: float) -> int:
-    """Return the nearest whole number, of two equally near ones the larger."""
-    return math.floor(number + 0.5)
 
 
 class ExponentialFaults(OfSome):

@@ -52,8 +52,8 @@ class FittedFaults(OfSome):
         from sims.readers.failures import fit_failures
 
         found = fit_failures(folder / self.file, self.law, self.platform, self.component)
-        keys = {"of", "effect", "detection", "age", "share", "units", "spread", "clock", "gaps"}
-        own = self.model_dump(include=keys if self.hangs else keys | {"downtime"})
+        keys = {*OfSome.model_fields, "age"} - {"downtime" if self.hangs else ""}
+        own = self.model_dump(include=keys)
         law = Weibull(mtbf=found.mtbf, shape=found.shape, **own)
         law._fit = found
         return law

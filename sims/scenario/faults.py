@@ -134,13 +134,11 @@ class NamedFaults(OwnCode, FaultFields):
             mtbf, downtime = float(law.mtbf), float(law.downtime)
             if not (mtbf > 0 and 0 <= downtime < math.inf):
                 raise ValueError(f"mtbf = {mtbf!r}, downtime = {downtime!r}")
-        return OwnFaults.model_construct(
-            given=CheckedLaw(law, self.name),
-            of=self.of,
-            effect=self.effect,
-            downtime=downtime if self.downtime is None else self.downtime,
-            detection=self.detection,
-        )
+        keys = {key: getattr(self, key) for key in FaultFields.model_fields}
+        if self.downtime is None:
+            keys["downtime"] = downtime
+        given = CheckedLaw(law, self.name)
+        return OwnFaults.model_construct(self.model_fields_set, given=given, **keys)
 
 
 @frozen

@@ -157,10 +157,6 @@ class KeyTable:
         """Number of tables that enclose this one; the file itself does not count."""
         return self.place.count(".")
 
-    def only(self, name: str) -> tuple[Key, ...]:
-        """Return the table's key of this name, alone in a tuple, or an empty tuple."""
-        return tuple(key for key in self.keys if key.name == name)
-
     def as_json(self) -> dict[str, object]:
         """Return the table and its keys as plain data for JSON."""
         keys = [attrs.asdict(key) | {"choices": dict(key.choices)} for key in self.keys]
@@ -229,10 +225,11 @@ def _narrowed(
         return inner, below
     if any(it.place == place and it.kind == step for it in found):
         return place, tuple(it for it in found if it.kind == step)
-    having = [it for it in found if any(key.name == step for key in it.keys)]
+    named = ((it, tuple(key for key in it.keys if key.name == step)) for it in found)
+    having = [attrs.evolve(it, keys=keys) for it, keys in named if keys]
     kind = found[0].kind if len({it.kind for it in found if it.place == place}) == 1 else None
     having = [it for it in having if it.depth == having[0].depth and kind in (None, it.kind)]
-    return place, tuple(attrs.evolve(it, keys=it.only(step)) for it in having)
+    return place, tuple(having)
 
 
 CALLED = {

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, inf
+from typing import Self
 
-from attrs import evolve
+from attrs import evolve, frozen
 
 from actors.events import DeciderKind
 from actors.protection import ProtectionKind, Rules
@@ -19,13 +20,69 @@ from policies.maths.tolerance import ROUNDING
 from sims.errors import InputError
 from sims.scenario import Scenario
 from sims.scenario.expectations import work_end
+from sims.scenario.faults import NamedFaults
 from sims.scenario.jobs import IterativeEntry
 from sims.scenario.platform import StorageSection
-from sims.scenario.workload import Submission, asked_of
+from sims.scenario.workload import Submission, asked_of, period_on
 from sims.telling import about, amount_of, counted
 
-Planned = tuple[Submission, Rules]
-"""A job that takes checkpoints, and the rules of its protection."""
+
+@frozen
+class Planned:
+    """A job that takes checkpoints, with the rules of its protection."""
+
+    scenario: Scenario
+    submission: Submission
+    rules: Rules
+
+    @classmethod
+    def of(cls, scenario: Scenario, submission: Submission) -> Self:
+        """Return the job with its own protection, or the file's."""
+        return cls(scenario, submission, submission.rules(scenario))
+
+    @property
+    def members(self) -> int:
+        """Number of workers of a run."""
+        return self.submission.size(self.scenario.full_platform.able)
+
+    @property
+    def work(self) -> float:
+        """Time that the job's work takes."""
+        since, until = self.submission.span(self.scenario.full_platform.able)
+        return until - since
+
+    @property
+    def period(self) -> float:
+        """Work between two checkpoints."""
+        return period_on(self.rules, self.members)
+
+    @property
+    def checkpoints(self) -> int:
+        """Number of checkpoints if nothing happens to the job.
+
+        None is begun when no work would be left after it (rule P7).
+        """
+        return max(ceil(self.work / self.period * (1 - ROUNDING)) - 1, 0)
+
+    @property
+    def time(self) -> float:
+        """Time of one checkpoint if the job has the master's channels, or the storage, for
+        itself."""
+        rules, scenario, members = self.rules, self.scenario, self.members
+        images = rules.kind is ProtectionKind.IMAGES
+        if scenario.storage is not None and rules.bytes is not None:
+            stored = scenario.storage.time(rules.bytes, members)
+            # Of buddies' checkpoints each k-th is stored too: the mean.
+            apart = on(rules.cost, members) + stored / (rules.images_every or inf)
+            return stored if images else apart
+        if not images or rules.image is None or scenario.master is None:
+            return on(rules.cost, members)
+        return ceil(members / scenario.master.channels) * rules.image
+
+    def by(self, formula: str) -> float:
+        """Return the period that a formula gives. Raises InputError where it gives none."""
+        section = self.submission.protection.model_copy(update={"period": formula})
+        return Planned.of(self.scenario, evolve(self.submission, protection=section)).period
 
 
 def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[str]:
@@ -36,13 +93,18 @@ def outlook(scenario: Scenario, submissions: Sequence[Submission]) -> Iterator[s
     chooses and changes their sizes, and with fewer workers they take more checkpoints.
     """
     pack = scenario.decider is DeciderKind.PACK
-    saving = [it for it in submissions if _saves(it) and (_stores(it) or not pack)]
-    planned = [(it, it.rules(scenario)) for it in saving]
+    saving = [it for it in submissions if it.protection.periodic and (_stores(it) or not pack)]
     if not pack:
         yield from _maintenance_lines(scenario)
+    if isinstance(scenario.faults, NamedFaults) and any(it.protection.asks_rate for it in saving):
+        # Its rate is known only once it is loaded.
+        yield "  checkpoints unknown: their period is by the law of faults, which is not loaded"
+        saving = [it for it in saving if not it.protection.asks_rate]
+    planned = [Planned.of(scenario, it) for it in saving]
+    if not pack:
         yield from _checkpoint_lines(scenario, planned)
-        for submission, rules in planned[:1]:
-            yield from _period_lines(scenario, submission, rules)
+        for first in planned[:1]:
+            yield from _period_lines(first, scenario.times.value)
         if scenario.master is not None:
             yield from _channel_lines(scenario, submissions, planned)
     if scenario.storage is not None:
@@ -58,16 +120,11 @@ def _maintenance_lines(scenario: Scenario) -> Iterator[str]:
         yield f"  maintenance {taken}, {until}"
 
 
-def _saves(submission: Submission) -> bool:
-    section = submission.protection
-    return section.kind is not ProtectionKind.NONE and section.period != inf
-
-
 def _stores(submission: Submission) -> bool:
     """Return whether a job of a pack saves to shared storage, and how often is known: buddies'
     formulas take the cost of the pack's link."""
     section = submission.protection
-    known = section.kind is ProtectionKind.IMAGES or not isinstance(section.period, str)
+    known = section.kind is ProtectionKind.IMAGES or not section.by_formula
     return section.bytes is not None and known
 
 
@@ -78,13 +135,10 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
     """Yield a line with the number of checkpoints of all jobs together if nothing fails, and the
     time that they take."""
     number, spent, work = 0, 0.0, 0.0
-    for submission, rules in planned:
-        count = _checkpoints(scenario, submission, rules)
-        number, work = number + count, work + _work(scenario, submission)
-        if rules.blocking:
-            spent += count * (
-                _time(scenario, submission, rules) + rules.verification * rules.verified
-            )
+    for it in planned:
+        number, work = number + it.checkpoints, work + it.work
+        if it.rules.blocking:
+            spent += it.checkpoints * (it.time + it.rules.verification * it.rules.verified)
     if not number:
         return
     taken = "no time from the jobs"
@@ -94,79 +148,32 @@ def _checkpoint_lines(scenario: Scenario, planned: Iterable[Planned]) -> Iterato
     yield f"  checkpoints {number:,} expected if nothing fails; they take {taken}"
 
 
-def _checkpoints(scenario: Scenario, submission: Submission, rules: Rules) -> int:
-    """Return the number of checkpoints that a job takes if nothing happens to it.
-
-    No checkpoint is taken when no work would be left after it (rule P7).
-    """
-    work = _work(scenario, submission)
-    return max(ceil(work / _period(scenario, submission, rules) * (1 - ROUNDING)) - 1, 0)
-
-
-def _members(scenario: Scenario, submission: Submission) -> int:
-    return submission.size(scenario.full_platform.able)
-
-
-def _period(scenario: Scenario, submission: Submission, rules: Rules) -> float:
-    members = range(_members(scenario, submission))
-    return rules.period_of(members) if rules.period_of else rules.period(len(members))
-
-
-def _work(scenario: Scenario, submission: Submission) -> float:
-    since, until = submission.span(scenario.full_platform.able)
-    return until - since
-
-
-def _time(scenario: Scenario, submission: Submission, rules: Rules) -> float:
-    """Return the duration of one checkpoint of a job that has the master's channels, or the
-    storage, for itself."""
-    members, image = _members(scenario, submission), rules.image
-    if scenario.storage is not None and rules.bytes is not None:
-        stored = scenario.storage.time(rules.bytes, members)
-        return stored if rules.kind is ProtectionKind.IMAGES else _apart(rules, members, stored)
-    if rules.kind is not ProtectionKind.IMAGES or image is None or scenario.master is None:
-        return on(rules.cost, members)
-    return ceil(members / scenario.master.channels) * image
-
-
-def _apart(rules: Rules, members: int, stored: float) -> float:
-    """Return the mean duration of a checkpoint under buddies on `members` workers, of which every
-    k-th takes the time `stored` more, as it goes to storage too."""
-    return on(rules.cost, members) + stored / (rules.images_every or inf)
-
-
 # --- periods ------------------------------------------------------------------------------------
 
 
-def _period_lines(scenario: Scenario, submission: Submission, rules: Rules) -> Iterator[str]:
+def _period_lines(it: Planned, unit: str) -> Iterator[str]:
     """Yield lines with the job's period beside Young's and Daly's, and what the formulas assume.
 
     Nothing is yielded where no formula gives a period: nothing fails, or a checkpoint costs
     nothing.
     """
     try:
-        young, daly = (_formula(scenario, submission, name) for name in ("young", "daly"))
+        young, daly = it.by("young"), it.by("daly")
     except InputError:
         return
-    cost = rules.image if rules.image and rules.kind is ProtectionKind.IMAGES else rules.cost
-    cost, unit = on(cost, 1), scenario.times.value
-    if rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
-        cost = _time(scenario, submission, rules)
+    rules, images = it.rules, it.rules.kind is ProtectionKind.IMAGES
+    cost = on(rules.image if rules.image and images else rules.cost, 1)
+    if rules.bytes is not None and images:
+        cost = it.time
     mtbf = young**2 / (2 * cost)  # Young's formula, solved for it
-    own = about(_period(scenario, submission, rules), unit)
-    whose = f"of {submission.job.name} on {counted(_members(scenario, submission), 'worker')}"
+    own, job = about(it.period, unit), it.submission.job
+    whose = f"of {job.name} on {counted(it.members, 'worker')}"
     yield f"  period      {own}; Young's {about(young, unit)}, Daly's {about(daly, unit)} ({whose})"
     rate = f"faults of these workers come at a constant rate, one in {about(mtbf, unit)}"
     stop = f"a checkpoint stops the job for {about(cost, unit)}"
     yield f"              both formulas assume: {rate}; {stop}"
-    if submission.job.replicas is not None:
+    if job.replicas is not None:
         yield "              and that each fault stops the job, as with replicas few of them do"
-
-
-def _formula(scenario: Scenario, submission: Submission, name: str) -> float:
-    section = submission.protection.model_copy(update={"period": name})
-    asking = evolve(submission, protection=section)
-    return _period(scenario, asking, asking.rules(scenario))
 
 
 # --- channels -----------------------------------------------------------------------------------
@@ -185,10 +192,9 @@ def _channel_lines(
             # A worker keeps a program: jobs with one label need it once for each of their workers.
             programs[needs.label] = max(programs.get(needs.label, 0), members * needs.program)
             data += needs.data * _units(submission, members)
-    for submission, rules in planned:
-        if rules.kind is ProtectionKind.IMAGES and rules.image:
-            count = _checkpoints(scenario, submission, rules)
-            images += count * _members(scenario, submission) * rules.image
+    for it in planned:
+        if it.rules.kind is ProtectionKind.IMAGES and it.rules.image:
+            images += it.checkpoints * it.members * it.rules.image
     total, channels = sum(programs.values()) + data + images, scenario.master.channels
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
@@ -219,10 +225,9 @@ def _storage_lines(
     """Yield a line that says how busy the shared storage is at least, over the least time that the
     work takes."""
     total = 0.0
-    for submission, rules in planned:
-        if rules.bytes is not None:
-            every = rules.images_every or 1
-            total += rules.bytes * (_checkpoints(scenario, submission, rules) // every)
+    for it in planned:
+        if it.rules.bytes is not None:
+            total += it.rules.bytes * (it.checkpoints // (it.rules.images_every or 1))
     until, unit = work_end(scenario, submissions), scenario.times.value
     if not 0 < until < inf or not total:
         return

@@ -109,6 +109,16 @@ class ProtectionSection(Section):
         return self.kind is not ProtectionKind.NONE and isinstance(self.period, str)
 
     @property
+    def asks_rate(self) -> bool:
+        """Whether that MTBF is the workers' own."""
+        return self.by_formula and self.mtbf is None
+
+    @property
+    def periodic(self) -> bool:
+        """Whether a checkpoint is taken after each period."""
+        return self.kind is not ProtectionKind.NONE and self.period != inf
+
+    @property
     def stores(self) -> bool:
         """Whether checkpoints leave the members' memory, for the shared storage or the master."""
         buddies = self.kind is ProtectionKind.BUDDIES
@@ -123,8 +133,7 @@ class ProtectionSection(Section):
     def failing(self, mtbf: float) -> Self:
         """Return the section with the mean time between faults `mtbf` for its formula, where it
         needs one and sets none."""
-        asking = self.by_formula and self.mtbf is None
-        return self.model_copy(update={"mtbf": mtbf}) if asking else self
+        return self.model_copy(update={"mtbf": mtbf}) if self.asks_rate else self
 
     def rules(
         self,

@@ -91,9 +91,5 @@ class RepairSection(Section):
         time, reached = 0.0, 1.0
         for stage in self.stages:
             time += reached * stage.time
-            reached *= _mean(stage.passes_on)
+            reached *= stage.passes_on if isinstance(stage.passes_on, float | int) else 0.0
         return time
-
-
-def _mean(asked: float | tuple[int, ...]) -> float:
-    return asked if isinstance(asked, float | int) else 0.0

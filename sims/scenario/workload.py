@@ -72,7 +72,7 @@ class Submission:
         Raises InputError for a period that no formula gives.
         """
         node, faults = scenario.full_platform.node, scenario.faults
-        asked = self.protection.by_formula and self.protection.mtbf is None
+        asked = self.protection.asks_rate
         span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
         platform = scenario.full_platform
         failing = [
@@ -320,6 +320,11 @@ def asked_of(job: BatchJob) -> int:
     """Return the least number of workers that a run of the job can have: the number that it
     requests, or 1."""
     return job.profile.processors if isinstance(job.profile, Asking) else 1
+
+
+def period_on(rules: Rules, members: int) -> float:
+    """Return the work between two checkpoints of a run on the first workers, so many."""
+    return rules.period_of(range(members)) if rules.period_of else rules.period(members)
 
 
 def iterative(submission: Submission) -> IterativeEntry:

@@ -3,7 +3,7 @@ lists."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from attrs import frozen
 
@@ -11,7 +11,7 @@ from actors.events import Outcome, ScenarioStarted
 from actors.intervals import numbers_in
 from actors.runtime import Record
 from sims.history import Run
-from sims.telling import Clock, counted, in_units, worker_of
+from sims.telling import counted, in_units, worker_of
 from sims.trace import Span
 from sims.trace.instant import Held, Look
 from sims.trace.ranking import wanted
@@ -91,30 +91,6 @@ def ended_early(promise: Promise, unit: str) -> list[str]:
     return [f"{job} ended {time} before it was believed to" for job, time in early]
 
 
-def outlasts(
-    held: Held,
-    promise: Promise,
-    upset: Mapping[str, Run],
-    look: Look,
-    clock: Clock,
-    started: ScenarioStarted,
-) -> str:
-    """Return the words that say until when a job holds workers that were promised to be free, and
-    why it still holds them.
-
-    `upset` maps a job's name to its last run that was lost or failed.
-    """
-    end, lost = look.ends.get(held.key), upset.get(held.job)
-    until = "the log's end" if end is None else clock(end)
-    if lost is not None and lost.end is not None and lost.end >= promise.record.t:
-        why = f"{mishap(started, lost)} at {clock(lost.end)}"
-    elif held.start > promise.record.t:
-        why = f"it started at {clock(held.start)}"
-    else:
-        why = f"it was believed to end at {clock(held.believed)}"
-    return f"{held.job} holds {held.width:,} until {until} ({why})"
-
-
 def members(started: ScenarioStarted, held: Held) -> str:
     """Name the workers of a holder if they are few, else say how many they are."""
     if held.width > NAMED:
@@ -127,10 +103,6 @@ def starters(instants: Sequence[FreeWorkers]) -> list[str]:
     processors, the largest first."""
     begun = {run.job.name: wanted(run) for it in instants for run in it.begun}
     return [f"{name} ({size:,})" for name, size in sorted(begun.items(), key=lambda it: -it[1])]
-
-
-def _data(held: Held) -> dict[str, object]:
-    return {"job": held.job, "run": held.run, "processors": held.width}
 
 
 def at_once(t: float, *titles: str) -> Iterator[Span]:

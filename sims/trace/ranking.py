@@ -11,16 +11,10 @@ from actors.intervals import count_in
 from policies.interface.queue import BatchJob, Order
 from policies.maths.speedup import Rigid
 from policies.queue.names import default_order
-from policies.queue.orders import PAPER_ORDERS, first_come, large_first, shortest_time, urgent_first
+from policies.queue.orders import PLAIN, first_come
 from sims.history import Job, Run
 
-PLAIN: dict[str, Order] = {
-    **{name: order for name, order in PAPER_ORDERS.items() if name != "RANDOM"},
-    "LJF": large_first,
-    "FCFS": first_come,
-    "SJF": shortest_time,
-    "PRIORITY": urgent_first,
-}
+KNOWN = {name: order for name, order in PLAIN.items() if name != "RANDOM"}
 """Maps names to orders that depend on nothing but what a log says of a job. Read only."""
 
 
@@ -52,7 +46,7 @@ class Ranking:
             return cls("", None, started.processors)
         orders = (it.removeprefix("order=") for it in started.settings if it.startswith("order="))
         name = next(orders, default_order(started.policy))
-        return cls(name, PLAIN.get(name), started.processors)
+        return cls(name, KNOWN.get(name), started.processors)
 
     def rank(self, job: Job, run: Run | None) -> tuple[float, int]:
         """Return a sort key of a job that waits in the queue: the smaller, the earlier in the

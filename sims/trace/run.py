@@ -26,19 +26,14 @@ from actors.intervals import numbers_in, within
 from actors.runtime import Record
 from policies.availability import WorkerState
 from sims.history import History, Worker
+from sims.ledger.spans import ADVANCING
 from sims.telling import amount_of, in_units, worker_of
 from sims.trace import Span
 from sims.trace.account import Course, Part, Piece, held_up
 from sims.trace.words import stage_words
 
-PARTS = {
-    Stage.COMPUTING: Part.USEFUL,
-    Stage.VERIFYING: Part.VERIFICATION,
-    Stage.CHECKPOINTING: Part.CHECKPOINT,
-    Stage.STARTING_UP: Part.STARTUP,
-    Stage.RECOVERING: Part.RECOVERY,
-    Stage.REDISTRIBUTING: Part.REDISTRIBUTION,
-}
+PARTS = {stage: Part(use.value) for stage, use in ADVANCING.items()}
+"""Maps each stage to the part of the job's time that it is, which is the ledger's use of it."""
 MESSAGES = {
     TransferKind.PROGRAM: "program",
     TransferKind.DATA: "data",

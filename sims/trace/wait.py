@@ -28,7 +28,6 @@ from sims.trace.promises import (
     largest,
     members,
     mishap,
-    outlasts,
     some,
     starters,
 )
@@ -127,9 +126,6 @@ class Wait:
         if self.until is not None:
             yield from at_once(self.until, self._passed(), *self._started(self.until))
 
-    def _moment(self, t: float) -> str:
-        return self.clock(t)
-
     # --- as it began ----------------------------------------------------------------------------
 
     def ahead(self) -> tuple[int, int]:
@@ -166,10 +162,13 @@ class Wait:
         return f"held by {largest(holders, self._holder)}" if holders else ""
 
     def _holder(self, held: Held) -> str:
-        end = self.look.ends.get(held.key)
-        until = "the log's end" if end is None else self._moment(end)
         size = counted(held.width, "processor")
-        return f"{held.job} ({size}, {self._moment(held.since)} to {until})"
+        until = self._until(held, self.look)
+        return f"{held.job} ({size}, {self.clock(held.since)} to {until})"
+
+    def _until(self, held: Held, look: Look) -> str:
+        end = look.ends.get(held.key)
+        return "the log's end" if end is None else self.clock(end)
 
     # --- while it waited ------------------------------------------------------------------------
 
@@ -179,7 +178,7 @@ class Wait:
         if promise.start is None:
             why += [f"{promise.ahead} is ahead of it now"] if promise.ahead else []
             return f"nothing is promised to it any more{': ' if why else ''}{joined(why)}"
-        start = f"promised its start for {self._moment(promise.start)}"
+        start = f"promised its start for {self.clock(promise.start)}"
         if before is None or before.start is None:
             return start
         by = promise.start - before.start
@@ -191,9 +190,20 @@ class Wait:
     def _broken(self, promise: Promise, broken: Broken) -> str:
         """Say that a promised start has not come, and which jobs held the workers."""
         look = broken.look
-        about = promise, self.upset, look, self.clock, self.started
-        held = largest(look.held, lambda it: outlasts(it, *about))
+        held = largest(look.held, lambda it: self._outlasts(it, promise, look))
         return f"not started, as was promised: {self._free(look)}{'; ' if held else ''}{held}"
+
+    def _outlasts(self, held: Held, promise: Promise, look: Look) -> str:
+        """Say until when a job holds workers that were promised to be free, and why it still holds
+        them."""
+        lost = self.upset.get(held.job)
+        if lost is not None and lost.end is not None and lost.end >= promise.record.t:
+            why = f"{mishap(self.started, lost)} at {self.clock(lost.end)}"
+        elif held.start > promise.record.t:
+            why = f"it started at {self.clock(held.start)}"
+        else:
+            why = f"it was believed to end at {self.clock(held.believed)}"
+        return f"{held.job} holds {held.width:,} until {self._until(held, look)} ({why})"
 
     def rule(self, passed: Run) -> str:
         """Say by what rule a job that came later started first."""
@@ -218,7 +228,7 @@ class Wait:
         return "; ".join(texts)
 
     def _named(self, passed: Sequence[Run]) -> str:
-        texts = (f"{it.job.name} on {wanted(it):,} at {self._moment(it.start)}" for it in passed)
+        texts = (f"{it.job.name} on {wanted(it):,} at {self.clock(it.start)}" for it in passed)
         return ", ".join([*islice(texts, NAMED), *(["..."] if len(passed) > NAMED else [])])
 
     # --- as it ended ----------------------------------------------------------------------------
@@ -233,7 +243,7 @@ class Wait:
         so_many = f"{counted(mine.width, 'processor')} {were} free"
         if missed and self.started.decider is DeciderKind.QUEUE:
             times = counted(len(missed), "earlier instant")
-            first, held = self._moment(missed[0]), self.reserved(self.since, possible)
+            first, held = self.clock(missed[0]), self.reserved(self.since, possible)
             taken = len(missed) - held.total()
             them = starters([it for it in self._missed if it.after < mine.width])
             why = f"{some(them, 'other job') or 'others'} had them"
@@ -243,7 +253,7 @@ class Wait:
         chosen = possible < now and self.started.decider is not DeciderKind.QUEUE
         if possible < now:
             why = self._kept_off([possible]) or self._holding(self.reserved(possible, now))
-            yield f"{so_many} from {self._moment(possible)} on, but {why}"
+            yield f"{so_many} from {self.clock(possible)} on, but {why}"
         free = self.instants[-1].before
         count = f"{free:,} {are(free)} free"
         on = (
@@ -271,7 +281,7 @@ class Wait:
         if not near:
             return ""
         first = min(near, key=lambda it: it.start)
-        return f"a window of maintenance begins at {self._moment(first.start)}, before its end"
+        return f"a window of maintenance begins at {self.clock(first.start)}, before its end"
 
     def _holding(self, reserved: Counter[str | None]) -> str:
         """Say why free workers stayed free: the reservations that held them at the most instants,

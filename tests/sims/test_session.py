@@ -237,3 +237,72 @@ def test_a_policy_of_ones_own_for_deadlines_is_checked_without_being_loaded(tmp_
     copy("deadline", tmp_path)
     found = check(tmp_path / "deadline.toml", {"policy.name": "own:patient"})
     assert found.code == {"policy.name": "own:patient"}
+
+
+OWN_LAW = """
+class Law:
+    mtbf, downtime = 3000, 1
+
+    def faults(self, rng, workers):
+        return iter(())
+"""
+
+
+def test_check_says_of_a_law_of_ones_own_what_its_code_says_or_nothing(tmp_path: Path) -> None:
+    """A mean of 3,000 s between faults of one of 12 workers: 0.4 in the 100 s that the job takes,
+    and sqrt(2 x 2 x 3000 / 12) = 31.6 s between two of its checkpoints, which take 2 s each."""
+    (tmp_path / "own.py").write_text(OWN_LAW)
+    text = """
+name = "own"
+platform.workers = 12
+faults = { kind = "own", name = "own:Law" }
+protection = { kind = "images", period = "young", cost = 2 }
+job = { kind = "rigid", jobs = [{ processors = 12, time = 100 }] }
+"""
+    (tmp_path / "own.toml").write_text(text)
+    known = check(tmp_path / "own.toml", load_code=True).outlook
+    assert [line.split()[:2] for line in known[:3]] == [
+        ["faults", "0.4"],
+        ["checkpoints", "3"],
+        ["period", "31.62"],
+    ]
+    unknown = check(tmp_path / "own.toml").outlook
+    assert unknown == (
+        "  faults      0 expected: their rate is unknown within 100 s",
+        "  checkpoints unknown: their period is by the law of faults, which is not loaded",
+    )
+    fixed = check(tmp_path / "own.toml", {"protection.period": 30}).outlook
+    assert [line.split()[:2] for line in fixed] == [["faults", "0"], ["checkpoints", "3"]]
+
+
+def test_a_law_of_ones_own_stands_beside_repair_unless_its_table_has_a_downtime(
+    tmp_path: Path,
+) -> None:
+    """Worker 1 fails at 5 and is repaired for 3 s: the job of 10 s begins again at 8."""
+    law = """
+class Law:
+    mtbf, downtime = 100, 1
+
+    def faults(self, rng, workers):
+        yield 5, 1
+"""
+    (tmp_path / "mended.py").write_text(law)
+    table = {
+        "name": "mended",
+        "platform": {"workers": 2},
+        "faults": {"kind": "own", "name": "mended:Law"},
+        "repair": {"stages": [{"time": 3, "law": "fixed"}]},
+        "job": {"kind": "rigid", "jobs": [{"processors": 2, "time": 10}]},
+    }
+    assert run(table, folder=tmp_path).makespan == 5 + 3 + 10
+
+    class Law:
+        mtbf, downtime = 100.0, 1.0
+
+        def faults(self, rng: Generator, workers: int) -> Faults:
+            yield 5, 1
+
+    assert run({**table, "faults": "none"}, hazard=Law()).makespan == 5 + 3 + 10
+    table["faults"] = {"kind": "own", "name": "mended:Law", "downtime": 2}
+    with pytest.raises(InputError, match=r"faults\.downtime"):
+        run(table, folder=tmp_path)

@@ -11,7 +11,6 @@ from actors.runtime import Event, Record
 from sims.campaign.results import Results
 from sims.papers.inputs import base
 from sims.papers.values import Columns, Seen, Value, observed
-from sims.scenario.loader import put
 from sims.summary import Summary
 
 HOUR, DAY = 3600, 86400
@@ -29,6 +28,8 @@ def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, A
     """Return the scenario of AIReSim's second regime, with `days` days of work, a placement, and a
     rule by which units are retired."""
     own = {
+        "seed": seed,
+        "job.jobs.0.time": days * DAY,
         "platform.workers": 4800,
         "faults.laws.0.mtbf": "50 d",
         "faults.laws.1.mtbf": "2.5 d",
@@ -39,10 +40,7 @@ def retirement(seed: int, days: float, placement: str, rule: Any) -> dict[str, A
         "job.startup": "60 min",
         "policy.placement": placement,
     }
-    table = default(seed, days)
-    for key, value in own.items():
-        put(table, key, value)
-    return table
+    return base("published/fleet", own)
 
 
 # --- measures -------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ kind.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import isinf
 from pathlib import Path
@@ -101,16 +101,16 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
         platform.refuse_mixed()
         scenario = with_mtbf(scenario)
     if scenario.decider is not DeciderKind.QUEUE:
-        _refuse_standbys(scenario)
-        _refuse_maintenance(scenario)
-        _refuse_reserve(scenario)
+        for key, why, otherwise in _of_queues(scenario):
+            accepted = f"a queue's policy, such as FCFS or EASY, or {otherwise}"
+            raise unfit(key, f"{scenario.policy_name} {why}", accepted)
     if scenario.decider is DeciderKind.COPIES:
         from sims.scenario.builders import copies
 
         limit_resolution(scenario, system, None)
         decider, count, coming = copies.prepared(scenario, system)
         _describe_platform(scenario, system)
-        spares = platform.size - platform.able
+        spares = platform.pool.spares
         pool = Pool(platform.able, numbered=True, changing=True, spares=spares)
         scheduler = _spawn_platform(scenario, system, pool, decider, count)
         storage = spawn_storage(scenario, system)
@@ -130,7 +130,9 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     return Populated(count, jobs)
 
 
-def _refuse_standbys(scenario: Scenario) -> None:
+def _of_queues(scenario: Scenario) -> Iterator[tuple[str, str, str]]:
+    """Yield each key that is set and has no meaning without a queue, the reason, and what to write
+    instead."""
     refused = {
         "standbys": (0, "no job keeps any between two runs", "no standbys"),
         "replicas": (1, "a run ends with any of them", "replicas = 1"),
@@ -138,29 +140,13 @@ def _refuse_standbys(scenario: Scenario) -> None:
     for index, job in enumerate(scenario.job.jobs):
         for key, (off, why, otherwise) in refused.items():
             if getattr(job, key, off) != off:
-                raise unfit(
-                    f"job.jobs.{index}.{key}",
-                    f"{scenario.policy_name} chooses the workers of each run itself, and {why}",
-                    f"a queue's policy, such as FCFS or EASY, or {otherwise}",
-                )
-
-
-def _refuse_maintenance(scenario: Scenario) -> None:
+                reason = f"chooses the workers of each run itself, and {why}"
+                yield f"job.jobs.{index}.{key}", reason, otherwise
     if scenario.full_platform.windows:
-        raise unfit(
-            "platform.maintenance",
-            f"{scenario.policy_name} plans no starts, so that it cannot keep jobs out of windows",
-            "a queue's policy, such as FCFS or EASY, or the same times as `availability`",
-        )
-
-
-def _refuse_reserve(scenario: Scenario) -> None:
+        reason = "plans no starts, so that it cannot keep jobs out of windows"
+        yield "platform.maintenance", reason, "the same times as `availability`"
     if scenario.full_platform.reserve:
-        raise unfit(
-            "platform.reserve",
-            f"{scenario.policy_name} has no queue whose first job could lack workers",
-            "a queue's policy, such as FCFS or EASY, or no reserve",
-        )
+        yield "platform.reserve", "has no queue whose first job could lack workers", "no reserve"
 
 
 def _decider(scenario: Scenario, system: System, jobs: Workload) -> Decider:
@@ -197,7 +183,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
     """Return the pool of workers; it tracks workers' numbers only where a hazard, a placement or
     the log needs them."""
     platform, placement = scenario.full_platform, scenario.policy.placement
-    able, spares = platform.able, platform.size - platform.able
+    able, spares = platform.able, platform.pool.spares
     if DECIDERS[scenario.decider].numbered:
         return Pool(able, numbered=True, changing=True, spares=spares, named=True)
     changing = not (isinstance(scenario.faults, NoFaults) and platform.plain)
@@ -210,7 +196,7 @@ def _pool(scenario: Scenario, system: System, jobs: Workload) -> Pool:
 def _describe_platform(scenario: Scenario, system: System) -> None:
     """Describe nodes, spares and detection in the log, where the platform has any."""
     platform = scenario.full_platform
-    spares = platform.size - platform.able
+    spares = platform.pool.spares
     detections = tuple(law.detection for law in scenario.faults.laws if not law.hangs)
     if platform.node > 1 or spares or any(detections):
         delays = detections if any(detections) else ()

@@ -30,7 +30,14 @@ from sims.scenario.builders.limits import refuse_tiny_period
 from sims.scenario.builders.repair import recorded
 from sims.scenario.faults import together
 from sims.scenario.jobs import Overrun
-from sims.scenario.workload import Submission, Workload, asked_of, iterative, workload
+from sims.scenario.workload import (
+    Submission,
+    Workload,
+    asked_of,
+    iterative,
+    period_on,
+    workload,
+)
 
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
@@ -178,11 +185,11 @@ def plain(scenario: Scenario) -> Callable[[Submission], bool]:
     The answer is computed once for each kind of job and table of protection, because a log may have
     a million jobs under one.
     """
-    known = dict[tuple[str, int, int, bool], bool]()
+    known = dict[tuple[str, int, bool], bool]()
 
     def is_plain(submission: Submission) -> bool:
         job = submission.job
-        key = job.kind, id(submission.protection), job.standbys, job.replicas is None
+        key = job.kind, id(submission.protection), _needs_run(job)
         found = known.get(key)
         if found is None:
             found = known[key] = scenario.bare and _whole(scenario, submission)
@@ -201,15 +208,18 @@ def _whole(scenario: Scenario, submission: Submission) -> bool:
     kind, errors = submission.job.kind, scenario.errors
     if kind is JobKind.ITERATIVE or scenario.decider in (DeciderKind.PACK, DeciderKind.DEADLINE):
         return False
-    if submission.job.startup or submission.job.select:
-        return False  # a job of attempts has no stages
-    if submission.job.standbys or submission.job.replicas:
-        return False  # nor does it keep members
+    if _needs_run(submission.job):
+        return False
     if any(law.by_computing for law in scenario.faults.laws):
-        return False  # nor does it say when it computes
+        return False  # a job of attempts does not say when it computes
     if kind is not JobKind.RIGID and errors.rate:
         return False  # how often its runs fail depends on how many workers they get
     return not scenario.full_platform.varies and submission.protection.plain
+
+
+def _needs_run(job: BatchJob) -> bool:
+    """Return whether a job has what a job of attempts has not: stages, or members that it keeps."""
+    return bool(job.startup or job.select or job.standbys or job.replicas)
 
 
 def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
@@ -221,15 +231,14 @@ def period_by(formula: str, scenario: Scenario, folder: Path) -> float:
     asked = scenario.protection.model_copy(update={"period": formula})
     scenario = with_mtbf(scenario.within(folder).model_copy(update={"protection": asked}))
     first = workload(scenario, System(scenario.seed)).submissions[0]
-    rules, members = first.rules(scenario), range(asked_of(first.job))
-    return rules.period_of(members) if rules.period_of else rules.period(len(members))
+    return period_on(first.rules(scenario), asked_of(first.job))
 
 
 def with_mtbf(scenario: Scenario) -> Scenario:
     """Return a scenario in which Young's and Daly's periods take the MTBF of the workers' traces
     where no other MTBF is set."""
-    job, own = scenario.job, [it.protection for it in scenario.job.jobs]
-    asking = any(it and it.by_formula and it.mtbf is None for it in (scenario.protection, *own))
+    job = scenario.job
+    asking = any(it.asks_rate for it in scenario.protections.values())
     if not asking or scenario.mtbf < inf:
         return scenario
     mtbf = scenario.full_platform.mtbf()

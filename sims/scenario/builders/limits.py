@@ -18,7 +18,6 @@ from policies.maths.speedup import Rigid, Speedup, Table, usable
 from policies.maths.tolerance import ROUNDING
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.advice import protections
 from sims.scenario.availability import After
 from sims.scenario.jobs import SCHEDULER, AnyJob
 from sims.scenario.protection import ProtectionSection
@@ -56,8 +55,8 @@ def limit_events(scenario: Scenario, system: System) -> None:
         scheduler.limit_events(ProgressLimit(system, most, advice))
 
 
-def _ends(section: object) -> bool:
-    owner = getattr(section, "availability", None)
+def _ends(section: WorkerFields) -> bool:
+    owner = section.availability
     return isinstance(owner, TraceFile) and owner.after is After.ERROR
 
 
@@ -150,7 +149,7 @@ def _fault_lengths(scenario: Scenario) -> Iterator[Timed]:
 def _storage_lengths(scenario: Scenario) -> Iterator[Timed]:
     """Yield the least time in which a checkpoint passes to the shared storage, for each protection,
     with its key."""
-    for key, section in protections(scenario):
+    for key, section in scenario.protections.items():
         if scenario.storage is not None and section.bytes is not None:
             yield section.bytes / scenario.storage.bandwidth, f"{key}.bytes"
 
@@ -180,7 +179,7 @@ def _instants(scenario: Scenario, jobs: Workload | None) -> Iterator[Timed]:
     """Yield each time at which the scenario lets something happen for certain (a listed fault, the
     last submission), with its key."""
     for law in scenario.faults.laws:
-        yield from ((time, "faults.strikes") for time, _ in getattr(law, "strikes", ()))
+        yield from ((time, "faults.strikes") for time, _ in law.listed)
     if jobs is not None and jobs.submissions:
         last = max((it.job for it in jobs.submissions), key=attrgetter("submitted"))
         yield last.submitted, _key_of(scenario, last, "release")

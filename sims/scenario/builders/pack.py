@@ -89,10 +89,8 @@ def described(scenario: Scenario) -> PackDescribed:
 def _as_in_paper(scenario: Scenario) -> bool:
     """Return whether the scenario has only what malleable17 considers: buddy checkpoints, and
     faults as the only disturbance."""
-    own = (job.protection for job in scenario.job.jobs if job.protection is not None)
-    buddies = all(
-        it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in (scenario.protection, *own)
-    )
+    guards = scenario.protections.values()
+    buddies = all(it.kind is ProtectionKind.BUDDIES and it.copies == 1 for it in guards)
     return buddies and scenario.full_platform.plain and scenario.master is None
 
 
@@ -120,7 +118,7 @@ def _mtbf(scenario: Scenario) -> float | None:
 
 def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
     period = section.period
-    if section.kind is ProtectionKind.NONE or period == inf:
+    if not section.periodic:
         return PeriodRule.NONE
     if not isinstance(period, str):
         return PeriodRule.FIXED
@@ -131,7 +129,7 @@ def _rule(section: ProtectionSection, mtbf: float) -> PeriodRule:
 
 
 def application_costs(scenario: Scenario, jobs: Workload, pack: PackDescribed) -> list[Costs]:
-    """Return, for each application, its times and costs on every number of workers that it may get.
+    """Return the costs of each application on each number of workers.
 
     Raises InputError for checkpoints whose period no formula can give.
     """

@@ -8,7 +8,6 @@ from actors.runtime import System
 from actors.storage import Storage
 from sims.errors import unfit
 from sims.scenario import Scenario
-from sims.scenario.advice import protections
 from sims.scenario.jobs import STORAGE
 from sims.scenario.protection import ProtectionSection
 
@@ -33,12 +32,12 @@ def check_storage(scenario: Scenario) -> None:
     """Raise InputError, naming the key, for settings that the shared storage makes meaningless, and
     for checkpoints that go to it without a size."""
     if scenario.storage is None:
-        for place, section in protections(scenario):
+        for place, section in scenario.protections.items():
             if section.bytes is not None:
                 problem = f"{section.bytes!r}, and there is no storage that keeps them"
                 raise unfit(f"{place}.bytes", problem, "[storage], or no bytes")
         return
-    for place, section in protections(scenario):
+    for place, section in scenario.protections.items():
         _check_protection(place, section)
     images = {f"job.jobs.{k}.image": job.image for k, job in enumerate(scenario.job.jobs)}
     images["master.image"] = scenario.master.image if scenario.master is not None else 0

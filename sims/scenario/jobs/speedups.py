@@ -195,7 +195,8 @@ class Application:
 
 # --- as a log describes it ------------------------------------------------------------------------
 #
-# A pack's decider reads its costs from that description too, so that a reader who has only the
+# A pack's decider reads its costs from that description too, so that a reader who has only the log
+# gets the same.
 
 TABLE = ("kind=table",)
 

@@ -114,3 +114,13 @@ def test_a_log_with_too_few_failures_fits_no_law(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"faults\.kind: .* the unit is a slot"):
         failures(tmp_path / "more.tab", [[5.0] * 10], 100)
         read(fitted(tmp_path / "more.tab") | {"unit": "slot"}, "test", tmp_path)
+
+
+def test_a_fitted_law_has_all_keys_of_the_law_that_it_stands_for(tmp_path: Path) -> None:
+    failures(tmp_path / "log.tab", [[100.0] * 6, [50.0, 150.0, 400.0, 200.0]], 1001)
+    said = {"of": "nodes", "detection": 3.0, "downtime": 7.0, "spread": 0.5, "share": 0.25}
+    said |= {"clock": "computing", "gaps": [[5.0]], "age": "new", "curable": False}
+    law = read(fitted(tmp_path / "log.tab", **said), "test", tmp_path).faults.laws[0]
+    assert law.model_dump(mode="json", include=set(said)) == said
+    hang = read(fitted(tmp_path / "log.tab", effect="hang"), "test", tmp_path).faults.laws[0]
+    assert hang.hangs

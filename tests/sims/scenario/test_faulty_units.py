@@ -3,6 +3,7 @@ a rack (rules.md, F2 and F3)."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,3 +174,19 @@ def test_a_share_that_rounds_to_no_unit_strikes_nobody() -> None:
         "faults": {"kind": "exponential", "mtbf": 1, "downtime": 1, "share": 0.3},
     }
     assert run(table).makespan == 50
+
+
+def test_a_law_of_the_users_own_spreads_and_is_curable_as_its_table_says(tmp_path: Path) -> None:
+    law = """
+class Once:
+    downtime, mtbf = 1, 100
+
+    def faults(self, rng, workers):
+        yield 5, 4
+"""
+    (tmp_path / "mine.py").write_text(law)
+    own = {"kind": "own", "name": "mine:Once", "of": "nodes", "spread": 1}
+    told = run(table(own, rack=3), until=100, folder=tmp_path).records()
+    assert struck(list(told)) == [(5, 4), (5, 3), (5, 5)]
+    with pytest.raises(InputError, match=r"faults\.curable"):
+        run(table(own | {"curable": True}), until=100, folder=tmp_path)

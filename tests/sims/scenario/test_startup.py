@@ -168,3 +168,13 @@ def test_a_time_alone_stands_for_the_choice_of_workers_beside_a_selection_of_a_l
     assert ends(told(scenario(WIDE, job={"select": "4 s"}))) == [17]
     with pytest.raises(InputError, match=r"job\.select"):
         run(scenario(WIDE, job={"select": "soon"}))
+
+
+@pytest.mark.parametrize("key", COSTS)
+def test_a_job_that_starts_up_does_so_whichever_jobs_come_before_it(key: str) -> None:
+    """Two jobs of one kind and one protection: one begins to compute at once, the other 5 later."""
+    jobs = [{"name": "plain", "processors": 1, "time": 10}]
+    jobs.append(jobs[0] | {"name": "late", key: 5})
+    for listed in (jobs, jobs[::-1]):
+        records = told(scenario(listed, job={"startup": 0, "select": 0}))
+        assert ends(records) == [10, 15]
