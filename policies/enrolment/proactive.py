@@ -39,7 +39,7 @@ class FromScratch:
     def of(cls, view: EnrolmentView) -> FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the slots to send the program, unless the worker has it, and the data of `tasks`
         tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program

@@ -124,7 +124,7 @@ class PlacementView:
     reason: Reason = Reason.START
     running: RunningView | None = None
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the channel time to send the program, unless the worker has it, and the data of
         the worker's share of the job."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
