@@ -23,6 +23,13 @@ from sims.scenario import LiveSection
 T = TypeVar("T")
 CHUNK = 0.05
 """Seconds of a channel's bandwidth that one remote call carries."""
+ORDER = {
+    TransferKind.PROGRAM: 0,
+    TransferKind.DATA: 1,
+    TransferKind.IMAGE: 2,
+    TransferKind.SAVE: 2,
+}
+"""Maps messages to the places of their rates in `live.rates`."""
 Keepers = dict[int, list[tuple[int, int]]]
 """Maps each place in a run to the processes, as (worker, generation), that keep its part of a
 checkpoint."""
@@ -292,9 +299,11 @@ class Activities:
 
     async def _pass_bytes(self, event: TransferStarted, number: int, due: float) -> None:
         """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
-        whole = event.left * self.settings.scale
-        chunks = max(1, round(whole / CHUNK))
-        size, worker = round(whole * self.settings.bandwidth * 1e6 / chunks), event.worker
+        about, worker = self.settings, event.worker
+        rate = about.rates[ORDER[event.kind]] if about.rates else about.bandwidth
+        whole = event.left * about.scale * rate
+        chunks = max(1, round(whole / (about.bandwidth * CHUNK)))
+        size = round(whole * 1e6 / chunks)
         for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
                 await self._call(worker, "send", size)

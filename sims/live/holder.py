@@ -177,8 +177,9 @@ class Holder:
         return True
 
     async def forget(self, run: str, names: Sequence[str]) -> None:
-        """Drop the states of a run, and those that are kept under these names."""
+        """Drop what is known of a run, and the states that are kept under these names."""
         self._states.pop(run, None)
+        self._orders.pop(run, None)
         for name in names:
             self._kept.pop(name, None)
 

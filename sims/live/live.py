@@ -114,8 +114,7 @@ def protections(scenario: Scenario) -> Iterator[ProtectionSection]:
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """Return the scenario as live processes can carry it out, with failures allowed: any real
-    process may die. Raises InputError for features that only a simulation has."""
+    """Return the scenario. Raises InputError for features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
@@ -145,9 +144,15 @@ def playable(scenario: Scenario) -> Scenario:
         for key, wrong in spent.items():
             about = "a live checkpoint takes time", f"{key} above 0"
             refuse(wrong, f"protection.{key}", *about)
-    if isinstance(scenario.faults, NoFaults):
-        return scenario.model_copy(update={"faults": ListedFaults(strikes=(), downtime=0)})
     return scenario
+
+
+def downtime_of(scenario: Scenario, start: float) -> float:
+    """Return the time units for which a worker is DOWN whose process dies unasked: as long as after
+    the scenario's own failures; without any, until a fresh process is there, after `start`
+    seconds."""
+    own = max((law.mean_downtime for law in scenario.faults.laws), default=0.0)
+    return own or start / scenario.live.scale
 
 
 def advance_of(scenario: Scenario, folder: Path) -> Advance:
@@ -171,7 +176,7 @@ def live(
     sinks: Sequence[Sink] = (),
     given: Mapping[str, State] | None = None,
 ) -> LiveResult:
-    """Carry out a scenario, as `playable` returns it, to its end; `given`: states that its jobs
+    """Carry out a scenario, which `playable` accepts, to its end; `given`: states that its jobs
     begin from.
 
     Raises the errors of `sims.world.run`, and LiveError where real processes did something else
@@ -180,10 +185,11 @@ def live(
     about = scenario.live
     driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
     carrier = driver.carrier = Carrier(processes, about, driver.activity)
-    downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
-    # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
-    downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
+    downtime = downtime_of(scenario, max(processes.starts))
+    if isinstance(scenario.faults, NoFaults):  # any real process may die
+        listed = ListedFaults(strikes=(), downtime=downtime)
+        scenario = scenario.model_copy(update={"faults": listed})
     lateness = None if carrier.free else about.patience / about.scale
     it = Live(processes, carrier, loop, lateness, downtime, size)
     try:

@@ -193,6 +193,10 @@ class LiveSection(Section):
     times, of so many steps; default: a step for each time unit. `reality` measures it."""
     bandwidth: Positive = 1.0
     """Megabytes per second through one channel of the master."""
+    rates: tuple[Positive, Positive, Positive] | None = None
+    """Megabytes for each second of the times of a program, of data, and of an image in `[master]`,
+    where these are not those that `bandwidth` gives; `reality` sets it, as it measures these
+    times."""
     tolerance: Positive = 0.05
     """Largest delay of completed work that still counts as on time, seconds; only with a pace."""
     patience: Positive = 20.0
