@@ -23,12 +23,12 @@ from numpy.random import Generator
 
 from actors.events import PartMeasured, Stage, TransferKind
 from actors.runtime import Record
-from sims.campaign.kit import dumps
 from sims.errors import InputError
 from sims.history import History, Listener, Run
 from sims.live.live import downtime_of, live, playable, protections, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
+from sims.packing import dumps
 from sims.scenario import Scenario
 from sims.scenario.faults import ListedFaults
 from sims.scenario.jobs import AnyJob, IterativeEntry, IterativeSection, RigidJob

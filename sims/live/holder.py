@@ -21,8 +21,8 @@ from typing import Any
 
 from attrs import define, field
 
-from sims.campaign.kit import Packed, dumps
-from sims.scenario import own_code
+from sims.own_modules import running
+from sims.packing import Packed, dumps
 
 CALLED = "live.function", "it", "a function that computes every step"
 """Key, name and requirement in the error of a step function that raises one."""
@@ -230,7 +230,7 @@ class Holder:
             for chain in chains:
                 done, state = states[chain]
                 if done < target - left:
-                    with own_code.running(*CALLED):
+                    with running(*CALLED):
                         states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
-from sims.campaign.kit import Packed
 from sims.errors import InputError
 from sims.live.holder import Advance, Holder, Peer, State, States
+from sims.packing import Packed
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from policies.maths.checkpoint import daly_work, young_work
-from sims.campaign.kit import dumps
 from sims.errors import InputError
 from sims.live.live import live, opened, playable
 from sims.live.processes import trial
 from sims.log_writer import LogWriter
+from sims.packing import dumps
 from sims.scenario.loader import read
 
 __all__ = ["run", "run_all"]

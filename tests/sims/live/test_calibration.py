@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from actors.events import PartMeasured, Stage, StageStarted, TransferKind, TransferStarted
-from sims.campaign.kit import dumps, pack
 from sims.errors import InputError
 from sims.live import calibration, processes
 from sims.live.activities import Activities
@@ -29,6 +28,7 @@ from sims.live.holder import Holder, hashed
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, measure, predict
 from sims.log import LogFile
+from sims.packing import dumps, pack
 from sims.scenario import LiveSection, Scenario
 from sims.scenario.jobs import IterativeSection
 from sims.scenario.loader import read
