@@ -135,10 +135,9 @@ class Activities:
         async def one(worker: int, chains: Sequence[int]) -> None:
             given = await self._missing_states(context, worker)
             about = context.name, order, chains, target, self.carrier.seconds(due)
-            states = await self._call(
-                worker, "compute", *about, given, context.label, context.program, whole
-            )
-            context.latest.update(states)
+            more = given, context.label, context.program, whole
+            work = self._call(worker, "compute", *about, *more)
+            context.latest.update(await self.processes.heard(worker, context.work.job, work))
 
         try:
             await asyncio.gather(*(one(*share) for share in context.shares.items()))

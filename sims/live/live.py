@@ -23,7 +23,7 @@ from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
 from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
-from sims.live.carrier import Carrier
+from sims.live.carrier import LATE, Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
@@ -183,6 +183,7 @@ def live(
     than the simulated world decided.
     """
     about = scenario.live
+    processes.patience = about.patience
     driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
     carrier = driver.carrier = Carrier(processes, about, driver.activity)
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
@@ -190,7 +191,7 @@ def live(
     if isinstance(scenario.faults, NoFaults):  # any real process may die
         listed = ListedFaults(strikes=(), downtime=downtime)
         scenario = scenario.model_copy(update={"faults": listed})
-    lateness = None if carrier.free else about.patience / about.scale
+    lateness = None if carrier.free else (about.patience or LATE) / about.scale
     it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)

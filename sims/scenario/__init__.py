@@ -199,8 +199,9 @@ class LiveSection(Section):
     times."""
     tolerance: Positive = 0.05
     """Largest delay of completed work that still counts as on time, seconds; only with a pace."""
-    patience: Positive = 20.0
-    """Largest delay of work, seconds; a run whose work is later has failed; only with a pace."""
+    patience: Positive | None = None
+    """Seconds after which a run has failed: with a pace, those for which work is late, default 20;
+    without, those for which a step lasts, default 600, or 100 times the longest answer so far."""
     function: str | None = None
     """`package.module:name` of the function (state, number of the step) -> state that computes one
     step, with both states as bytes; default: a hash."""
