@@ -285,20 +285,24 @@ class Processes:
         """Wait until the process answers, or the task is done."""
         begun = time.monotonic()
         answer = asyncio.gather(self.call(number, "pid"), return_exceptions=True)
-        limit = self.patience or max(SILENT, TIMES * self.longest)
-        silent = f"{job}: worker {number} has not answered for {{:g}} s"
-        for last in (False, True):
-            either: set[asyncio.Future[Any]] = {answer, task}
-            if (await asyncio.wait(either, timeout=limit / 2, return_when=FIRST_COMPLETED))[0]:
-                break
-            if last:
-                self.lost = None  # this death ends the run, which need not go on elsewhere
-                await self.murder(number)
-                await asyncio.wait({task}, timeout=SETTLING)
-                accepted = "more seconds, or a function whose steps end"
-                raise unfit("live.patience", f"{silent.format(limit)}: a step lasts", accepted)
-            note(f"{silent.format(limit / 2)}; it is killed after {limit:g} s (live.patience)")
-        answer.cancel()
+        either: set[asyncio.Future[Any]] = {answer, task}
+        half = (self.patience or max(SILENT, TIMES * self.longest)) / 2
+
+        async def silent() -> bool:
+            return not (await asyncio.wait(either, timeout=half, return_when=FIRST_COMPLETED))[0]
+
+        try:
+            problem = f"{job}: worker {number} has not answered for"
+            if await silent():
+                note(f"{problem} {half:g} s; it is killed after {2 * half:g} s (live.patience)")
+                if await silent():
+                    self.lost = None  # this death ends the run, which need not go on elsewhere
+                    await self.murder(number)
+                    await asyncio.wait({task}, timeout=SETTLING)
+                    accepted = "more seconds, or a function whose steps end"
+                    raise unfit("live.patience", f"{problem} {2 * half:g} s", accepted)
+        finally:
+            answer.cancel()
         self.longest = max(self.longest, time.monotonic() - begun)
 
     # --- failures and reclaims --------------------------------------------------------------------
