@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from math import ceil, isfinite, sqrt
+from math import ceil, inf, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeVar
@@ -30,7 +30,7 @@ from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
 from sims.packing import dumps
 from sims.scenario import Scenario
-from sims.scenario.faults import ListedFaults
+from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import AnyJob, IterativeEntry, IterativeSection, RigidJob
 from sims.scenario.protection import ProtectionSection
 from sims.tables import Section
@@ -82,7 +82,7 @@ async def survey(processes: Processes) -> tuple[float, list[str]]:
         steps, costs = [it[1] for it in found], [it[2] for it in found]
         step = fmean(steps)
         begun = clock()
-        await asyncio.gather(*(call(it, "receive", -1, bytes(BYTES)) for it in range(count)))
+        await asyncio.gather(*(call(it, "receive", bytes(BYTES)) for it in range(count)))
         bandwidth = count * BYTES / 1e6 / (clock() - begun)
         about = f"step {step:.4g} s ({min(steps):.4g} to {max(steps):.4g}), "
         about += f"state saved in {fmean(costs):.2g} s, {bandwidth:,.0f} MB/s"
@@ -158,18 +158,18 @@ def rehearsed(
     """
     scale, size = scenario.live.scale, scenario.full_platform.size
     known, free = (step / scale, 0.0), dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
-    never = {"faults": _listed(())}
+    never = {"faults": NoFaults()}
     simple = calibrated(scenario.model_copy(update=never), Costs(known, free))
     foreseen = run(simple, folder=folder).time
     part = min(1.0, REHEARSAL / (foreseen * scale))
-    shorter = (_shorter(it, part, scenario.protection.period) for it in scenario.job.jobs)
+    shorter = (_shorter(it, part, scenario.protection) for it in scenario.job.jobs)
     job: dict[str, Any] = {"jobs": tuple(shorter)}
     if isinstance(scenario.job, IterativeSection):
         job["iterations"] = ceil(part * (scenario.job.iterations or 1))
     times = [(k + 1) * part * foreseen / (FAILURES + 1) for k in range(FAILURES)]
     strikes = tuple((time, k % size) for k, time in enumerate(times))
     # A worker that is UP before its process is there would have its first message last longer.
-    faults = _listed(strikes, downtime_of(scenario, start))
+    faults = ListedFaults(strikes=strikes, downtime=downtime_of(scenario, start))
     changed = {"job": scenario.job.model_copy(update=job), "faults": faults}
     return calibrated(scenario.model_copy(update=changed), Costs(known, {}))
 
@@ -178,18 +178,16 @@ def _rigid(scenario: Scenario) -> list[RigidJob]:
     return [it for it in scenario.job.jobs if isinstance(it, RigidJob)]
 
 
-def _shorter(job: AnyJob, part: float, period: Any) -> AnyJob:
-    """Return the job with this part of its iterations or steps, but with one and a half periods at
-    least, so that it takes a checkpoint."""
+def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
+    """Return the job with this part of its iterations or steps, but with so many periods at least
+    that a checkpoint on each of its levels is complete before its end."""
     if isinstance(job, IterativeEntry):
         return job.model_copy(update={"iterations": ceil(part * job.iterations)})
     assert isinstance(job, RigidJob)
-    least = 1.5 * period if isinstance(period, int | float) and isfinite(period) else 1.0
+    own = job.protection or section
+    periods = (own.images_every or 1) + (0.5 if own.blocking else 1.5)
+    least = periods * float(own.period) if own.period != inf else 1.0
     return job.model_copy(update={"time": float(min(job.time, ceil(max(least, job.time * part))))})
-
-
-def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> ListedFaults:
-    return ListedFaults(strikes=tuple(strikes), downtime=downtime)
 
 
 @define(eq=False)

@@ -22,7 +22,7 @@ from actors.run import PartDue
 from actors.runtime import Phase, System, Timer
 from actors.runtime.entries import Handler, Receiver
 from actors.runtime.wall import Arrival
-from actors.worker_messages import Fail, ToldToEnd, TransferDue
+from actors.worker_messages import TransferDue
 from sims.errors import unfit
 from sims.live.processes import BUSY, Gone, Processes
 from sims.scenario import LiveSection
@@ -144,9 +144,9 @@ class Carrier:
             job, _, worker = about.subject
             name = job if worker is None else f"{job}, a message of worker {worker}"
             problem = f"{name}: what was due at {due:g} is not complete {patience:g} s later"
-            self._report(error=unfit("live.patience", problem, "more seconds, or a longer pace"))
+            self.end(unfit("live.patience", problem, "more seconds, or a longer pace"))
         except Exception as error:
-            self._report(error=error)
+            self.end(error)
         else:
             about.busy = max(spent.values(), default=0.0) / self.scale
             self._report((self.now(), entry))
@@ -175,18 +175,13 @@ class Carrier:
         except Gone:
             raise
         except Exception as error:
-            self._report(error=error)
+            self.end(error)
             raise
 
-    def fail(self, worker: Receiver, downtime: float) -> None:
-        """Send the world a failure of `worker`, whose process died without a command of this run:
-        the worker goes DOWN for `downtime` time units."""
-        fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
-        self._report((self.now(), fault))
-
-    def give_notice(self, worker: Receiver) -> None:
-        """Tell the world that the process of `worker` was told to end."""
-        self._report((self.now(), (Phase.NOTICES, worker, ToldToEnd(), 0)))
+    def tell(self, phase: Phase, worker: Receiver, message: object) -> None:
+        """Send `worker` a message about its process, which did something without a command of this
+        run."""
+        self._report((self.now(), (phase, worker, message, 0)))
 
     def end(self, error: BaseException) -> None:
         """End the run with an error that occurred outside the simulation."""

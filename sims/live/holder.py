@@ -47,8 +47,6 @@ class Holder:
         """
         self._advance: Advance = advance.open()
         self._programs: set[str] = set()
-        self._passed: dict[int, int] = {}
-        """Maps each incomplete message to the number of bytes that have arrived."""
         self._states: dict[str, dict[int, State]] = {}
         """Maps each run, or the label of its data, to the states of its chains."""
         self._kept: dict[str, States] = {}
@@ -104,22 +102,12 @@ class Holder:
 
     # --- messages -----------------------------------------------------------------------------
 
-    async def receive(self, number: int, chunk: bytes) -> None:
-        """Receive a chunk of message `number`."""
-        self._passed[number] = self._passed.get(number, 0) + len(chunk)
+    async def receive(self, chunk: bytes) -> None:
+        """Receive a chunk of a message."""
 
-    async def complete(self, number: int, size: int, label: str, states: States | None) -> None:
-        """Complete a message of `size` bytes: a program if `states` is None, else states.
-
-        Raises AssertionError if fewer bytes were received.
-        """
-        passed = self._passed.pop(number, 0)
-        if passed < size:
-            raise AssertionError(f"message {number}: {passed} bytes of {size} have come")
-        if states is None:
-            self._programs.add(label)
-        else:
-            await self.load(label, states)
+    async def learn(self, program: str) -> None:
+        """Keep a program, all of which has been received."""
+        self._programs.add(program)
 
     async def send(self, size: int) -> bytes:
         """Return `size` bytes, a chunk of an image that is sent to the master."""

@@ -18,9 +18,10 @@ from typing import Any
 from attrs import define, field, frozen
 
 from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
-from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
+from actors.runtime import ActorFailed, Phase, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
+from actors.worker_messages import Fail, ToldToEnd
 from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
 from sims.live.carrier import LATE, Carrier
@@ -91,11 +92,11 @@ class Live:
         def lost(number: int) -> None:
             if number < self.size:
                 self.missed += 1
-                self.carrier.fail(workers[number], self.downtime)
+                self.carrier.tell(Phase.FAULTS_OCCUR, workers[number], Fail(self.downtime))
 
         def noticed(number: int) -> None:
             if number < self.size:
-                self.carrier.give_notice(workers[number])
+                self.carrier.tell(Phase.NOTICES, workers[number], ToldToEnd())
 
         self.processes.lost, self.processes.failed = lost, self.carrier.end
         self.processes.noticed = noticed

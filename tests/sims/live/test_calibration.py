@@ -95,13 +95,13 @@ def sent(about: LiveSection, kind: TransferKind, time: float) -> list[int]:
 
     class Silent(Processes):
         async def call(self, number: int, method: str, *arguments: Any) -> Any:
-            sizes.append(arguments[0] if method == "send" else len(arguments[1]))
+            sizes.append(arguments[0] if method == "send" else len(arguments[0]))
 
     nothing: Any = None
     activities = Activities(Silent(nothing, True, hashed, nothing), "", about)
     activities.carrier = Carrier(activities.processes, about, nothing)
     event = TransferStarted(0, "J1", 0, kind, time)
-    asyncio.run(activities._pass_bytes(event, 0, time))
+    asyncio.run(activities._pass_bytes(event, time))
     return sizes
 
 
@@ -213,11 +213,11 @@ LEVELS = {"kind": "buddies", "period": 6, "cost": 1, "recovery": 1, "images_ever
 
 
 @pytest.mark.parametrize(
-    ("protection", "processors", "measured_too"),
+    ("protection", "failures", "processors", "measured_too"),
     [
-        (IMAGES, 1, set[str]()),
-        (IMAGES | {"blocking": False, "slowdown": 0.5}, 1, set[str]()),
-        (LEVELS | {"image_cost": 1, "blocking": False}, 2, {"image_cost"}),
+        (IMAGES, FAILURES, 1, set[str]()),
+        (IMAGES | {"blocking": False, "slowdown": 0.5}, 0, 1, set[str]()),
+        (LEVELS | {"image_cost": 1, "blocking": False}, 0, 2, {"image_cost"}),
     ],
 )
 def test_a_simulation_with_measured_costs_predicts_live_runs(
@@ -225,14 +225,17 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     protection: dict[str, Any],
+    failures: int,
     processors: int,
     measured_too: set[str],
 ) -> None:
     """How near depends on what else the machine does: within a factor of four on a busy one."""
     monkeypatch.setattr(processes, "LONG_ENOUGH", 0.03)
     monkeypatch.setattr(calibration, "REHEARSAL", 1.2)
+    monkeypatch.setattr(calibration, "FAILURES", failures)
     few = {"kind": "rigid", "jobs": [{"processors": processors, "time": 90}] * 2}
-    it = predictable(tasks(job=few, protection=protection), own=False)
+    faults = {"mtbf": 20 if failures else 2000, "downtime": 1}
+    it = predictable(tasks(job=few, protection=protection, faults=faults), own=False)
     step, lines = at_work.post(survey(at_work)).result()
     assert any(line.startswith("  2 at once") for line in lines)
     log = tmp_path / "rehearsal.jsonl"
