@@ -27,7 +27,6 @@ from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
-from sims.live.carrier import LiveError
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, check_sealed, opened
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
@@ -298,7 +297,8 @@ async def _limit(processes: Processes, seconds: float, log: Path) -> None:
     """End a run that hangs."""
     await asyncio.sleep(LIMIT + 20 * seconds)
     if processes.failed is not None:
-        processes.failed(LiveError(f"a run does not end; its log: {log}"))
+        accepted = "one that ends, on a machine with less other work"
+        processes.failed(InputError(str(log), "", "the run does not end", accepted))
 
 
 @define(eq=False)

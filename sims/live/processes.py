@@ -283,8 +283,12 @@ class Processes:
 
     async def _answer(self, number: int, job: str, task: asyncio.Task[T]) -> None:
         """Wait until the process answers, or the task is done."""
-        begun = time.monotonic()
-        answer = asyncio.gather(self.call(number, "pid"), return_exceptions=True)
+
+        async def ask() -> None:
+            with suppress(Gone):
+                await self.call(number, "pid")
+
+        begun, answer = time.monotonic(), asyncio.ensure_future(ask())
         either: set[asyncio.Future[Any]] = {answer, task}
         half = (self.patience or max(SILENT, TIMES * self.longest)) / 2
 
