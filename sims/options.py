@@ -224,7 +224,7 @@ def picture(word: str, *others: str) -> Path:
 def code_folder(word: str) -> Path:
     """Add a folder in which code that a file names is looked for, by this process and those that it
     starts."""
-    from sims.scenario.own_code import POLICIES
+    from sims.own_modules import POLICIES
 
     if not Path(word).is_dir():
         raise refused(word, "a folder")

@@ -20,7 +20,7 @@ from actors.runtime.loop import VirtualTimeLoop
 from sims.audit.audit import world
 from sims.audit.law import Broken
 from sims.audit.world import World
-from sims.scenario.own_code import POLICIES
+from sims.own_modules import POLICIES
 from tests.case_files import checked_folder
 
 HERE = Path(__file__).parent

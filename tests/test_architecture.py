@@ -17,7 +17,8 @@ LAYERS = ("policies", "actors", "sims", "tests")
 """Each may import itself and those before it."""
 LONGEST = 400
 FLOORS = (
-    "errors durations signals telling intervals blocks tables readers writing log log_writer",
+    "errors durations signals telling intervals blocks tables readers writing log log_writer "
+    "own_modules packing",
     "scenario scenarios history world",
     "ledger summary metrics trace plots view exports",
     "audit session result kit examples options",

@@ -39,7 +39,7 @@ class FromScratch:
     def of(cls, view: EnrolmentView) -> FromScratch:
         return cls(view.enrolment, view.elapsed, view.up, view.programmed)
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the slots of communication that `worker` lacks for `tasks` tasks: the program,
         unless it has it, and the data."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program

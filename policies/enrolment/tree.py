@@ -13,7 +13,7 @@ from policies.interface import Configuration, Enrolment
 from policies.maths.markov import workers_of
 from policies.maths.tolerance import ROUNDING
 
-Load = tuple[int, int]
+Load = tuple[int, float]
 """A worker and the slots of communication that it would need with one task more."""
 
 SCORES_KEPT = 1 << 18
@@ -26,13 +26,13 @@ class Assignment:
 
     tasks: dict[int, int]
     """Number of tasks of each member, by worker."""
-    needs: dict[int, int]
+    needs: dict[int, float]
     """Slots of communication that each member needs, by worker."""
     mask: int
     """Bit mask of the members."""
-    work: int
+    work: float
     """Slots of computation, W."""
-    total: int
+    total: float
     """Slots of communication of all members together, sum n_q."""
     slowest: float
     """Expected slots of the slowest member's transfers alone, max_q E_q(n_q)."""
@@ -175,7 +175,7 @@ class Tree:
             slowest,
         )
 
-    def _costs(self, before: Assignment, load: Load) -> tuple[int, int, float]:
+    def _costs(self, before: Assignment, load: Load) -> tuple[float, float, float]:
         """Return the costs of `before` with one task more: slots of computation W, slots of
         communication of all members sum n_q, and the slowest member's expected transfers max_q
         E_q(n_q). No worker then needs less than before."""
@@ -253,7 +253,7 @@ class Tree:
         self._kept += 1
         return self._value(before.mask | 1 << load[0], *self._costs(before, load))
 
-    def _value(self, mask: int, work: int, total: int, slowest: float) -> tuple[float, float]:
+    def _value(self, mask: int, work: float, total: float, slowest: float) -> tuple[float, float]:
         belief = self.enrolment.belief
         transfer = max(slowest, total / self.enrolment.channels)
         log_success = belief.log_success(mask, work)

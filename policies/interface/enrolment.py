@@ -45,7 +45,7 @@ class Enrolment:
     """Describes the platform and the application for which an enrolment policy decides (volatile13,
     section III); it is constant."""
 
-    speeds: tuple[int, ...]
+    speeds: tuple[float, ...]
     """Slots that each worker needs for one task, w_q, by worker index."""
     bounds: tuple[int, ...]
     """Largest number of tasks that worker q holds at once, mu_q."""
@@ -53,9 +53,9 @@ class Enrolment:
     """Tasks per iteration, m."""
     channels: int
     """Number of transfers that the master serves at once, n_com."""
-    program: int
+    program: float
     """Slots to send the program, T_prog."""
-    data: int
+    data: float
     """Slots to send one task's data, T_data."""
     belief: Belief
     """The policy's model of each worker's availability, with its analysis."""
@@ -79,7 +79,7 @@ class RunningView(Protocol):
     def work_left(self) -> int:
         """Slots of computation that are left: W minus those already done."""
 
-    def missing(self) -> Sequence[int]:
+    def missing(self) -> Sequence[float]:
         """Return the slots of communication that each member still needs, in the order of
         `configuration.members`; received parts of messages count."""
 
@@ -110,7 +110,7 @@ class EnrolmentView(Protocol):
     def running(self) -> RunningView | None:
         """The current configuration; None when a new one is needed."""
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the slots of communication that `worker` would need if it were enrolled now with
         `tasks` tasks. Messages and parts of messages that it still holds after a failure count as
         received."""

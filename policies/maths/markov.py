@@ -121,7 +121,7 @@ class Belief:
             self._products[mask] = found
         return found
 
-    def expected(self, mask: int, work: int) -> float:
+    def expected(self, mask: int, work: float) -> float:
         """Return E(S)(W): the expected slots until `mask`, all UP now, has been UP together in
         `work` slots.
 
@@ -137,7 +137,7 @@ class Belief:
         # exp() of more than 709 overflows a double.
         return exp(exponent) if exponent < 709.0 else inf
 
-    def log_success(self, mask: int, work: int) -> float:
+    def log_success(self, mask: int, work: float) -> float:
         """Return ln P_+^(W - 1): the log-probability that `mask`, all UP now, computes for `work`
         slots while no worker goes DOWN."""
         return (work - 1) * self.analysis(mask).log_p_plus if work > 1 else 0.0
@@ -148,7 +148,7 @@ class Belief:
         return sum(self.spectrum(q).log_survival(t) for q in workers) if t > 0.0 else 0.0
 
     def estimate(
-        self, needs: Iterable[tuple[int, int]], work: int, channels: int
+        self, needs: Iterable[tuple[int, float]], work: float, channels: int
     ) -> tuple[float, float]:
         """Return (ln P, E in slots) of a configuration for the rest of its iteration (volatile13,
         sections V.B and VI.A).
@@ -159,8 +159,8 @@ class Belief:
         computation's; P is the probability that no worker goes DOWN within E_comm and then during
         the computation.
         """
-        mask = total = 0
-        transfer = 0.0
+        mask = 0
+        total = transfer = 0.0
         members = []
         for worker, need in needs:
             members.append(worker)

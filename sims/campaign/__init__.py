@@ -30,11 +30,11 @@ from policies.maths.tolerance import SAME
 from sims.campaign.axes import axes_of, flat
 from sims.campaign.cells import MeasureSpec, gauge
 from sims.campaign.comparing import Effect
-from sims.campaign.kit import OWN
 from sims.errors import COMMAND_LINE, InputError
 from sims.intervals import LEVEL
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
+from sims.packing import OWN
 from sims.scenario import Seed
 from sims.scenario.loader import parse
 from sims.tables import Section

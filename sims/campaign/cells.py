@@ -22,12 +22,12 @@ from attrs import field, frozen
 from actors.decisions import BadDecision, finite
 from actors.runtime import ActorFailed, Deadlock, Stalled
 from sims.blocks import by_block, informed
-from sims.campaign.kit import OWN, Kit, unpacked
 from sims.errors import InputError, unfit
 from sims.metrics.arrivals import FlowtimeFold, Flowtimes
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure, of_summary
 from sims.metrics.report import Report
+from sims.packing import OWN, Kit, unpacked
 from sims.scenario import MeasuresSection, Scenario
 from sims.scenario.own_code import imported
 from sims.summary import Summary

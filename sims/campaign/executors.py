@@ -47,8 +47,8 @@ from typing import Any, TypeVar
 
 from attrs import define
 
-from sims.campaign.kit import call, pack
 from sims.errors import COMMAND_LINE, InputError, imported
+from sims.packing import call, pack
 from sims.writing import ENDING, HeldBack
 
 T = TypeVar("T")

@@ -22,11 +22,12 @@ from attrs import define, field, frozen
 from sims.campaign import Campaign
 from sims.campaign.axes import Settings, as_toml, is_object, objects, settings_text
 from sims.campaign.cells import seeded
-from sims.campaign.kit import Kit, digest, kit_of
 from sims.errors import COMMAND_LINE, InputError
+from sims.own_modules import running
+from sims.packing import Kit, digest, kit_of
 from sims.scenario import Scenario
-from sims.scenario.loader import parse, put, read
-from sims.scenario.own_code import imported, running
+from sims.scenario.loader import parse, put, read, words
+from sims.scenario.own_code import imported
 from sims.world import checked_seed, with_given
 
 LOOKED_AT = 256
@@ -34,6 +35,8 @@ LOOKED_AT = 256
 of an axis: making a case takes a millisecond or more."""
 KEPT = 2000
 """Number of scenarios that are kept at a time."""
+NAMES = {"name", "log"}
+"""Keys of a scenario whose values are not names of files that it reads."""
 
 
 @frozen
@@ -225,7 +228,8 @@ class Cells(Sequence[Case]):
             first = scenario.seed if campaign.seed is None else campaign.seed
             key = "--runs" if campaign.source == COMMAND_LINE else "seed"
             checked_seed(first + campaign.most - 1, campaign.source, key)
-            kit = kit_of(scenario, self.folder) | self._of_measures
+            table = scenario.model_dump(exclude=NAMES, warnings=False)
+            kit = kit_of(words(table), self.folder) | self._of_measures
             self.kit |= kit
         # Objects have no digest; their ids identify them within this process, and `compare` refuses
         # to store results of theirs.

@@ -20,12 +20,12 @@ from sims.campaign.axes import Axis, Settings, as_toml, is_object, settings_text
 from sims.campaign.comparing import Effect
 from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
-from sims.campaign.kit import OWN
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
 from sims.errors import COMMAND_LINE, InputError, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
+from sims.packing import OWN
 from sims.result import chosen
 from sims.scenario.faults import FaultLaw
 from sims.scenario.loader import parse, put, read

@@ -26,11 +26,11 @@ from sims.campaign import Campaign, Precision
 from sims.campaign.axes import as_toml
 from sims.campaign.cells import CellResult, MeasureSpec, RunStatus
 from sims.campaign.comparing import Compared, Comparison, Effect, compare, judged, run_of, widths
-from sims.campaign.kit import digest
 from sims.campaign.plan import Case, Cells
 from sims.errors import InputError, imported
 from sims.exports.tables import guarded
 from sims.intervals import mean_of
+from sims.packing import digest
 from sims.writing import refusing, replacing
 
 if TYPE_CHECKING:

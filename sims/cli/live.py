@@ -204,18 +204,18 @@ def reality(
                 lengths = rehearse(*about, where / "rehearsal.jsonl")
                 costs = Costs.of(lengths)
                 show("costs of parts and messages", *costs.lines(scenario.live.scale))
-                for name, variant in variants.items():
+                expected = {name: calibrated(it, costs) for name, it in variants.items()}
+                for name, variant in expected.items():
                     with replacing(where / f"{name.replace(':', '-')}.toml") as new:
-                        new.write_text(as_toml(calibrated(variant, costs)))
+                        new.write_text(as_toml(variant))
                 write(predict(variants, costs, seeds, file.parent), predictions)
                 show(f"predictions  {predictions}, {time.strftime('%H:%M:%S')}")
-                planned = list(product(variants.items(), seeds))
+                planned = list(product(expected.items(), seeds))
 
                 def measured() -> Iterator[Outcome]:
                     for (name, variant), number in planned:
                         log = where / f"{name.replace(':', '-')}-{number}.jsonl"
-                        timed = calibrated(variant, costs.of_steps())
-                        yield measure(name, timed, number, processes, file.parent, log)
+                        yield measure(name, variant, number, processes, file.parent, log)
 
                 found: list[Outcome] = []
                 for outcome in tracked(measured(), planned, "live runs"):

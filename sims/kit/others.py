@@ -56,7 +56,7 @@ class EnrolmentMoment:
     held: dict[int, int]
     """Maps a worker to the slots of data that it holds."""
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the slots of communication that `worker` would need for so many tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program
         return program + max(0, tasks * self.enrolment.data - self.held.get(worker, 0))

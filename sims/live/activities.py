@@ -4,9 +4,8 @@ checkpoints."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
-from itertools import count
 from typing import Any, TypeVar
 
 from attrs import define, field
@@ -23,6 +22,13 @@ from sims.scenario import LiveSection
 T = TypeVar("T")
 CHUNK = 0.05
 """Seconds of a channel's bandwidth that one remote call carries."""
+ORDER = {
+    TransferKind.PROGRAM: 0,
+    TransferKind.DATA: 1,
+    TransferKind.IMAGE: 2,
+    TransferKind.SAVE: 2,
+}
+"""Maps messages to the places of their rates in `live.rates`."""
 Keepers = dict[int, list[tuple[int, int]]]
 """Maps each place in a run to the processes, as (worker, generation), that keep its part of a
 checkpoint."""
@@ -76,8 +82,6 @@ class RunContext:
     """Whether members may keep that checkpoint in memory."""
     origin: States | Future[States] | None = None
     """States from which the run continues, unless its members keep them; None: there are none."""
-    held: dict[tuple[int, int], set[int]] = field(factory=dict)
-    """Maps each process, (worker, generation), to the chains whose state it has received."""
     latest: dict[int, State] = field(factory=dict)
     """Last state of each chain that a member has reported."""
     sent: dict[int, State] = field(factory=dict)
@@ -105,12 +109,9 @@ class Activities:
     history: History = field(init=False, factory=History)
     tasks: dict[str, int] = field(init=False, factory=dict)
     """Maps each iterative job to its number of tasks per iteration."""
-    messages: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Maps each worker to the number of its incomplete message and the count of bytes that have
-    arrived."""
-    numbers: Iterator[int] = field(init=False, factory=count)
     _data: dict[tuple[int, int, str], set[int]] = field(init=False, factory=dict)
-    """Maps (worker, generation, label) to the chains whose data that process has."""
+    """Maps (worker, generation, label) to the chains whose data, or whose states in the run of that
+    name, the process has received."""
     _orders: int = field(init=False, default=0)
     """Number of the last instruction. Even numbers start computing; the odd one after each halts
     it, so that a halt which overtakes its instruction still wins."""
@@ -129,10 +130,9 @@ class Activities:
         async def one(worker: int, chains: Sequence[int]) -> None:
             given = await self._missing_states(context, worker)
             about = context.name, order, chains, target, self.carrier.seconds(due)
-            states = await self._call(
-                worker, "compute", *about, given, context.label, context.program, whole
-            )
-            context.latest.update(states)
+            more = given, context.label, context.program, whole
+            work = self._call(worker, "compute", *about, *more)
+            context.latest.update(await self.processes.heard(worker, context.work.job, work))
 
         try:
             await asyncio.gather(*(one(*share) for share in context.shares.items()))
@@ -148,8 +148,8 @@ class Activities:
     async def _missing_states(self, context: RunContext, worker: int) -> States:
         """Return the states, at the beginning of the run, of those chains that this member has to
         compute and whose state its process has not received."""
-        process, origin = await self._process(worker), context.origin
-        held = context.held.get(process, set())
+        await self.processes.present(worker)
+        origin, held = context.origin, self.holds(worker, context.name)
         if origin is None and not held:
             held = self.holds(worker, context.label)
         if isinstance(origin, Future):
@@ -158,14 +158,20 @@ class Activities:
         return {chain: states[chain] for chain in context.shares[worker] if chain not in held}
 
     def holds(self, worker: int, label: str) -> set[int]:
-        """Return the set of chains whose data with this label the worker's present process has;
-        callers add to it."""
+        """Return the set of chains whose data, or states in a run, this worker's present process
+        holds; callers add to it."""
         seat = self.processes.seats[worker]
         return self._data.setdefault((worker, seat.generation, label), set())
 
-    async def _load(self, context: RunContext, worker: int, states: States) -> None:
-        await self._call(worker, "load", context.name, states)
-        context.held[await self._process(worker)] = set(states)
+    async def _load(self, context: RunContext, worker: int) -> None:
+        """Send a member the states at the beginning of the run that its process lacks."""
+        await self._give(worker, context.name, await self._missing_states(context, worker))
+
+    async def _give(self, worker: int, label: str, states: States) -> None:
+        """Send a process states of a run, or data."""
+        held = self.holds(worker, label)  # before the call, in which the process may die
+        await self._call(worker, "load", label, states)
+        held.update(states)
 
     async def _process(self, worker: int) -> tuple[int, int]:
         """Wait until the worker has a process, and return it as (worker, generation)."""
@@ -237,17 +243,19 @@ class Activities:
         member's buddies again."""
         if not context.restores:
             for worker in context.shares:
-                await self._load(context, worker, await self._missing_states(context, worker))
+                await self._load(context, worker)
             return
         lineage, kept = self._begin(context), Keepers()
         former = lineage.name
 
         async def one(place: int, worker: int) -> None:
-            fetched = await self._process(worker) in context.held
-            if not (fetched or await self._restore(context, place, worker)):
+            await self.processes.present(worker)
+            if not (
+                self.holds(worker, context.name) or await self._restore(context, place, worker)
+            ):
                 if context.origin is None:
                     raise LiveError(f"{former}: no process keeps the part of place {place}")
-                await self._load(context, worker, await self._missing_states(context, worker))
+                await self._load(context, worker)
             await self._keep(lineage, context.name, place, kept)
 
         await asyncio.gather(*(one(*it) for it in enumerate(lineage.places)))
@@ -264,7 +272,7 @@ class Activities:
             if seats[keeper].generation == generation:
                 peer = None if keeper == worker else await self.processes.peer(keeper)
                 if await self._call(worker, "restore", context.name, name, peer):
-                    context.held[await self._process(worker)] = set(context.shares[worker])
+                    self.holds(worker, context.name).update(context.shares[worker])
                     return True
         return False
 
@@ -291,50 +299,41 @@ class Activities:
 
     # --- messages -----------------------------------------------------------------------------
 
-    async def transfer(
-        self, event: TransferStarted, context: RunContext, number: int, due: float
-    ) -> None:
+    async def transfer(self, event: TransferStarted, context: RunContext, due: float) -> None:
         """Send what is left of a message, at the channel's bandwidth; its receiver has the contents
         then."""
-        await self._pass_bytes(event, number, due)
-        await self._complete(event, number, context)
+        await self._pass_bytes(event, due)
+        await self._complete(event, context)
 
-    async def _pass_bytes(self, event: TransferStarted, number: int, due: float) -> None:
+    async def _pass_bytes(self, event: TransferStarted, due: float) -> None:
         """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
-        whole = event.left * self.settings.scale
-        chunks = max(1, round(whole / CHUNK))
-        size, worker = round(whole * self.settings.bandwidth * 1e6 / chunks), event.worker
+        about, worker = self.settings, event.worker
+        rate = about.rates[ORDER[event.kind]] if about.rates else about.bandwidth
+        whole = event.left * about.scale * rate
+        chunks = max(1, round(whole / (about.bandwidth * CHUNK)))
+        size = round(whole * 1e6 / chunks)
         for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
                 await self._call(worker, "send", size)
             else:
-                await self._call(worker, "receive", number, bytes(size))
-                known, passed = self.messages.get(worker, (-1, 0))
-                if known == number:
-                    self.messages[worker] = number, passed + size
+                await self._call(worker, "receive", bytes(size))
             await asyncio.sleep(self.carrier.seconds(due - left * event.left / chunks))
 
-    async def _complete(self, event: TransferStarted, number: int, context: RunContext) -> None:
+    async def _complete(self, event: TransferStarted, context: RunContext) -> None:
         worker, kind = event.worker, event.kind
         if kind is TransferKind.SAVE:
             source = await self._source(context)
             context.sent.update(await self._call(worker, "states", source))
-            return
-        _, size = self.messages.get(worker, (number, 0))
-        about, chains = (worker, "complete", number, size), context.shares[worker]
-        if kind is TransferKind.PROGRAM:
-            await self._call(*about, context.program, None)
+        elif kind is TransferKind.PROGRAM:
+            await self._call(worker, "learn", context.program)
         elif kind is TransferKind.IMAGE:
-            states = await self._missing_states(context, worker)
-            await self._call(*about, context.name, states)
-            context.held[await self._process(worker)] = set(states)
+            await self._load(context, worker)
         else:
-            held = self.holds(worker, context.label)
+            held, chains = self.holds(worker, context.label), context.shares[worker]
             if event.job in self.tasks:  # one unit of data serves one task, hence one chain
                 chains = [it for it in chains if it not in held][:1]
             states = {chain: context.work.begins[chain] for chain in chains}
-            await self._call(*about, context.label, states)
-            self.holds(worker, context.label).update(states)
+            await self._give(worker, context.label, states)
 
     # --- work that no entry waits for -------------------------------------------------------------
 

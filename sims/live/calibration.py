@@ -13,7 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from math import ceil, isfinite, sqrt
+from math import ceil, inf, sqrt
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, TypeVar
@@ -23,25 +23,23 @@ from numpy.random import Generator
 
 from actors.events import PartMeasured, Stage, TransferKind
 from actors.runtime import Record
-from sims.campaign.kit import dumps
 from sims.errors import InputError
 from sims.history import History, Listener, Run
-from sims.live.live import live, playable, protections, refuse
+from sims.live.live import downtime_of, live, playable, protections, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
+from sims.packing import dumps
 from sims.scenario import Scenario
-from sims.scenario.faults import ListedFaults
-from sims.scenario.jobs import IterativeSection, RigidJob
+from sims.scenario.faults import ListedFaults, NoFaults
+from sims.scenario.jobs import AnyJob, IterativeEntry, IterativeSection, RigidJob
+from sims.scenario.protection import ProtectionSection
 from sims.tables import Section
 from sims.world import run
 
 S = TypeVar("S", bound=Section)
 
 REHEARSAL = 15.0
-"""Seconds for which the jobs of a rehearsal compute, if nothing fails; shorter jobs stay as they
-are."""
-REHEARSED = 10
-"""Number of iterations of a rehearsal."""
+"""Seconds that a rehearsal takes, if nothing fails; a shorter scenario stays as it is."""
 FAILURES = 4
 """Number of failures of a rehearsal, which show what recoveries cost."""
 TRIED = 1_000
@@ -53,6 +51,7 @@ CALLS = 100
 KEYS = {
     Stage.CHECKPOINTING: "cost",
     Stage.RECOVERING: "recovery",
+    Stage.VERIFYING: "verification",
     TransferKind.PROGRAM: "program",
     TransferKind.DATA: "data",
     TransferKind.IMAGE: "image",
@@ -60,7 +59,7 @@ KEYS = {
 }
 """Maps parts of runs, and messages, to the keys of `[protection]` and `[master]` with their
 lengths."""
-RULES, SIZES = ("cost", "recovery", "delay"), ("program", "data", "image")
+RULES, SIZES = ("cost", "image_cost", "recovery", "delay"), ("program", "data", "image")
 """Keys of `[protection]`, and of `[master]`, that a calibration sets."""
 
 
@@ -83,7 +82,7 @@ async def survey(processes: Processes) -> tuple[float, list[str]]:
         steps, costs = [it[1] for it in found], [it[2] for it in found]
         step = fmean(steps)
         begun = clock()
-        await asyncio.gather(*(call(it, "receive", -1, bytes(BYTES)) for it in range(count)))
+        await asyncio.gather(*(call(it, "receive", bytes(BYTES)) for it in range(count)))
         bandwidth = count * BYTES / 1e6 / (clock() - begun)
         about = f"step {step:.4g} s ({min(steps):.4g} to {max(steps):.4g}), "
         about += f"state saved in {fmean(costs):.2g} s, {bandwidth:,.0f} MB/s"
@@ -120,14 +119,15 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
             "rigid jobs, listed, and iterative ones",
         ),
         "workers.task_time": (
-            len({it.task_time for it in scenario.full_platform.sections}) > 1,
+            len({it.task_time for it in scenario.full_platform.sections}) > 1
+            or any(getattr(it, "task_times", ()) for it in jobs),
             "real processes are not slower than each other",
             "the same for all",
         ),
-        "protection.blocking": (
-            not all(it.blocking and it.images_every is None for it in rules),
-            "what such checkpoints cost the work beside them is not measured",
-            "checkpoints of one level that block",
+        "job.jobs.program, data and image": (
+            any((it.program, it.data, it.image) != (None,) * 3 for it in jobs),
+            "the messages of all jobs are measured together",
+            "those of [master] for all jobs",
         ),
         "protection.period": (
             any(isinstance(it.period, str) for it in rules),
@@ -147,26 +147,30 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     return playable(scenario)
 
 
-def rehearsed(scenario: Scenario, step: float, folder: Path = Path()) -> Scenario:
-    """Return a short form of the scenario in which each kind of part occurs, to measure its costs:
-    jobs are shorter, and the only faults are some listed ones, of one worker after the other.
+def rehearsed(
+    scenario: Scenario, step: float, start: float = 0.0, folder: Path = Path()
+) -> Scenario:
+    """Return a short form of the scenario, in which each kind of part occurs: its jobs are shorter,
+    and its only faults are some listed ones, of one worker after the other.
 
-    `step`: seconds of a step; `folder`: where the scenario's files are.
+    `step`: seconds of a step; `start`: seconds until a killed process is replaced; `folder`: where
+    the scenario's files are.
     """
     scale, size = scenario.live.scale, scenario.full_platform.size
     known, free = (step / scale, 0.0), dict.fromkeys((*RULES, *SIZES), (0.0, 0.0))
-    never = {"faults": _listed(())}
+    never = {"faults": NoFaults()}
     simple = calibrated(scenario.model_copy(update=never), Costs(known, free))
     foreseen = run(simple, folder=folder).time
     part = min(1.0, REHEARSAL / (foreseen * scale))
-    job: dict[str, Any] = {"iterations": REHEARSED}
-    if not isinstance(scenario.job, IterativeSection):
-        shorter = (_shorter(it, part, scenario.protection.period) for it in _rigid(scenario))
-        job = {"jobs": tuple(shorter)}
+    shorter = (_shorter(it, part, scenario.protection) for it in scenario.job.jobs)
+    job: dict[str, Any] = {"jobs": tuple(shorter)}
+    if isinstance(scenario.job, IterativeSection):
+        job["iterations"] = ceil(part * (scenario.job.iterations or 1))
     times = [(k + 1) * part * foreseen / (FAILURES + 1) for k in range(FAILURES)]
     strikes = tuple((time, k % size) for k, time in enumerate(times))
-    downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0.0)
-    changed = {"job": scenario.job.model_copy(update=job), "faults": _listed(strikes, downtime)}
+    # A worker that is UP before its process is there would have its first message last longer.
+    faults = ListedFaults(strikes=strikes, downtime=downtime_of(scenario, start))
+    changed = {"job": scenario.job.model_copy(update=job), "faults": faults}
     return calibrated(scenario.model_copy(update=changed), Costs(known, {}))
 
 
@@ -174,15 +178,16 @@ def _rigid(scenario: Scenario) -> list[RigidJob]:
     return [it for it in scenario.job.jobs if isinstance(it, RigidJob)]
 
 
-def _shorter(job: RigidJob, part: float, period: Any) -> RigidJob:
-    """Return the job with the fraction `part` of its steps, but with one and a half periods at
-    least, so that it takes a checkpoint."""
-    least = 1.5 * period if isinstance(period, int | float) and isfinite(period) else 1.0
+def _shorter(job: AnyJob, part: float, section: ProtectionSection) -> AnyJob:
+    """Return the job with this part of its iterations or steps, but with so many periods at least
+    that a checkpoint on each of its levels is complete before its end."""
+    if isinstance(job, IterativeEntry):
+        return job.model_copy(update={"iterations": ceil(part * job.iterations)})
+    assert isinstance(job, RigidJob)
+    own = job.protection or section
+    periods = (own.images_every or 1) + (0.5 if own.blocking else 1.5)
+    least = periods * float(own.period) if own.period != inf else 1.0
     return job.model_copy(update={"time": float(min(job.time, ceil(max(least, job.time * part))))})
-
-
-def _listed(strikes: Sequence[tuple[float, int]], downtime: float = 0.0) -> ListedFaults:
-    return ListedFaults(strikes=tuple(strikes), downtime=downtime)
 
 
 @define(eq=False)
@@ -215,14 +220,15 @@ class Lengths(Listener):
             self.others[KEYS[message.kind]].append(event.length)
             return
         run = self.history.runs[event.job, event.run]
-        if run.stage is Stage.COMPUTING:
+        stage = Stage.CHECKPOINTING if event.beside else run.stage
+        if stage is Stage.COMPUTING:
             self._ended[run.key] = event.length
-        elif run.stage is Stage.RECOVERING and run.clones:
+        elif stage is Stage.RECOVERING and run.clones:
             self.others["delay"].append(event.length)
-        elif run.stage in KEYS:
-            self.others[KEYS[run.stage]].append(event.length)
-        elif run.stage is Stage.VERIFYING:
-            self.others["verification"].append(event.length)
+        elif stage is Stage.CHECKPOINTING and run.second_level:
+            self.others["image_cost"].append(event.length)
+        elif stage in KEYS:
+            self.others[KEYS[stage]].append(event.length)
 
 
 def rehearse(
@@ -230,7 +236,7 @@ def rehearse(
 ) -> Lengths:
     """Carry out the scenario's rehearsal with real processes; return the lengths of its parts and
     messages. The rehearsal's log goes to `log`."""
-    short = rehearsed(scenario, step, folder)
+    short = rehearsed(scenario, step, max(processes.starts), folder)
     history = History()
     lengths = history.listen(Lengths(step=step / scenario.live.scale))
     history.on(PartMeasured, lengths.measure)
@@ -262,11 +268,6 @@ class Costs:
         others = {key: (fmean(found), _error(found)) for key, found in lengths.others.items()}
         return cls((step, spread), others)
 
-    def of_steps(self) -> Costs:
-        """Return these costs with that of a step only, as live all else takes the time that it
-        takes."""
-        return Costs(self.step, {})
-
     def drawn(self, stream: Generator) -> Costs:
         """Return costs drawn at random about these means, each by its standard error."""
 
@@ -286,35 +287,42 @@ def _error(values: Sequence[float]) -> float:
 
 
 def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
-    """Return the scenario for simulation: numbers of steps become times, and costs are the measured
-    ones."""
+    """Return the scenario with these costs: times of jobs and periods in time units, as a
+    simulation counts them.
+
+    Carried out live, it has the same steps and messages as before, and its policies see the costs.
+    """
     step, known = costs.step[0], {key: mean for key, (mean, _) in costs.others.items()}
-    saving = _chosen(known, RULES)
-    update: dict[str, Any] = {
-        "protection": _timed(scenario.protection, "period", step, saving),
-        "live": scenario.live.model_copy(update={"step": step * scenario.live.scale}),
-    }
-    if scenario.master is not None:
-        update["master"] = scenario.master.model_copy(update=_chosen(known, SIZES))
-    job: dict[str, Any] = _chosen(known, ("verification",))
+
+    def protected(section: ProtectionSection) -> ProtectionSection:
+        # What a checkpoint costs the work beside it is in the length of a step.
+        return _with(section, known | {"period": float(section.period) * step, "slowdown": 0.0})
+
+    live = scenario.live.model_copy(update={"step": step * scenario.live.scale})
+    changed: dict[str, Any] = {"protection": protected(scenario.protection), "live": live}
+    if (master := scenario.master) is not None:
+        sized = [(getattr(master, key), known.get(key) or getattr(master, key)) for key in SIZES]
+        rates = tuple(live.bandwidth * (size / time if time else 1.0) for size, time in sized)
+        changed["master"] = _with(master, known)
+        changed["live"] = live.model_copy(update={"rates": rates})
+    job: dict[str, Any] = {}
     if isinstance(scenario.job, IterativeSection):
-        update["workers"] = tuple(_timed(it, "task_time", step) for it in scenario.workers)
-        update["platform"] = scenario.platform and _timed(scenario.platform, "task_time", step)
+        changed["workers"] = tuple(
+            _with(it, {"task_time": it.task_time * step}) for it in scenario.workers
+        )
+        own = scenario.platform
+        changed["platform"] = own and _with(own, {"task_time": own.task_time * step})
     else:
         jobs = []
         for it in _rigid(scenario):
-            own = it.protection and _timed(it.protection, "period", step, saving)
-            jobs.append(_timed(it, "time", step, {"protection": own}))
+            protection = it.protection and protected(it.protection)
+            jobs.append(it.model_copy(update={"time": it.time * step, "protection": protection}))
         job["jobs"] = tuple(jobs)
-    return scenario.model_copy(update=update | {"job": scenario.job.model_copy(update=job)})
+    changed["job"] = _with(scenario.job, known | job)
+    return scenario.model_copy(update=changed)
 
 
-def _chosen(known: Mapping[str, float], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: known[key] for key in keys if key in known}
-
-
-def _timed(section: S, key: str, step: float, other: Mapping[str, Any] | None = None) -> S:
-    """Return the section with the number of steps at `key` replaced by their time, `step` time
-    units each, and with the values in `other`."""
-    time = float(getattr(section, key)) * step
-    return section.model_copy(update={key: time, **(other or {})})
+def _with(section: S, values: Mapping[str, Any]) -> S:
+    """Return the section with those of these values of which it has keys."""
+    known = type(section).model_fields
+    return section.model_copy(update={key: values[key] for key in values if key in known})

@@ -22,7 +22,8 @@ from actors.run import PartDue
 from actors.runtime import Phase, System, Timer
 from actors.runtime.entries import Handler, Receiver
 from actors.runtime.wall import Arrival
-from actors.worker_messages import Fail, ToldToEnd, TransferDue
+from actors.worker_messages import TransferDue
+from sims.errors import unfit
 from sims.live.processes import BUSY, Gone, Processes
 from sims.scenario import LiveSection
 
@@ -30,6 +31,8 @@ CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, Trans
 """Classes of the messages that end an activity which takes real time."""
 Subject = tuple[str, int, int | None]
 """Job, run, and the worker whose message passes, or None."""
+LATE = 20.0
+"""Largest number of seconds for which work with a pace may be late, by default."""
 GLANCE = 1.0
 """Largest number of seconds for which the loop blocks: Ctrl-C is noticed between two waits."""
 
@@ -131,7 +134,8 @@ class Carrier:
             future.cancel()
 
     async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], about: Measured) -> None:
-        due, patience, spent = entry[0], self.settings.patience, dict[int, float]()
+        due, spent = entry[0], dict[int, float]()
+        patience = self.settings.patience or LATE
         BUSY.set(spent)
         try:
             async with asyncio.timeout(None if self.free else self.seconds(due) + patience):
@@ -139,11 +143,12 @@ class Carrier:
         except Gone:
             return  # the worker's failure reaches the world as a message of its own
         except TimeoutError:
-            name = type(about.message).__name__
-            problem = f"{name}, due at {due:g}, was not complete {patience:g} s later"
-            self._report(error=LiveError(problem))
+            job, _, worker = about.subject
+            name = job if worker is None else f"{job}, a message of worker {worker}"
+            problem = f"{name}: what was due at {due:g} is not complete {patience:g} s later"
+            self.end(unfit("live.patience", problem, "more seconds, or a longer pace"))
         except Exception as error:
-            self._report(error=error)
+            self.end(error)
         else:
             about.busy = max(spent.values(), default=0.0) / self.scale
             self._report((self.now(), entry))
@@ -174,19 +179,13 @@ class Carrier:
         except Gone:
             raise
         except Exception as error:
-            self._report(error=error)
+            self.end(error)
             raise
 
-    def fail(self, worker: Receiver, downtime: float) -> None:
-        """Have the worker fail in the simulation for `downtime` time units, as its real process has
-        died without a command of this run."""
-        fault = Phase.FAULTS_OCCUR, worker, Fail(downtime), 0
-        self._report((self.now(), fault))
-
-    def give_notice(self, worker: Receiver) -> None:
-        """Give the worker a notice in the simulation, as its real process was told to end
-        (SIGTERM)."""
-        self._report((self.now(), (Phase.NOTICES, worker, ToldToEnd(), 0)))
+    def tell(self, phase: Phase, worker: Receiver, message: object) -> None:
+        """Send `worker` a message about its process, which did something without a command of this
+        run."""
+        self._report((self.now(), (phase, worker, message, 0)))
 
     def end(self, error: BaseException) -> None:
         """End the run with an error that occurred outside the simulation."""

@@ -21,8 +21,6 @@ from actors.events import (
     Stage,
     TasksDealt,
     TasksDescribed,
-    TransferDropped,
-    TransferEnded,
     WorkerChanged,
 )
 from actors.intervals import count_in, numbers_in
@@ -33,7 +31,7 @@ from actors.runtime import Event, Record, Timer
 from policies.availability import WorkerState
 from sims.history import Run
 from sims.live.activities import Activities, Lineage, RunContext
-from sims.live.carrier import LiveError, Subject
+from sims.live.carrier import Subject
 from sims.live.holder import State, Work
 
 UNKNOWN = 0
@@ -71,8 +69,6 @@ class Driver(Activities):
             RunEnded: self._end,
             IterationCompleted: lambda _, it: self.works[it.job].iterate(),
             WorkerChanged: self._turn,
-            TransferDropped: self._pass,
-            TransferEnded: self._pass,
         }
         for kind, handler in handlers.items():
             self.history.on(kind, handler)
@@ -185,28 +181,23 @@ class Driver(Activities):
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
         if event.state is WorkerState.DOWN:
-            self.messages.pop(worker, None)
             self.processes.kill(worker)
         # Only a reclaimed worker's runs go on later: those on a killed one have lost their states.
         runs = self.history.holders(worker) if self.is_reclaimed(worker) else ()
         contexts = [self.contexts[run.key] for run in runs if run.end is None]
         self.carrier.aside(self.stop(worker, contexts))
 
-    def _pass(self, _: Record, event: TransferDropped | TransferEnded) -> None:
-        self.messages.pop(event.worker, None)
-
     # --- what takes real time -----------------------------------------------------------------
 
     def activity(self, entry: Timer) -> tuple[Activity, Subject]:
-        """Return (coroutine that does the real work of a timer entry by its due time, what the work
-        is about: job, run, and the worker whose message passes).
-
-        Raises LiveError when more messages pass at once than the master has channels (n_com).
-        """
+        """Return the coroutine whose work should be complete at the entry's due time, and what the
+        entry is about."""
         due: float = entry[0]
         target, message = entry[2], entry[3]
         if not isinstance(message, AttemptOver | CheckpointDue | PartDue):
-            return self._message(target.index, due)
+            event = self.history.message(target.index)
+            work = self.transfer(event, self.contexts[event.job, event.run], due)
+            return work, (event.job, event.run, event.worker)
         number = target.attempt if isinstance(message, AttemptOver) else message.run
         run = self.history.runs[target.name, number]
         context = self.contexts[run.key]
@@ -218,16 +209,6 @@ class Driver(Activities):
             # Where the part that goes on is late, the log knows less than the run itself.
             work = self._part(run, context, target.copies[message.copy].run.reach, due)
         return work, (*run.key, None)
-
-    def _message(self, worker: int, due: float) -> tuple[Activity, Subject]:
-        passing = sum(it.transfer is not None for it in self.history.workers.values())
-        link, event = self.history.link, self.history.message(worker)
-        assert link is not None
-        if passing > link.channels:
-            raise LiveError(f"{passing} messages at once on {link.channels} channels")
-        number, _ = self.messages.setdefault(worker, (next(self.numbers), 0))
-        work = self.transfer(event, self.contexts[event.job, event.run], number, due)
-        return work, (event.job, event.run, worker)
 
     def _part(self, run: Run, context: RunContext, reach: float, due: float) -> Activity:
         stage = run.stage

@@ -21,8 +21,8 @@ from typing import Any
 
 from attrs import define, field
 
-from sims.campaign.kit import Packed, dumps
-from sims.scenario import own_code
+from sims.own_modules import running
+from sims.packing import Packed, dumps
 
 CALLED = "live.function", "it", "a function that computes every step"
 """Key, name and requirement in the error of a step function that raises one."""
@@ -47,8 +47,6 @@ class Holder:
         """
         self._advance: Advance = advance.open()
         self._programs: set[str] = set()
-        self._passed: dict[int, int] = {}
-        """Maps each incomplete message to the number of bytes that have arrived."""
         self._states: dict[str, dict[int, State]] = {}
         """Maps each run, or the label of its data, to the states of its chains."""
         self._kept: dict[str, States] = {}
@@ -104,23 +102,12 @@ class Holder:
 
     # --- messages -----------------------------------------------------------------------------
 
-    async def receive(self, number: int, chunk: bytes) -> None:
-        """Receive a chunk of message `number`."""
-        self._passed[number] = self._passed.get(number, 0) + len(chunk)
+    async def receive(self, chunk: bytes) -> None:
+        """Receive a chunk of a message."""
 
-    async def complete(self, number: int, size: int, label: str, states: States | None) -> None:
-        """Note that message `number`, of `size` bytes, is complete: it is the program `label` if
-        `states` is None, else these states belong to the run or data `label`.
-
-        Raises AssertionError if fewer bytes were received.
-        """
-        passed = self._passed.pop(number, 0)
-        if passed < size:
-            raise AssertionError(f"message {number}: {passed} bytes of {size} have come")
-        if states is None:
-            self._programs.add(label)
-        else:
-            await self.load(label, states)
+    async def learn(self, program: str) -> None:
+        """Keep a program, all of which has been received."""
+        self._programs.add(program)
 
     async def send(self, size: int) -> bytes:
         """Return `size` bytes, a chunk of an image that is sent to the master."""
@@ -179,8 +166,9 @@ class Holder:
         return True
 
     async def forget(self, run: str, names: Sequence[str]) -> None:
-        """Drop the states of a run, and those that are kept under these names."""
+        """Drop what is known of a run, and the states that are kept under these names."""
         self._states.pop(run, None)
+        self._orders.pop(run, None)
         for name in names:
             self._kept.pop(name, None)
 
@@ -231,7 +219,7 @@ class Holder:
             for chain in chains:
                 done, state = states[chain]
                 if done < target - left:
-                    with own_code.running(*CALLED):
+                    with running(*CALLED):
                         states[chain] = done + 1, self._advance(state, done)
 
     async def halt(self, run: str, order: int) -> States:

@@ -18,17 +18,18 @@ from typing import Any
 from attrs import define, field, frozen
 
 from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
-from actors.runtime import ActorFailed, Sink, System, VirtualTimeLoop
+from actors.runtime import ActorFailed, Phase, Sink, System, VirtualTimeLoop
 from actors.runtime.wall import WallClockLoop
 from actors.scheduler import Scheduler
+from actors.worker_messages import Fail, ToldToEnd
 from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
-from sims.campaign.kit import importable, pack
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
-from sims.live.carrier import Carrier
+from sims.live.carrier import LATE, Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
 from sims.live.scratch import scratch
+from sims.packing import importable, pack
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
@@ -91,11 +92,11 @@ class Live:
         def lost(number: int) -> None:
             if number < self.size:
                 self.missed += 1
-                self.carrier.fail(workers[number], self.downtime)
+                self.carrier.tell(Phase.FAULTS_OCCUR, workers[number], Fail(self.downtime))
 
         def noticed(number: int) -> None:
             if number < self.size:
-                self.carrier.give_notice(workers[number])
+                self.carrier.tell(Phase.NOTICES, workers[number], ToldToEnd())
 
         self.processes.lost, self.processes.failed = lost, self.carrier.end
         self.processes.noticed = noticed
@@ -114,8 +115,7 @@ def protections(scenario: Scenario) -> Iterator[ProtectionSection]:
 
 
 def playable(scenario: Scenario) -> Scenario:
-    """Return the scenario as live processes can carry it out, changed so that any real process may
-    die. Raises InputError for features that only a simulation has."""
+    """Return the scenario. Raises InputError for features that only a simulation has."""
     simulated = {
         "policy.name": scenario.decider in (DeciderKind.PACK, DeciderKind.COPIES),
         "job.startup": bool(scenario.job.startup or scenario.job.selecting)
@@ -145,9 +145,15 @@ def playable(scenario: Scenario) -> Scenario:
         for key, wrong in spent.items():
             about = "a live checkpoint takes time", f"{key} above 0"
             refuse(wrong, f"protection.{key}", *about)
-    if isinstance(scenario.faults, NoFaults):
-        return scenario.model_copy(update={"faults": ListedFaults(strikes=(), downtime=0)})
     return scenario
+
+
+def downtime_of(scenario: Scenario, start: float) -> float:
+    """Return the time units for which a worker is DOWN whose process dies unasked: as long as after
+    the scenario's own failures; without any, until a fresh process is there, after `start`
+    seconds."""
+    own = max((law.mean_downtime for law in scenario.faults.laws), default=0.0)
+    return own or start / scenario.live.scale
 
 
 def advance_of(scenario: Scenario, folder: Path) -> Advance:
@@ -171,20 +177,22 @@ def live(
     sinks: Sequence[Sink] = (),
     given: Mapping[str, State] | None = None,
 ) -> LiveResult:
-    """Carry out a scenario, as `playable` returns it, to its end; `given`: states that its jobs
+    """Carry out a scenario, which `playable` accepts, to its end; `given`: states that its jobs
     begin from.
 
     Raises the errors of `sims.world.run`, and LiveError where real processes did something else
     than the simulated world decided.
     """
     about = scenario.live
+    processes.patience = about.patience
     driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
     carrier = driver.carrier = Carrier(processes, about, driver.activity)
-    downtime = max((it.mean_downtime for it in scenario.faults.laws), default=0)
-    # Without a failure law of its own, a worker is DOWN as long as a fresh process takes to start.
-    downtime = downtime or max(processes.starts) / about.scale
     loop, size = WallClockLoop(carrier), scenario.full_platform.size
-    lateness = None if carrier.free else about.patience / about.scale
+    downtime = downtime_of(scenario, max(processes.starts))
+    if isinstance(scenario.faults, NoFaults):  # any real process may die
+        listed = ListedFaults(strikes=(), downtime=downtime)
+        scenario = scenario.model_copy(update={"faults": listed})
+    lateness = None if carrier.free else (about.patience or LATE) / about.scale
     it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
         ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,6 @@ from sims.audit.audit import audit
 from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
-from sims.live.carrier import LiveError
 from sims.live.holder import Advance
 from sims.live.live import LOOPBACK, check_sealed, opened
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
@@ -107,8 +108,8 @@ class Cluster:
     """A scheduler and workers with Nannies, each started by the command that Dask's users call."""
 
     folder: Path
-    secrets: Sequence[str]
-    """Options that name the certificates."""
+    settings: str
+    """Dask's settings for its processes, with the certificates."""
     scheduler: subprocess.Popen[bytes] = field(init=False)
     nannies: list[subprocess.Popen[bytes]] = field(init=False, factory=list)
 
@@ -138,11 +139,10 @@ class Cluster:
 
     def _dask(self, *words: str) -> subprocess.Popen[bytes]:
         command = (sys.executable, "-m", "dask", *words, "--host", LOOPBACK, "--no-dashboard")
+        env = os.environ | {"DASK_INTERNAL_INHERIT_CONFIG": self.settings}
         quiet = subprocess.DEVNULL
         with safe_path():
-            return subprocess.Popen(
-                [*command, *self.secrets], cwd=self.folder, stdout=quiet, stderr=quiet
-            )
+            return subprocess.Popen(command, cwd=self.folder, env=env, stdout=quiet, stderr=quiet)
 
     def kill_nanny(self, seat: Seat) -> None:
         """Kill the Nanny of a worker's process, and start another worker."""
@@ -173,26 +173,16 @@ def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
     import dask
     from distributed import Security
 
-    sealed = check_sealed(open_to_all)
-    with scratch() as folder, ExitStack() as stack:
-        secrets: list[str] = []
-        if sealed:
-            made: Any = Security.temporary()
-            parts = {
-                "ca-file": made.tls_ca_file,
-                "cert": made.tls_client_cert,
-                "key": made.tls_client_key,
-            }
-            names = {part: folder / f"{part}.pem" for part in parts}
-            for part, text in parts.items():
-                names[part].write_text(text)
-            secrets += [it for part, name in names.items() for it in (f"--tls-{part}", str(name))]
-            secrets += ["--protocol", "tls"]
-            comm = "distributed.comm.tls"
-            known = {f"{comm}.ca-file": str(names["ca-file"])}
-            known |= {f"{comm}.client.{it}": str(names[it]) for it in ("cert", "key")}
-            stack.enter_context(dask.config.set(known))
-        cluster = Cluster(folder, secrets)
+    known: dict[str, Any] = {}
+    if check_sealed(open_to_all):
+        made: Any = Security.temporary()
+        pair = {"cert": made.tls_client_cert, "key": made.tls_client_key}
+        known = {"default-scheme": "tls", "tls.ca-file": made.tls_ca_file}
+        roles = product(("client", "scheduler", "worker"), pair.items())
+        known |= {f"tls.{role}.{part}": it for role, (part, it) in roles}
+    known = {f"distributed.comm.{key}": value for key, value in known.items()}
+    with scratch() as folder, dask.config.set(known):
+        cluster = Cluster(folder, dask.config.serialize(dask.config.config))
         try:
             cluster.start(size)
             yield cluster
@@ -309,7 +299,8 @@ async def _limit(processes: Processes, seconds: float, log: Path) -> None:
     """End a live run that has hung for much longer than its expected `seconds`."""
     await asyncio.sleep(LIMIT + 20 * seconds)
     if processes.failed is not None:
-        processes.failed(LiveError(f"a run does not end; its log: {log}"))
+        accepted = "one that ends, on a machine with less other work"
+        processes.failed(InputError(str(log), "", "the run does not end", accepted))
 
 
 @define(eq=False)

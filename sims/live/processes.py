@@ -10,6 +10,7 @@ import asyncio
 import os
 import signal
 import time
+from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -18,9 +19,9 @@ from typing import Any, TypeVar
 
 from attrs import define, field
 
-from sims.campaign.kit import Packed
-from sims.errors import InputError
+from sims.errors import InputError, note, unfit
 from sims.live.holder import Advance, Holder, Peer, State, States
+from sims.packing import Packed
 
 T = TypeVar("T")
 LOST = InputError("cluster", "", "the scheduler is gone", "one that runs, and the same command")
@@ -34,14 +35,18 @@ ABSENT = 5.0
 """Seconds after which a worker of an existing cluster whose process does not come back is lost
 again: without a Nanny nobody starts another one."""
 SETTLING = 0.5
-"""Seconds until a Nanny of an existing cluster knows that its process has started."""
+"""Seconds until a Nanny of an existing cluster knows that its process has started, or is to end."""
 LOOK = 0.02
 """Seconds between two checks for a starting process."""
 LONG_ENOUGH = 0.2
 """Seconds of steps that are enough to measure the time of one."""
 WATCH = 0.25
 """Seconds between two checks for processes that died while no call waited for them."""
-
+QUIET = 5.0
+"""Seconds for which a process may compute before it is asked whether its steps end."""
+SILENT, TIMES = 600.0, 100
+"""Seconds, and multiple of the longest wait for an answer so far, after which a process that does
+not answer counts as one whose step hangs."""
 
 BUSY: ContextVar[dict[int, float] | None] = ContextVar("busy", default=None)
 """Maps each worker to the seconds, by its own clock, for which it was busy with the calls of the
@@ -101,6 +106,10 @@ class Processes:
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
     """Seconds that each fresh process took to start."""
+    patience: float | None = None
+    """Seconds after which a step counts as one that hangs; default: see SILENT and TIMES."""
+    longest: float = 0.0
+    """Longest wait so far for an answer of a process that computes, seconds."""
     answers: dict[object, States] = field(factory=dict)
     """Maps works to the answers of one uninterrupted process."""
     trouble: Exception | None = None
@@ -262,6 +271,47 @@ class Processes:
             busy[number] = busy.get(number, 0.0) + seconds
         return answer
 
+    async def heard(self, number: int, job: str, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for work of a worker's process that computes, which answers between two steps.
+
+        Raises InputError, and kills the process, when it does not answer for too long.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            while not (await asyncio.wait({task}, timeout=min(QUIET, self.patience or QUIET)))[0]:
+                await self._answer(number, job, task)
+            return await task
+        finally:
+            task.cancel()
+
+    async def _answer(self, number: int, job: str, task: asyncio.Task[T]) -> None:
+        """Wait until the process answers, or the task is done."""
+
+        async def ask() -> None:
+            with suppress(Gone):
+                await self.call(number, "pid")
+
+        begun, answer = time.monotonic(), asyncio.ensure_future(ask())
+        either: set[asyncio.Future[Any]] = {answer, task}
+        half = (self.patience or max(SILENT, TIMES * self.longest)) / 2
+
+        async def silent() -> bool:
+            return not (await asyncio.wait(either, timeout=half, return_when=FIRST_COMPLETED))[0]
+
+        try:
+            problem = f"{job}: worker {number} has not answered for"
+            if await silent():
+                note(f"{problem} {half:g} s; it is killed after {2 * half:g} s (live.patience)")
+                if await silent():
+                    self.lost = None  # this death ends the run, which need not go on elsewhere
+                    await self.murder(number)
+                    await asyncio.wait({task}, timeout=SETTLING)
+                    accepted = "more seconds, or a function whose steps end"
+                    raise unfit("live.patience", f"{problem} {2 * half:g} s", accepted)
+        finally:
+            answer.cancel()
+        self.longest = max(self.longest, time.monotonic() - begun)
+
     # --- failures and reclaims --------------------------------------------------------------------
 
     def kill(self, number: int) -> None:
@@ -378,7 +428,8 @@ async def tried(
     while done < steps and step * done < LONG_ENOUGH:
         more = min(max(1, done), steps - done)
         order, begun = order + 1, clock()
-        await call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        first = call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        await processes.heard(worker, "J1", first)
         done, step = done + more, (clock() - begun) / more
     begun = clock()
     states = await call(worker, "states", name)

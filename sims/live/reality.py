@@ -18,11 +18,12 @@ from attrs import frozen
 from actors.events import CheckpointTaken
 from actors.runtime import Record, stream
 from sims.audit.audit import audit
+from sims.campaign.cells import seeded
 from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import Use
 from sims.ledger.accountant import account
 from sims.live.calibration import Costs, calibrated
-from sims.live.live import live, playable
+from sims.live.live import live
 from sims.live.processes import Processes
 from sims.log_writer import LogWriter
 from sims.scenario import Scenario
@@ -98,11 +99,6 @@ def measure(
         sound=not list(audit(iter(records))),
         missed=lived.missed,
     )
-
-
-def seeded(scenario: Scenario, seed: int) -> Scenario:
-    """Return the scenario with this seed, under the conditions of a live run."""
-    return playable(scenario.model_copy(update={"seed": seed}))
 
 
 def _outcome(

@@ -193,10 +193,15 @@ class LiveSection(Section):
     times, of so many steps; default: a step for each time unit. `reality` measures it."""
     bandwidth: Positive = 1.0
     """Megabytes per second through one channel of the master."""
+    rates: tuple[Positive, Positive, Positive] | None = None
+    """Megabytes for each second of the times of a program, of data, and of an image in `[master]`,
+    where these are not those that `bandwidth` gives; `reality` sets it, as it measures these
+    times."""
     tolerance: Positive = 0.05
     """Largest delay of completed work that still counts as on time, seconds; only with a pace."""
-    patience: Positive = 20.0
-    """Largest delay of work, seconds; a run whose work is later has failed; only with a pace."""
+    patience: Positive | None = None
+    """Seconds after which a run has failed: with a pace, those for which work is late, default 20;
+    without, those for which a step lasts, default 600, or 100 times the longest answer so far."""
     function: str | None = None
     """`package.module:name` of the function (state, number of the step) -> state that computes one
     step, with both states as bytes; default: a hash."""

@@ -18,6 +18,7 @@ from actors.events import Struck
 from actors.hazards import Faults
 from policies.maths.silent_errors import failure_probabilities, rate_probabilities
 from sims.errors import InputError
+from sims.own_modules import running
 from sims.scenario.fault_laws import (
     ExponentialFaults,
     FaultFields,
@@ -26,7 +27,7 @@ from sims.scenario.fault_laws import (
     Weibull,
 )
 from sims.scenario.fault_logs import FittedFaults, ReplayedFaults
-from sims.scenario.own_code import OwnCode, own, running
+from sims.scenario.own_code import OwnCode, own
 from sims.tables import OneOf, Section
 from sims.tables.fields import Accepts, Amount, Part, Time
 

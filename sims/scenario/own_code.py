@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import re
 import sys
-import sysconfig
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.abc import ExecutionLoader, MetaPathFinder
-from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import entry_points
-from importlib.util import decode_source, spec_from_loader
 from inspect import getattr_static, isfunction, signature
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import attrs
-from attrs import frozen
 from pydantic import Field
 from typing_extensions import get_protocol_members
 
-from sims.errors import InputError, unfit
+from sims.errors import unfit
+from sims.own_modules import installed, is_sent, places, running
 from sims.tables import Section, arguments_of
 
 OURS = ("actors", "policies", "sims")
@@ -41,10 +34,6 @@ contents."""
 OWN = "package.module:Name"
 """Form in which a scenario file names a user's own code."""
 FORM = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
-
-POLICIES = "HOLDFAST_POLICIES"
-"""Environment variable with a further folder of users' modules; `--policies` sets it, and the
-processes of a campaign inherit it."""
 
 
 class OwnCode(Section):
@@ -63,55 +52,6 @@ class OwnCode(Section):
     def stands_for(cls, value: Any) -> bool:
         """Return whether a text names code; if not, it may be a misspelt kind."""
         return FORM.fullmatch(value) is not None
-
-
-@frozen
-class Module:
-    """The source of a user's module, as it was when it was sent to other processes."""
-
-    name: str
-    place: str
-    """Path relative to the folder from which the module is imported."""
-    text: bytes
-    """Source code of the module, as bytes."""
-
-
-class Sources(MetaPathFinder, ExecutionLoader):
-    """An import finder that holds modules of the user's in memory. Functions can import them by
-    name at any time, and they come before all others of their names."""
-
-    def __init__(self, modules: Iterable[Module] = ()) -> None:
-        self.modules = {it.name: it for it in modules}
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        """Return the import spec of a module that is held here, or of a folder around one unless
-        that is a package elsewhere; None for all others."""
-        if (module := self.modules.get(fullname)) is not None:
-            return spec_from_loader(module.name, self)
-        around = any(it.startswith(f"{fullname}.") for it in self.modules)
-        if around and PathFinder.find_spec(fullname, path) is None:
-            return ModuleSpec(fullname, None, is_package=True)
-        return None
-
-    def get_filename(self, fullname: str) -> str:
-        """Return the path that tracebacks show, at which there is no file."""
-        return f"<sent>/{self.modules[fullname].place}"
-
-    def get_source(self, fullname: str) -> str:
-        """Return the source text of a module that is held here."""
-        return decode_source(self.modules[fullname].text)
-
-    def is_package(self, fullname: str) -> bool:
-        """Return whether a module that is held here is a package."""
-        return self.modules[fullname].place.endswith("__init__.py")
-
-
-def _is_sent(module: str) -> bool:
-    """Return whether this process got the module's source from another process; it may have no file
-    of it then."""
-    return any(isinstance(it, Sources) and module in it.modules for it in sys.meta_path)
 
 
 def own(name: str, parameters: Mapping[str, Any], folder: Path, place: str, *serves: Any) -> Any:
@@ -196,18 +136,11 @@ def located(name: str, folder: Path, key: str) -> Path | None:
     if not FORM.fullmatch(name):
         raise unfit(key, f"{name!r} names no code", OWN)
     file = next(filter(None, (_file_in(place, module) for place in places(folder))), None)
-    if file is None and not _declared(module) and not _is_sent(module):
+    if file is None and not _declared(module) and not is_sent(module):
         accepted = f"{OWN}, in the scenario's folder, in that of --policies, or of an installed "
         accepted += f"package with an entry point {GROUP!r}"
         raise unfit(key, f"{name!r}: no such module there", accepted)
     return file
-
-
-def places(folder: Path) -> list[Path]:
-    """Return the folders in which users' modules are looked for, with that of the scenario
-    first."""
-    more = os.environ.get(POLICIES)
-    return [folder, *([Path(more)] if more else [])]
 
 
 def imported(name: str, folder: Path, key: str) -> Any:
@@ -217,7 +150,7 @@ def imported(name: str, folder: Path, key: str) -> Any:
     """
     file = located(name, folder, key)
     module, _, attribute = name.partition(":")
-    if _is_sent(module):
+    if is_sent(module):
         with running(key, repr(name), f"{OWN} that can be imported"):
             return getattr(importlib.import_module(module), attribute)
     paths = [str(place.resolve()) for place in places(folder)]
@@ -238,35 +171,11 @@ def imported(name: str, folder: Path, key: str) -> Any:
     return value
 
 
-@contextmanager
-def running(key: str, name: str, accepted: str) -> Iterator[None]:
-    """Return a context in which an error of the user's code, even `sys.exit`, becomes an InputError
-    about `key`; an InputError stays as it is."""
-    try:
-        yield
-    except (KeyboardInterrupt, InputError):
-        raise
-    except BaseException as error:
-        raise unfit(key, f"{name}: {type(error).__name__}: {error}", accepted) from None
-
-
 def _file_in(folder: Path, module: str) -> Path | None:
     """Return the module's source file below the folder; None: there is none."""
     path = folder.joinpath(*module.split(".")).resolve()
     sources = (path.with_name(f"{path.name}.py"), path / "__init__.py")
     return next((source for source in sources if source.is_file()), None)
-
-
-def installed(module: ModuleType) -> bool:
-    """Return whether a module came with Python or an installed package, not from a user's folder.
-
-    A user's file with the name of an installed module must not open the way to that module.
-    """
-    file = getattr(module, "__file__", None)  # None where it is built in
-    if file is None:
-        return True
-    homes = (sysconfig.get_path(it) for it in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return any(Path(file).resolve().is_relative_to(Path(it).resolve()) for it in homes)
 
 
 def _unload_other(module: str, file: Path | None) -> None:

@@ -28,8 +28,9 @@ from policies.maths.speeds import (
     UniformSlots,
 )
 from sims.errors import InputError, unfit
+from sims.own_modules import running
 from sims.scenario.availability import AlwaysUp, Markov
-from sims.scenario.own_code import own, running
+from sims.scenario.own_code import own
 from sims.scenario.trace_files import Availability
 from sims.scenario.units import Units, intervals_in
 from sims.tables import Held, OneOf, Section

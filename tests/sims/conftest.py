@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sims.scenario.own_code import POLICIES
+from sims.own_modules import POLICIES
 from tests.sims.cli.commands import Shell
 
 

@@ -50,7 +50,7 @@ class RunningConfiguration:
         progress = self._last_report()
         return 1 - progress.at(self.window.now) / progress.work
 
-    def missing(self) -> Sequence[int]:
+    def missing(self) -> Sequence[float]:
         members = self.configuration.members
         if self._last_report().stage is not Stage.STAGING_IN:
             return (0,) * len(members)
@@ -80,19 +80,19 @@ class Window:
     due_by: float = field(default=0, repr=False)
     """The latest time that is still the instant `now`."""
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         held, programmed = self.known.get(worker), bool(self.programmed >> worker & 1)
         # A worker may hold another job's data until this instant is decided, which does not count
         # here.
         if held is None or held.job not in (None, self.name):
-            return int(time_missing(self.needs, tasks, programmed, 0, 0))
+            return time_missing(self.needs, tasks, programmed, 0, 0)
         data, passed = held.data, held.passed
         # A message that ends at this very instant counts as received, before its end is reported.
         if held.until <= self.due_by:
             data, passed = data + held.unit, 0
         elif held.since is not None:
             passed += self.now - held.since
-        return int(time_missing(self.needs, tasks, programmed, data, passed))
+        return time_missing(self.needs, tasks, programmed, data, passed)
 
 
 ACCEPTED = "an answer is None or a Configuration of (worker index, tasks) pairs"

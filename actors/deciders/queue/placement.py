@@ -131,7 +131,7 @@ class PlacementView:
     reason: Reason = Reason.START
     running: RunningView | None = None
 
-    def missing(self, worker: int, tasks: int) -> int:
+    def missing(self, worker: int, tasks: int) -> float:
         """Return the channel time that `worker` lacks as a member: that of the program, unless it
         holds it, and that of the data of `tasks` tasks."""
         program = 0 if self.programmed >> worker & 1 else self.enrolment.program

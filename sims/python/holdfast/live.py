@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from policies.maths.checkpoint import daly_work, young_work
-from sims.campaign.kit import dumps
 from sims.errors import InputError
 from sims.live.live import live, opened, playable
 from sims.live.processes import trial
 from sims.log_writer import LogWriter
+from sims.packing import dumps
 from sims.scenario.loader import read
 
 __all__ = ["run", "run_all"]
@@ -47,6 +47,7 @@ def run_all(
     mtbf: float = 3600.0,
     policy: str = "EASY",
     log: str | Path | None = None,
+    patience: float | None = None,
 ) -> list[S]:
     """Return each state after so many steps of the function; each is a job of its own, on one
     worker.
@@ -58,14 +59,16 @@ def run_all(
     `[protection]` as in a scenario, whose period is a number of steps, "young" or "daly", or its
     `kind`: "images" saves the state with this process, at Young's period; "none" begins anew.
     `mtbf`: mean time between deaths of a worker that these periods count with, seconds. `policy`:
-    the queue's. `log`: file for the log of the run, which `holdfast audit` reads.
+    the queue's. `log`: file for the log of the run, which `holdfast audit` reads. `patience`:
+    seconds that a step may last; default: 600, or 100 times the longest so far if that is more.
 
-    Raises InputError where the function raises an error, where a worker lacks something that it
-    needs, and where the cluster is lost.
+    Raises InputError where the function raises an error, where a step does not end, where a worker
+    lacks something that it needs, and where the cluster is lost.
     """
     if steps < 1 or not states:
         return list(states)
     with opened(workers, function, scheduler, folder=Path.cwd()) as processes:
+        processes.patience = patience
         first, step, cost = processes.post(trial(processes, dumps(states[0]), steps)).result()
         begun = dict(enumerate([first, *((0, dumps(it)) for it in states[1:])]))
         ends = {0: begun.pop(0)} if first[0] == steps else {}
@@ -76,7 +79,7 @@ def run_all(
             "job": {"kind": "rigid", "jobs": jobs},
             "policy": {"name": policy},
             "protection": _protection(protection, step, cost, mtbf),
-            "live": {"scale": step, "pace": "free"},
+            "live": {"scale": step, "pace": "free", "patience": patience},
         }
         if jobs:
             scenario = playable(read(about, "call", Path.cwd()))

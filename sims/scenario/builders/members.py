@@ -62,8 +62,8 @@ def _enrolment(scenario: Scenario, submission: Submission, belief: Belief) -> En
     master.service(platform, scenario.cap)  # for its errors, which come before the timetable's
     _refuse_short(master, program + own.tasks * data)
     return Enrolment(
-        *(times, bounds, own.tasks),  # type: ignore[arg-type]  # policies count in slots
-        *(master.channels, program, data),  # type: ignore[arg-type]
+        *(times, bounds, own.tasks),
+        *(master.channels, program, data),
         belief,
     )
 

@@ -14,13 +14,13 @@ from sims.campaign import Campaign
 from sims.campaign.axes import as_toml, axis, settings_text
 from sims.campaign.cells import Batch, CellResult, RunStatus, gauge, simulate_batch
 from sims.campaign.comparing import Compared, Comparison, Verdict, compare, judged, run_of
-from sims.campaign.kit import Kit, code
 from sims.campaign.plan import Case, Cells
 from sims.campaign.question import combined
 from sims.errors import InputError
 from sims.intervals import mean_of, ratio_of
 from sims.metrics.measures import Measure
 from sims.metrics.report import Report
+from sims.packing import Kit, code
 from sims.scenario.loader import load
 from tests.case_files import listed
 from tests.sims.kinds import FILES, SCENARIOS, records_of

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from actors.events import PartMeasured, Stage, StageStarted
+from actors.events import PartMeasured, Stage, StageStarted, TransferKind, TransferStarted
 from sims.errors import InputError
 from sims.live import calibration, processes
+from sims.live.activities import Activities
 from sims.live.calibration import (
+    FAILURES,
     Costs,
     Lengths,
     calibrated,
@@ -20,10 +23,14 @@ from sims.live.calibration import (
     rehearsed,
     survey,
 )
+from sims.live.carrier import Carrier
+from sims.live.holder import Holder, hashed
 from sims.live.processes import Processes
 from sims.live.reality import Comparison, measure, predict
 from sims.log import LogFile
-from sims.scenario import Scenario
+from sims.packing import dumps, pack
+from sims.scenario import LiveSection, Scenario
+from sims.scenario.jobs import IterativeSection
 from sims.scenario.loader import read
 from tests.sims.cli.commands import Shell
 
@@ -64,6 +71,40 @@ def test_a_calibrated_scenario_counts_steps_and_parts_in_measured_time() -> None
     assert (found.master.program, found.master.data) == (3, 2)
 
 
+def test_a_calibrated_scenario_sends_the_same_bytes_live() -> None:
+    """A program of 2 s and an image of 1 s at 10 MB/s are 20 and 10 MB; they took 0.5 s and 4 s,
+    and data was not measured. So policies see what the prediction counts with."""
+    given = tasks(
+        master={"channels": 1, "program": 2, "data": 3, "image": 1},
+        live={"bandwidth": 10, "scale": 0.1},
+    )
+    measured = {"program": (0.5, 0.0), "image": (4.0, 0.0)}
+    found = calibrated(given, Costs((0.5, 0.0), measured))
+    assert found.live.rates == (40.0, 10.0, 2.5)
+    for kind, before, after in (
+        (TransferKind.PROGRAM, 2, 0.5),
+        (TransferKind.DATA, 3, 3),
+        (TransferKind.SAVE, 1, 4),
+    ):
+        assert sent(found.live, kind, after) == sent(given.live, kind, before)
+
+
+def sent(about: LiveSection, kind: TransferKind, time: float) -> list[int]:
+    """Sizes of the chunks of a message that takes this time by the scenario."""
+    sizes: list[int] = []
+
+    class Silent(Processes):
+        async def call(self, number: int, method: str, *arguments: Any) -> Any:
+            sizes.append(arguments[0] if method == "send" else len(arguments[0]))
+
+    nothing: Any = None
+    activities = Activities(Silent(nothing, True, hashed, nothing), "", about)
+    activities.carrier = Carrier(activities.processes, about, nothing)
+    event = TransferStarted(0, "J1", 0, kind, time)
+    asyncio.run(activities._pass_bytes(event, time))
+    return sizes
+
+
 def test_costs_are_means_with_the_errors_of_these_means() -> None:
     """Parts of 10 and 30 steps took 5 and 18: 23 for 40 steps; 0.5 and 0.6 a step differ by 0.1,
     of which the mean's standard error is half."""
@@ -96,6 +137,44 @@ def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
     ]
 
 
+def test_in_a_rehearsal_a_worker_is_down_until_its_process_is_there() -> None:
+    """A program that is sent earlier would wait for the process, which is no cost of a program.
+    15 s of 51 iterations of 100 steps of 10 ms, each twice, are 15 at most."""
+    about = {
+        "workers": [{"count": 2, "task_time": 100, "availability": "uu"}],
+        "master": {"channels": 1, "program": 2, "data": 1},
+        "job": {"kind": "iterative", "tasks": 2, "iterations": 51},
+        "policy": {"name": "IE"},
+        "live": {"scale": 0.1},
+        "unit": "s",
+    }
+    given = read({"name": "tasks", **about}, "tasks", Path())
+    short = rehearsed(given, 0.01, start=0.2)
+    [law] = short.faults.laws
+    assert len(law.strikes) == FAILURES
+    assert law.downtime == pytest.approx(2.0)
+    assert isinstance(short.job, IterativeSection)
+    assert short.job.iterations == 15
+
+
+def test_a_run_of_a_name_that_was_forgotten_computes_anew() -> None:
+    """The survey computes under one name again and again; an instruction that the process took for
+    one of the time before was not carried out, and the next one took twice as long."""
+    done: list[int] = []
+
+    async def survey_twice() -> None:
+        holder = Holder(pack(hashed, Path()), mortal=False)
+        for _ in range(2):
+            await holder.load("trial", {0: (0, dumps(b""))})
+            for order, target in ((1, 1), (2, 3)):
+                about = "trial", order, [0], target, 0.0, {}, "", "", True
+                done.append((await holder.compute(*about))[0][0])
+            await holder.forget("trial", ())
+
+    asyncio.run(survey_twice())
+    assert done == [1, 3] * 2
+
+
 @pytest.mark.parametrize(
     ("sections", "key"),
     [
@@ -107,8 +186,8 @@ def test_a_rehearsal_is_short_and_fails_one_worker_after_the_other() -> None:
         ({"protection": {"kind": "images", "period": "young", "cost": 1}}, "protection.period"),
         ({"protection": {"kind": "images", "period": 5}}, "protection.cost"),
         (
-            {"protection": {"kind": "images", "period": 5, "cost": 1, "blocking": False}},
-            "protection.blocking",
+            {"job": {"kind": "rigid", "jobs": [{"processors": 1, "time": 5, "program": 2}]}},
+            "job.jobs.program",
         ),
         ({"platform": {"workers": 4096}}, "platform.workers"),
     ],
@@ -129,18 +208,34 @@ def test_the_command_refuses_a_pace_in_one_line(shell: Shell) -> None:
     assert "live.pace" in said.err
 
 
+IMAGES = {"kind": "images", "period": 6, "cost": 1, "recovery": 1}
+LEVELS = {"kind": "buddies", "period": 6, "cost": 1, "recovery": 1, "images_every": 2}
+
+
+@pytest.mark.parametrize(
+    ("protection", "failures", "processors", "measured_too"),
+    [
+        (IMAGES, FAILURES, 1, set[str]()),
+        (IMAGES | {"blocking": False, "slowdown": 0.5}, 0, 1, set[str]()),
+        (LEVELS | {"image_cost": 1, "blocking": False}, 0, 2, {"image_cost"}),
+    ],
+)
 def test_a_simulation_with_measured_costs_predicts_live_runs(
-    at_work: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    at_work: Processes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    protection: dict[str, Any],
+    failures: int,
+    processors: int,
+    measured_too: set[str],
 ) -> None:
     """How near depends on what else the machine does: within a factor of four on a busy one."""
     monkeypatch.setattr(processes, "LONG_ENOUGH", 0.03)
     monkeypatch.setattr(calibration, "REHEARSAL", 1.2)
-    few = {
-        "kind": "rigid",
-        "jobs": [{"processors": 1, "time": 90}, {"processors": 1, "time": 90}],
-    }
-    often = {"kind": "images", "period": 6, "cost": 1, "recovery": 1}
-    it = predictable(tasks(job=few, protection=often), own=False)
+    monkeypatch.setattr(calibration, "FAILURES", failures)
+    few = {"kind": "rigid", "jobs": [{"processors": processors, "time": 90}] * 2}
+    faults = {"mtbf": 20 if failures else 2000, "downtime": 1}
+    it = predictable(tasks(job=few, protection=protection, faults=faults), own=False)
     step, lines = at_work.post(survey(at_work)).result()
     assert any(line.startswith("  2 at once") for line in lines)
     log = tmp_path / "rehearsal.jsonl"
@@ -149,11 +244,10 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     assert any(isinstance(it, PartMeasured) for it in events)
     recovers = [isinstance(it, StageStarted) and it.stage is Stage.RECOVERING for it in events]
     # Whether a failure of the rehearsal comes after a checkpoint depends on the machine's speed.
-    assert costs.others.keys() - {"recovery"} == {"cost"}
+    assert costs.others.keys() - {"recovery"} == {"cost"} | measured_too
     assert any(recovers) or "recovery" not in costs.others
     predicted = predict({"EASY": it}, costs, [1], tmp_path)
-    timed = calibrated(it, costs.of_steps())
-    measured = [measure("EASY", timed, 1, at_work, tmp_path)]
+    measured = [measure("EASY", calibrated(it, costs), 1, at_work, tmp_path)]
     assert measured[0].checkpoints >= 14
     assert all(it.right and it.sound for it in measured)
     compared = Comparison(predicted, measured, "s")

@@ -13,13 +13,13 @@ from attrs import define, field
 
 from actors.events import CheckpointTaken, PartMeasured, RunEnded, RunStarted, Stage, StageStarted
 from actors.runtime import Record, System
-from sims.campaign.kit import pack
 from sims.live import holder
 from sims.live import live as live_runs
 from sims.live.carrier import Carrier
 from sims.live.holder import Holder, Peer, hashed
 from sims.live.live import LiveResult, live, playable
 from sims.live.processes import Gone, Processes, Seat
+from sims.packing import pack
 from sims.scenario import LiveSection
 from tests.sims.live.worlds import BUDDIES, FREE, RIGID, scenario
 

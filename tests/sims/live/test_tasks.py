@@ -122,6 +122,29 @@ def test_an_error_of_the_function_ends_the_call_and_is_named(tmp_path: Path) -> 
         holdfast.live.run(heat, {"file": str(tmp_path / "who")}, steps=5, workers=1)
 
 
+@pytest.mark.parametrize("at", [0, 60])
+def test_a_step_that_does_not_end_ends_the_call_in_one_message(
+    tmp_path: Path, at: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = {"at": at, "file": str(tmp_path / "who")}
+    with pytest.raises(InputError, match="J1: worker 0 has not answered for 4 s") as refused:
+        holdfast.live.run(hanging, state, steps=100, workers=1, patience=4.0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "who").read_text()), 0)
+    assert "live.patience" in str(refused.value)
+    assert "worker 0 has not answered for 2 s; it is killed after 4 s" in capsys.readouterr().err
+
+
+def hanging(state: dict[str, Any], step: int) -> dict[str, Any]:
+    """A step of ten milliseconds, or one that lasts for ever."""
+    time.sleep(0.01)
+    if step == state["at"]:
+        Path(state["file"]).write_text(f"{os.getpid()}")
+        while True:
+            pass
+    return state
+
+
 def test_no_steps_need_no_cluster() -> None:
     assert holdfast.live.run(heat, {"any": 1}, steps=0) == {"any": 1}
 

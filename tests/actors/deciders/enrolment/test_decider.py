@@ -100,7 +100,7 @@ def test_the_same_answer_again_is_no_switch() -> None:
 class Witness:
     """Enrols P1 for good and keeps what it sees."""
 
-    seen: list[tuple[int, int, int, int, list[int]]] = field(factory=list)
+    seen: list[tuple[int, int, float, int, list[float]]] = field(factory=list)
     """up, programmed, slots that P1 would lack with 1 task, W left, slots really missing."""
     wake = Wake.EVERY_SLOT
 
@@ -127,6 +127,14 @@ def test_the_view_shows_who_is_up_who_has_the_program_and_what_is_left() -> None
         (0b10, 0b01, 0, 1, [0]),
         (0b11, 0b01, 0, 1, [0]),
     ]
+
+
+def test_a_program_that_takes_less_than_a_time_unit_keeps_the_worker_that_has_it() -> None:
+    """P1 has the lower index and comes back for the second iteration, but lacks the program."""
+    platform = workers(["duuuuuu", "uuuuuuu"], speeds=[2, 2])
+    short = Costs(program=0.25, data=0.25)
+    played = play_with(policy_named("IE"), world(platform, 1, short, iterations=2))
+    assert [members for _, members, _ in played.choices()] == [((1, 1),), ((1, 1),)]
 
 
 # --- what is refused ------------------------------------------------------------------------------

@@ -67,8 +67,8 @@ class Costs:
     """The master's side of a world."""
 
     channels: int = 1
-    program: int = 0
-    data: int = 0
+    program: float = 0
+    data: float = 0
     image: float = 0
     order: ServiceOrder = field(factory=StartedFirst)
 

@@ -4,7 +4,7 @@ runs.
 The results of a campaign are identified by content: a log, a trace or a module of the user's that
 has changed is other content. Modules travel with the tasks, so that any worker of any executor has
 them. Data does not travel: a worker looks for it at the same path, and raises an error where it is
-missing.
+missing. Workers of a cluster import this module, so it imports little.
 """
 
 from __future__ import annotations
@@ -30,15 +30,10 @@ import actors
 import policies
 import sims
 from sims.errors import InputError
-from sims.scenario import Scenario
-from sims.scenario.loader import words
-from sims.scenario.own_code import Module, Sources, installed, places
+from sims.own_modules import Module, Sources, installed, places
 
 OWN = re.compile(r"(?P<module>[A-Za-z_][\w.]*):[A-Za-z_]\w*")
 """Pattern of `package.module:Name`, by which files refer to an object of the user's."""
-
-NAMES = ("name", "log")
-"""Keys of a scenario whose values are not names of files that it reads."""
 
 PACKAGES = (policies, actors, sims)
 ROOT = Path(str(sims.__file__)).parents[1]
@@ -89,19 +84,15 @@ def code() -> str:
 # --- what is named ----------------------------------------------------------------------------
 
 
-def kit_of(named: object, folder: Path) -> Kit:
-    """Return what a scenario needs to run elsewhere; or what any other object needs whose strings
-    name files and modules.
+def kit_of(strings: Iterable[str], folder: Path) -> Kit:
+    """Return the files and modules that these strings name, if any.
 
     Files are sought in `folder`, modules in `folder` and in the one of `--policies`.
     """
-    table: dict[str, Any] = (
-        named.model_dump(warnings=False) if isinstance(named, Scenario) else {"": named}
-    )
-    strings = sorted(set(words({key: it for key, it in table.items() if key not in NAMES})))
-    paths = [folder / word for word in strings if word not in (".", "..")]
+    known = sorted(set(strings))
+    paths = [folder / word for word in known if word not in (".", "..")]
     files = tuple((str(it), _content(it)) for it in paths if it.is_file() or it.is_dir())
-    names = [match["module"] for word in strings if (match := OWN.fullmatch(word))]
+    names = [match["module"] for word in known if (match := OWN.fullmatch(word))]
     modules = {it.name: it for it in _modules(names, places(folder))}
     return Kit(code(), files, tuple(modules.values()))
 
