@@ -136,7 +136,12 @@ class CapReached:
 
 @message
 class MemberStateChanged:
-    """Scheduler to job: a member of this copy changed state."""
+    """Scheduler to job: a worker that this copy holds, as a member or as a standby, is in another
+    state now.
+
+    `hidden` means that the worker's fault is not detected yet: the run stands still and is not lost
+    (F1).
+    """
 
     copy: int
     worker: int

@@ -87,11 +87,13 @@ class AllocationView(Protocol):
 
 
 class AllocationPolicy(Protocol):
-    """Shares the processors out before the start and returns the size of each application, by
-    index.
+    """Chooses the numbers of processors with which waiting applications start for the first time;
+    returns one number for each, in the order of the view.
 
-    The caller checks that every application has a positive multiple of the pair size and that the
-    sizes together do not exceed the platform.
+    The caller asks at time 0, and again whenever processors are free for applications that have
+    never run; the view has only these. The run ends with an error unless each number is a positive
+    multiple of the pair size and at most the application's `most`, and all together are at most the
+    free processors.
     """
 
     def __call__(self, view: AllocationView) -> Sequence[int]: ...

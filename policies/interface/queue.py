@@ -194,7 +194,8 @@ class BatchView(Protocol):
 
     @property
     def failed(self) -> Sequence[Queued]:
-        """The waiting jobs whose attempts failed, or were lost, at this very instant."""
+        """The waiting jobs whose runs ended early at this very instant: they failed, were lost, or
+        were cancelled, by this strategy too."""
 
     @property
     def running(self) -> Sequence[Run]:
@@ -251,9 +252,12 @@ class BatchView(Protocol):
 
 @define(eq=False)
 class Decision:
-    """Names the jobs that start now and stores what the strategy's next view is to contain.
+    """Names the jobs that start now, the runs that are cancelled and the time at which the strategy
+    is called again, and stores what the strategy's next view is to contain.
 
-    It is not frozen at run time: one is made at every decision, and freezing doubles its cost.
+    Where runs are cancelled nothing else is carried out, as the strategy is called again at once.
+    The class is not frozen at run time: one is made at every decision, and freezing doubles its
+    cost.
     """
 
     starts: Sequence[Queued] = ()

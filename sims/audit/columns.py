@@ -232,7 +232,12 @@ class Columns(Decider):
         return self._placed(self.triggers[0])
 
     def _placed(self, cause: int) -> Script:
-        """Read the line that places copies: check jobs, runs, work and shares of workers."""
+        """Check the line that starts copies of all served jobs at once, and set the time at which
+        these must all end.
+
+        Jobs, runs, work, the states that copies begin from and the workers' shares must be those
+        that follow from the log. `cause` is the event that leads to the line.
+        """
         event = yield None
         w = self.w
         comes(isinstance(event, CopiesPlaced), "all jobs must be placed")

@@ -363,11 +363,12 @@ def pass_channels(w: World, event: e.TransferStarted | e.TransferSuspended) -> S
 
 
 def forgotten(w: World, event: e.TransferDropped) -> Script | None:
-    """Return the script by which a worker loses what it has received of a message, if a decision
-    leads to that; else None.
+    """Explain a log line by which a worker loses an unfinished message that no earlier line
+    announced; return None where nothing explains it, at which the caller refuses the line.
 
-    A decision does so for workers that it does not enrol again. A worker whose fault is not
-    detected yet does so if it is UP again at the instant of the fault (F1).
+    Two losses are explained: that of a worker that has left its run at this instant and that the
+    decision has not enrolled again, and that of a worker whose undetected fault is over at this
+    instant (F1). All other losses are announced by what causes them.
     """
     worker = w.worker(event.worker)
     if worker.lost and worker.until == w.now:
@@ -379,8 +380,12 @@ def forgotten(w: World, event: e.TransferDropped) -> Script | None:
 
 
 def _as_told(w: World, service: Service, event: e.TransferStarted | e.TransferSuspended) -> Script:
-    """Check one change of a channel where a user's own order assigns them, or a timetable: any
-    waiting worker may get a free channel."""
+    """Check that a message starts or is suspended, where the user's own order of service or a
+    timetable decides whom the master serves.
+
+    A start needs a waiting worker and a free channel, a suspension a message that passes. Which
+    worker is chosen is not checked.
+    """
     service.stale = False
     worker = w.worker(event.worker)
     # A user's order may have any reason: every event that could concern a channel will do.

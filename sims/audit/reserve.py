@@ -111,7 +111,11 @@ class Reserve:
 
 
 def describe(w: World, event: ReserveDescribed) -> None:
-    """Keep which workers are the reserve, and after what delay a called one comes."""
+    """Check the log's line on the reserve, and store its workers and the delay after which a called
+    one comes.
+
+    The reserve consists of workers that others use until the queue calls for them (P11).
+    """
     workers = numbers(parse_spans(event.workers))
     possible(workers and workers[-1] < w.able and event.delay >= 0, "there are no such workers")
     w.reserve = Reserve(w, frozenset(workers), event.delay, list(workers))

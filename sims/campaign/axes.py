@@ -43,8 +43,8 @@ it."""
 
 
 def is_object(key: str, value: object) -> bool:
-    """Return whether a value is an object that a program gave for a key, and not a value that a
-    file can have."""
+    """Return whether a value is an object, such as a policy, that a program gave for a key that
+    takes one (`OBJECTS`); texts, numbers, lists and tables are none."""
     return key in OBJECTS and not isinstance(value, str | dict | list | int | float)
 
 

@@ -198,10 +198,11 @@ def seeded(scenario: Scenario, seed: int) -> Scenario:
 
 
 def simulate_batch(batch: Batch) -> list[CellResult]:
-    """Simulate the cells of a batch and return their results; an error that a cell raises becomes
-    its result.
+    """Simulate the cells of a batch and return their results; where a run or a measure of a cell
+    raises an error, its result is that error.
 
-    Raises InputError where this process lacks something that all cells need.
+    Raises MeasureRefused where a user's measure returns neither a finite number nor None, and
+    InputError where this process lacks something that all cells need.
     """
     with unpacked(batch.kit):
         return [_simulate(batch, *cell) for cell in batch.cells]

@@ -173,7 +173,8 @@ class Engine:
 
 
 def _killer(cell: tuple[str, Scenario, int]) -> CellResult:
-    """Return the result of a run during which its worker process died, twice."""
+    """Return the failed result of a cell (variant, scenario, seed) whose worker process died twice,
+    the second time while the cell ran alone."""
     error = "its worker died of it twice, the second time while it ran alone"
     return CellResult(cell[0], cell[2], RunStatus.RAISED, error=error)
 

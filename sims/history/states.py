@@ -181,7 +181,11 @@ class Run:
 
     def done_at(self, now: float) -> float:
         """Return the work done in the run at `now`, if its stage and rate have not changed since
-        `since`."""
+        `since`.
+
+        Work grows only in a stage that the log calls COMPUTING; for a run without logged stages the
+        result is the work at `since`.
+        """
         computes = self.stage is Stage.COMPUTING and self.rate and self.outcome is None
         return self.done + self.rate * (now - self.since) if computes else self.done
 

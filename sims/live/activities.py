@@ -117,8 +117,11 @@ class Activities:
     it, so that a halt which overtakes its instruction still wins."""
 
     async def compute(self, context: RunContext, part: float, due: float) -> None:
-        """Have every member advance its chains to the fraction `part` of the work, from 0 to 1, by
-        the time `due` of the run."""
+        """Have the members' processes compute up to the fraction `part` of the run's work, from 0
+        to 1, by the time `due` of the run, and return once all of them have answered.
+
+        A run that continues from a checkpoint loads it first. A cancelled call halts the processes.
+        """
         if context.restores:
             await self.recover(context)
         if context.freezing is not None:

@@ -210,9 +210,10 @@ class Look:
 
 
 def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
-    """Draw the boxes that lie within the time and the rows of `axes`, with row 0 on top.
+    """Draw the boxes that lie within the time and the rows of `axes`, with row 0 on top: up to FEW
+    one by one, more as one image.
 
-    Where rows are few, an image has a whole number of pixels for each, or the edges between rows
+    Where rows are few, the image has a whole number of pixels for each, or the edges between rows
     would blur.
     """
     (start, end), height = axes.get_xlim(), int(axes.get_ylim()[0])

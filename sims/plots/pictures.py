@@ -164,8 +164,11 @@ def _limit(axes: Axes, at: float, label: str) -> None:
 
 
 def bandwidth_used(scene: Scene) -> tuple[Floats, dict[str, Floats]]:
-    """Return times, and for each direction (saving, loading) the storage's bandwidth in use from
-    each time on."""
+    """Return the times at which the use of the shared storage changes and, for each direction
+    (saving, loading), the bandwidth that all runs together use from each of these times on.
+
+    A direction that is never used is left out.
+    """
     times, levels = _levels(scene.bandwidths, ("saving", "loading"))
     return times, {name: it for name, it in levels.items() if it.any()}
 
@@ -321,7 +324,9 @@ DRAWN: Mapping[What, Callable[[Scene, Framing], Figure]] = MappingProxyType(
 def draw(records: Iterable[Record], what: What, framing: Framing = WHOLE) -> Figure:
     """Return picture `what` of the run with these records.
 
-    Raises InputError where the run has no such picture, and without matplotlib.
+    `framing` sets the title, the window of time, the unit and the size; the default shows the whole
+    run. Raises InputError where the run has no such picture, where the window or the unit does not
+    fit, and without matplotlib.
     """
     check_installed()
     from matplotlib import rc_context

@@ -48,9 +48,10 @@ class Owned(Section):
     notice."""
 
     def notices(self, rng: Generator) -> Iterator[tuple[float, float | None]]:
-        """Yield (time of notice, time at which the worker goes DOWN) for each change of state.
+        """Yield (time of notice, time at which the worker goes DOWN) for each time at which the
+        owner takes the worker DOWN.
 
-        The second time is None for a change that is not to DOWN, which cancels an earlier notice.
+        Each other change of state yields a pair with None, which is no notice.
         """
         yield from self.noticed(self.changes(rng))
 

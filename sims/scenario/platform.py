@@ -184,10 +184,11 @@ class Platform:
         return not own.unowned or own.varies or theirs
 
     def changes(self, worker: int, rng: Generator) -> Iterator[Change]:
-        """Yield each change of state that the worker's owner makes, as (time, state) from time 0
-        on.
+        """Yield (time, state) for each state that the worker's owner gives it, from time 0 on: by
+        its availability, by reclaims, and by windows of maintenance, in which it is DOWN. Faults
+        are not among them.
 
-        Within a reclaim the state is RECLAIMED unless it is DOWN (rules.md, W1).
+        Within a reclaim the state is RECLAIMED unless the owner has the worker DOWN (rules.md, W1).
         """
         changes = self[worker].availability.changes(rng)
         if worker in self.reclaims:

@@ -37,10 +37,10 @@ Section = TypeVar("Section", bound=BaseModel)
 def section_of(
     kind: type[Section], table: object, source: str, key: str = "", times: list[str] | None = None
 ) -> Section:
-    """Return the section that a table describes; the list `times` gets the texts that were read as
-    seconds.
+    """Return the section that a table describes.
 
-    Raises InputError at `key` for a key or value that does not fit.
+    Texts such as `2 h` are accepted for times only where a list `times` is given, and the list gets
+    these texts. Raises InputError at `key` for a key or value that does not fit.
     """
     return checked(partial(kind.model_validate, context=times), table, source, key)
 
@@ -127,7 +127,7 @@ def shown(value: object) -> str:
 
 
 def cut(text: str) -> str:
-    """Return a text, shortened if it is long."""
+    """Return a text as it is or, where it is longer than 80 characters, its first 76 and ` ...`."""
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
 
 

@@ -76,8 +76,8 @@ class RunStory(Course):
 
     @property
     def place(self) -> Span:
-        """Span below which events are described: that of the run, or, once the run is over, that of
-        the time for which its job keeps the members."""
+        """Span of the printed trace below which events are put now: that of the run or, once the
+        run is over, that of the time for which its job keeps the members."""
         return self.kept or self.span
 
     # --- its stages ---------------------------------------------------------------------------

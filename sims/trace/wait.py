@@ -264,8 +264,12 @@ class Wait:
         yield f"{on}: {self._freed()}{count}, it takes {mine.width:,}"
 
     def _kept_off(self, times: Sequence[float]) -> str:
-        """Say which window of maintenance begins before the job would have ended, started at any of
-        these times; empty where none does, or enough other workers are there."""
+        """Return words that name the window of maintenance before which the job could not have
+        ended, started at each of these times.
+
+        The text is empty where there is no such window, where the platform has enough workers
+        beside it, and where no queue decides.
+        """
         run, described = self.run, self.me.described
         if run is None or described is None or self.started.decider is not DeciderKind.QUEUE:
             return ""
