@@ -25,7 +25,7 @@ from actors.events import PartMeasured, Stage, TransferKind
 from actors.runtime import Record
 from sims.errors import InputError
 from sims.history import History, Listener, Run
-from sims.live.live import downtime_of, live, playable, protections, refuse
+from sims.live.live import downtime_of, live, playable, refuse
 from sims.live.processes import Processes, tried
 from sims.log_writer import LogWriter
 from sims.packing import dumps
@@ -105,7 +105,7 @@ def predictable(scenario: Scenario, own: bool) -> Scenario:
     know the costs: with a pace, for other jobs than listed rigid ones, for periods by formula, and
     where processes share a processor.
     """
-    jobs, rules = scenario.job.jobs, list(protections(scenario))
+    jobs, rules = scenario.job.jobs, list(scenario.protections.values())
     unknown = {
         "live.pace": (
             scenario.live.pace != "free",

@@ -34,7 +34,6 @@ from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
 from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
-from sims.scenario.protection import ProtectionSection
 from sims.world import Ending, run
 
 NAMES = count()
@@ -108,12 +107,6 @@ def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
         raise InputError("scenario", key, problem, accepted)
 
 
-def protections(scenario: Scenario) -> Iterator[ProtectionSection]:
-    """Yield the section `[protection]` and those of jobs that have their own."""
-    yield scenario.protection
-    yield from filter(None, (it.protection for it in scenario.job.jobs))
-
-
 def playable(scenario: Scenario) -> Scenario:
     """Return the scenario. Raises InputError for features that only a simulation has."""
     simulated = {
@@ -136,7 +129,7 @@ def playable(scenario: Scenario) -> Scenario:
         refuse(wrong, key, "live processes do not carry that out", accepted)
     paced, unlinked = scenario.live.pace != "free", scenario.master is None
     problem = "a pace fits no work that goes on beside its checkpoints"
-    for it in protections(scenario):
+    for it in scenario.protections.values():
         wrong, accepted = paced and not it.blocking, 'true, or live.pace = "free"'
         refuse(wrong, "protection.blocking", problem, accepted)
         costs = it.kind is ProtectionKind.BUDDIES or (it.kind is ProtectionKind.IMAGES and unlinked)
