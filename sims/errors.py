@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,18 @@ def unfit(key: str, problem: str, accepted: str = "") -> InputError:
     """Return the InputError of a check of a scenario, which does not know the scenario's file;
     `naming` adds the file."""
     return InputError("scenario", key, problem, accepted)
+
+
+def chosen(kind: type[Enum], word: Any) -> Any:
+    """Return the member of an enum that `word` is or names.
+
+    Raises InputError for another word.
+    """
+    try:
+        return kind(word)
+    except ValueError:
+        accepted = ", ".join(str(it.value) for it in kind)
+        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted) from None
 
 
 def visible(line: str) -> str:

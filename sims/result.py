@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import Enum
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -16,7 +15,7 @@ from attrs import define
 
 from actors.events import End
 from actors.runtime import Record
-from sims.errors import InputError, visible
+from sims.errors import InputError, chosen, visible
 from sims.exports.tables import Frame, Library, frame
 from sims.log import LogFile
 from sims.log_writer import LogWriter
@@ -175,18 +174,6 @@ class Result:
 def not_kept() -> Iterable[Record]:
     """Raise InputError in place of returning a run's events, as the run kept none."""
     raise InputError("result", "", "the run kept no events", "run(..., keep=True), or a log")
-
-
-def chosen(kind: type[Enum], word: Any) -> Any:
-    """Return the member of an enum that `word` is or names.
-
-    Raises InputError for another word.
-    """
-    try:
-        return kind(word)
-    except ValueError:
-        accepted = ", ".join(str(it.value) for it in kind)
-        raise InputError("call", kind.__name__.lower(), f"{word!r} is none", accepted) from None
 
 
 # --- as a notebook shows it ---------------------------------------------------------------------

@@ -22,11 +22,10 @@ from sims.campaign.engine import execute
 from sims.campaign.executors import Workers, given
 from sims.campaign.results import Results, Store
 from sims.campaign.tables import Table
-from sims.errors import COMMAND_LINE, InputError, naming
+from sims.errors import COMMAND_LINE, InputError, chosen, naming
 from sims.metrics.jobs import By
 from sims.metrics.measures import Measure
 from sims.packing import OWN
-from sims.result import chosen
 from sims.scenario.faults import FaultLaw
 from sims.scenario.loader import parse, put, read
 from sims.world import checked_seed

@@ -30,7 +30,7 @@ from sims.campaign.results import Results, Store
 from sims.campaign.search import EACH, FIRST, Search, State, Trial, Value, estimate
 from sims.campaign.tuning_picture import draw_tuning
 from sims.durations import seconds
-from sims.errors import COMMAND_LINE, InputError
+from sims.errors import COMMAND_LINE, InputError, chosen
 from sims.intervals import LEVEL, Estimate, rounded
 from sims.metrics.measures import Measure
 from sims.telling import about, amount_of, counted, grid
@@ -455,7 +455,6 @@ def searched(
 def direction(minimise: str | Measure | None, maximise: str | Measure | None) -> Measure:
     """Return the one measure that is to be made best. Raises InputError for none, for two, and
     where the direction is the wrong one."""
-    from sims.result import chosen
 
     named = minimise if minimise is not None else maximise
     if named is None or (minimise is not None and maximise is not None):

@@ -15,7 +15,7 @@ from attrs import define, field
 
 from actors.events import JobDescribed, JobSubmitted, MeasuresDescribed, Outcome
 from actors.runtime import Record
-from sims.errors import InputError, imported
+from sims.errors import chosen, imported
 from sims.history import History, JobRow, Listener
 from sims.metrics.jobs import BOUND
 from sims.tables.fields import members_of
@@ -154,11 +154,8 @@ def library_or_default(library: Library | str | None) -> Library:
     if library is None:
         lacking = find_spec("polars") is None and find_spec("pandas") is not None
         return Library.PANDAS if lacking else Library.POLARS
-    try:
-        return Library(library)
-    except ValueError:
-        known = ", ".join(it.value for it in Library)
-        raise InputError("call", "library", f"{library!r} is none", known) from None
+    member: Library = chosen(Library, library)
+    return member
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}
