@@ -309,10 +309,8 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0
         if copy.replicas is not None and copy.run is not None and copy.run.computes:
-            copy.replicas.given_up, copy.cause = (
-                kept,
-                last,
-            )  # while the run goes on it lacks nothing
+            # While the run goes on it lacks nothing.
+            copy.replicas.given_up, copy.cause = kept, last
         else:
             copy.cause = last = yield from parts.give_up(copy, kept, last)
     return last

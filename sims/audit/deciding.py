@@ -154,7 +154,7 @@ class Decider:
         Raises Broken where the policy may not cancel it."""
         if not self.w.head.cancels:
             # If the scenario's policy cancels nothing, only a cap on the makespan can.
-            self.w.capped = self.w.capped or self.w.seq  # only a cap on the makespan does
+            self.w.capped = self.w.capped or self.w.seq
             return 0
         return {0, *self.triggers}
 

@@ -13,6 +13,7 @@ from actors.events import (
     FaultDetected,
     HangDetected,
     MemberReplaced,
+    MembersReleased,
     NoticeGiven,
     PlatformDescribed,
     RunHung,
@@ -24,7 +25,7 @@ from actors.runtime import Event
 from sims.audit import link, parts, replicas, storage
 from sims.audit.facts import DEFAULT_CHECKPOINTING, Copy, Job, Run
 from sims.audit.law import Phase, amounts, comes, follows, possible, same
-from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script
+from sims.audit.turns import INSTANT, LATER, NEGLIGIBLE, Emitter, Script, Turn
 from sims.audit.workers import DOWN, UP, Free, Worker, meet
 from sims.audit.world import World
 
@@ -183,6 +184,24 @@ def delay_detection(w: World, copy: Copy, worker: int, cause: int) -> Script:
     return cause
 
 
+def _put_off(w: World, copy: Copy, turn: Turn | None) -> None:
+    """Change what the copy's job was to do next, `turn`, after a fault that is detected now has
+    lost the copy's run."""
+    if turn is None:
+        return
+    line = turn.want[0]
+    # The copy has ended with this fault: its other faults are never detected, nor a hang.
+    never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
+    if isinstance(line, never) and line.run == copy.last:
+        del w.pending[copy.job]
+    elif isinstance(line, MembersReleased | MemberReplaced) and turn.phase == Phase.RESUME:
+        # Another copy was to go on as if this one were not lost, and may now come after it.
+        other = next((it for it in copy.job.copies if it.last == line.run), copy)
+        if other is not copy:
+            del w.pending[copy.job]
+            parts.resume_soon(w, other)
+
+
 def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     """Let a copy learn now that a fault has taken its member DOWN (F1). Its run is lost, or the
     member's replica drops out."""
@@ -193,11 +212,7 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
     turn = w.pending.get(copy.job)
     if copy.run is not None and not copy.run.over:
         cause = yield from replicas.lose(w, copy, worker, cause)
-        due_line = turn.want[0] if turn is not None else None
-        # The copy has ended with this fault: its other faults are never detected, nor a hang.
-        never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
-        if isinstance(due_line, never) and due_line.run == copy.last:
-            del w.pending[copy.job]
+        _put_off(w, copy, turn)
     elif copy.run is None and copy.job.standbys:
         # Its standbys were to replace members as if this fault had not been detected.
         resumes = turn is not None and turn.phase == Phase.RESUME
@@ -234,9 +249,6 @@ def _latest(w: World, copy: Copy, worker: int, fault: tuple[float, int]) -> Scri
 
 # --- hangs ----------------------------------------------------------------------------------------
 
-HANG = -1
-"""Stands among the members that lack a message: the messages of others do not make a run go on."""
-
 
 def hang(w: World, event: RunHung) -> Script:
     """Check that a member of a run hangs, and have the run stand still (F6)."""
@@ -253,7 +265,7 @@ def hang(w: World, event: RunHung) -> Script:
     possible(event.worker in copy.members and up and event.detection >= 0)
     hung = yield event, 0
     run.hung, run.hang = event.worker, hung
-    run.missing.add(HANG)
+    run.missing.add(replicas.HANG)
     cause = yield from parts.review(w, run, hung)
     if event.detection:
         w.decider.report(copy, cause)

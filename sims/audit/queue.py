@@ -239,9 +239,8 @@ class Queue(Decider):
         own = self.promises.pop(job.name, None)
         ready = any(it.standbys for it in self.w.jobs.values())
         if own is not None and own[0].start <= self.w.now * INSTANT and not job.copies:
-            if (
-                ready or self.w.reserve is not None
-            ):  # as standbys are taken, another decision may follow at this instant
+            # As standbys are taken, another decision may follow at this instant.
+            if ready or self.w.reserve is not None:
                 self.fulfilled.append(own[1])
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]

@@ -19,7 +19,8 @@ from sims.audit.workers import DOWN, joined, written
 from sims.audit.world import World
 
 HANG = -1
-"""Stands for a hang among the members that lack a message (`machine.hang`)."""
+"""Stands for a hang among the members that lack a message: the messages of others do not make the
+run go on."""
 JUDGED = -LATER - (LATER >> 2)
 """Number of the turn that judges an instant's faults: after they are known, before notices."""
 

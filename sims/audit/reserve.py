@@ -86,8 +86,8 @@ class Reserve:
     def retired(self, seq: int) -> None:
         """Have the decider look again after workers have retired with event `seq`: a job that waits
         for all workers that are left needs fewer now."""
+        self.w.decider.triggers.append(seq)
         if self.wide:
-            self.w.decider.triggers.append(seq)
             self.w.decider.idle.clear()
 
     def _lacks(self, job: Job) -> bool:
