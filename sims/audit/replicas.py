@@ -91,6 +91,13 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
         del w.pending[copy.job]
         replicas.known, replicas.judged = replicas.judged, []
         _push_judgment(w, copy, replicas)
+    early = [it for it in replicas.groups if it.standing is Standing.REJOINING]
+    if early and replicas.pause is None and turn is not None:
+        # Replicas were to rejoin as if there were no such fault, and come after the judgment now.
+        del w.pending[copy.job]
+        for it in early:
+            it.standing = Standing.LOADED
+        parts.resume_soon(w, copy)
     if not replicas.known:
         _push_judgment(w, copy, replicas)
     replicas.known.append((worker, cause))

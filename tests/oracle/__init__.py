@@ -56,7 +56,7 @@ Practitioners' mechanisms
 27. A message of a worker that a fault strikes at the instant at which it is RECLAIMED keeps its
     channel.
 28. Of several faults of a worker that has not been UP between them, the first is heard, and known
-    for P10.
+    for P10, unless a later one is known at once.
 29. Jobs whose newcomers complete them at one decision start by job, then placement, after all have
     been placed; who is replaced in P10's order is the lowest worker, whatever its job.
 30. What kept members begin from the copy's image is the buddies' checkpoint from the end of the

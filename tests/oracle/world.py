@@ -268,7 +268,7 @@ class World(Parts):
         worker.programs.clear()
         if worker.down_since is None:
             worker.down_since, worker.heard, worker.first_heard = self.now, heard, heard
-        elif worker.heard < self.now:
+        elif worker.heard < self.now or heard == self.now:
             worker.heard = heard
         group = worker.group
         if group is None:

@@ -48,7 +48,21 @@ def test_our_world_does_what_the_oracle_says_of_fleets(practised: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "seed", [301470, 304095, 410013, 411940, 600408, 602251, 602905, 603950, 705215, 708882, 708943]
+    "seed",
+    [
+        301470,
+        304095,
+        410013,
+        411940,
+        600408,
+        602251,
+        602905,
+        603950,
+        705215,
+        708882,
+        708943,
+        826193,
+    ],
 )
 def test_our_world_does_what_the_oracle_says_where_it_once_did_not(seed: int) -> None:
     """Failures under way at a replay's begin strike with those that begin then; of whom a fault

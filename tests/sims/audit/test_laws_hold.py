@@ -236,7 +236,21 @@ def test_the_log_of_a_drawn_scenario_that_was_accused_once_breaks_no_law(
 
 @pytest.mark.parametrize(
     "seed",
-    [60310, 200759, 202167, 61504, 61739, 63626, 310167, 401473, 600187, 1327],
+    [
+        60310,
+        200759,
+        202167,
+        61504,
+        61739,
+        63626,
+        310167,
+        401473,
+        600187,
+        1327,
+        820171,
+        820642,
+        822786,
+    ],
 )
 def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> None:
     """A worker whose DOWN ends hangs before another fault takes it at that instant; two faults
@@ -245,6 +259,8 @@ def test_the_log_of_a_fleet_that_was_accused_once_breaks_no_law(seed: int) -> No
     detected; a kept copy's next run comes before a replica of another copy rejoins; a fault
     strikes a worker whose earlier one becomes known at that instant, as its run is withdrawn; an
     owner takes two replicas' members, of which faults are undetected; faults of a law listed later
-    become known before the instant's faults strike, as their run is withdrawn."""
+    become known before the instant's faults strike, as their run is withdrawn; a copy's fault is
+    known once another copy has been lost, and comes before it; the reserve is called as a worker
+    retires; a replica drops out at the instant at which another rejoins."""
     _, scenario = generate(seed, fleet=True)
     assert sound.wrong(as_file(scenario)) == []
