@@ -332,7 +332,9 @@ class Dispatcher(Actor):
             del self.promised[worker]
             joined.setdefault(self.pool.holder(worker), []).append(worker)
         for copy, workers in joined.items():
-            if copy >= 0:
+            if copy < 0 and self.tracker is not None:
+                self.tracker.free(self.now, intervals_of(workers), cause)
+            elif copy >= 0:
                 index, _, numbers = self.held[copy]
                 came = MembersArrived(copy, text(intervals_of(workers)), self._present(numbers))
                 self.send(self.actors[index], came, cause)

@@ -410,6 +410,8 @@ class Run(Waitable):
     """Whether another checkpoint fell due while the one in `saving` was still being taken."""
     aimed: int = 0
     """Number of the run's present timer among all timers."""
+    received: float = -1
+    """Time at which the last message of the present part ended, if other copies may go on first."""
     tied: bool = False
     """Whether the present part ends when the checkpoint beside it does, at the same instant."""
     emitters: tuple[Emitter, ...] = ()

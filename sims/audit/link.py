@@ -268,8 +268,10 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     # Runs that start at this instant do so first. A worker that comes UP with all that it needs is
     # handled like any other change of a worker: after the changes that came before.
     phase, order = max(w.phase, Phase.MESSAGES), LATER
-    if not (missing or w.measured or phase > Phase.MESSAGES) and len(copy.job.copies) > 1:
+    alone = missing or w.measured or phase > Phase.MESSAGES
+    if not alone and len(copy.job.copies) > 1:
         phase, order = Phase.PARTS, run.number  # all of the job's runs in their order
+        it.received = w.now
     w.push(it.beside or run.copy.job, phase, order, go_on)
 
 

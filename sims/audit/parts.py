@@ -145,6 +145,8 @@ def _waits(w: World, run: Run) -> bool:
     beside them; the group whose first timer was set earlier comes first.
     """
     job = run.copy.job
+    if run.saving is not None and run.saving.received == w.now:
+        return True  # a run's messages come before its part
     if (w.now, run.aimed) <= job.passed:
         return False
     runs = [copy.run for copy in job.copies]
