@@ -233,7 +233,8 @@ class JobOfAttempts(Job):
 
     @handles(CancelCopy, during=(Life.RUNNING,))
     def cancel_attempt(self, message: CancelCopy, cause: int) -> None:
-        """Cancel the attempt, because the simulation ends at its cap."""
+        """Cancel the attempt that is under way, because the strategy cancels it or the simulation
+        ends at its cap; the job waits for workers again."""
         self._end_early(CANCELLED, cause)
 
     @handles(LimitReached, during=(Life.RUNNING,))

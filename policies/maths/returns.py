@@ -103,8 +103,11 @@ def sums(kinds: Kinds, rate: float) -> tuple[float, float]:
 
 
 def closed_sums(kinds: Kinds, rate: float) -> tuple[float, float]:
-    """Return E_u and A (see `sums`) in closed form: the sums of c v / (1 - v) and of c v / (1 -
-    v)^2 over the terms c v^t of the product."""
+    """Return E_u and A (see `sums`) from formulas for the geometric series, not slot by slot.
+
+    The product is a sum of terms c v^t over the slots t; E_u is the sum of c v / (1 - v), A that of
+    c v / (1 - v)^2. `rate` = ln Lambda is the logarithm of the first, largest v.
+    """
     table = np.ones((2, 1))
     for kind, count in kinds.items():
         table = _times(table, kind.table if count == 1 else _power(kind.terms, count))
@@ -208,8 +211,11 @@ def _power(terms: tuple[Term, ...], count: int) -> NDArray[np.float64]:
 
 
 def _mixed(kinds: Kinds) -> float:
-    """Return after how many slots the second eigenvalues' part of the product is below `PRECISION`,
-    relative to the leading ones'; inf if it never is."""
+    """Return the number of slots after which the workers' second eigenvalues no longer matter.
+
+    From then on, in P(all UP at t, none DOWN before), what they contribute is below PRECISION times
+    what the leading eigenvalues contribute. inf: they always matter.
+    """
     pairs = [(kind.terms, count) for kind, count in kinds.items() if len(kind.terms) == 2]
     slowest = max((abs(t[1].value) / t[0].value for t, _ in pairs), default=0.0)
     weight = sum(count * t[1].coefficient / t[0].coefficient for t, count in pairs)

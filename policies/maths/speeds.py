@@ -24,7 +24,8 @@ BLOCK = 64
 
 
 class SpeedProcess(Protocol):
-    """A law of one server's speed."""
+    """A random law by which one server's speed changes over time: `path` draws the changes, and
+    `peak` is never exceeded."""
 
     @property
     def peak(self) -> float:

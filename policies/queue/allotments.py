@@ -113,8 +113,8 @@ class Frontier:
         return cls(times[kept], areas[kept], kept, (one, other))
 
     def within(self, length: float) -> int:
-        """Return the index of the chain of least area among those that take at most the time
-        `length`; -1 if there is none."""
+        """Return the index of the chain of attempts that uses the least processor-time among those
+        that last at most `length`; -1 if all last longer."""
         return int(np.searchsorted(self.times, length * (1 + ROUNDING), side="right")) - 1
 
     def chain(self, index: int) -> list[int]:

@@ -29,7 +29,8 @@ def shortest_time(job: BatchJob, processors: int, time: float, platform: int, dr
 def highest_allocation(
     job: BatchJob, processors: int, time: float, platform: int, draw: Draw
 ) -> float:
-    """HPA: the highest processor allocation first."""
+    """HPA, an order of the queue: return the number of the job's processors as its priority, so
+    that jobs with more processors come first."""
     return processors
 
 

@@ -138,7 +138,9 @@ class Job(Emitter):
 
     @property
     def keeps(self) -> bool:
-        """Whether a copy keeps its members when its run is lost or fails (P2)."""
+        """Whether the job is protected by buddies: its copies then keep their members when a run is
+        lost or fails (rules.md, P2). Copies with standbys keep theirs, too, whatever this says
+        (P12)."""
         return self.kind is ProtectionKind.BUDDIES
 
 

@@ -123,11 +123,11 @@ def _go_on(w: World, worker: Worker, cause: int, anew: bool = True) -> None:
 def leave(
     w: World, copy: Copy, cause: int, keep: bool, members: Iterable[int] | None = None
 ) -> None:
-    """Stop the transfers of members whose run has ended: all members of the copy, or only
-    `members`.
+    """Stop the messages of a copy's members whose run has ended, or only those of `members`.
 
-    With `keep`, they stay with the copy and keep the data that they have received; else the copy's
-    standbys leave, too.
+    With `keep` they still have the data that they have received; else they forget it. Without
+    `keep` and `members` the copy's standbys forget theirs, too. Nothing is done for a job without a
+    link to the master.
     """
     if copy.job.messages is None:
         return
@@ -176,8 +176,8 @@ def _dropped(w: World, worker: Worker, kind: TransferKind, cause: int, passing: 
 
 
 def _suspended(w: World, worker: Worker, cause: int) -> Script:
-    """Suspend a worker's message, and expect the line that says so; its channel is free from then
-    on."""
+    """Suspend the message between the master and this worker, which is no longer UP, and expect the
+    log's line that says so; the message's channel is then free."""
     seq = yield worker.suspend(w.now), cause
     w.service.waiting.pop(worker, None)
     w.service.free(seq)

@@ -195,10 +195,12 @@ class Queue(Decider):
         return rule(w, size, () if job.copies or job.standbys else self.former.get(job.name, ()))
 
     def _around_windows(self, copy: Copy, event: RunStarted) -> Rule | None:
-        """Check that no window of maintenance takes the copy's workers before its believed end.
+        """Check that maintenance takes none of the workers of a starting copy before the copy is
+        believed to end. The check is left out if the log does not say when that is.
 
-        Return the placement rule that the chosen workers are still to be checked by; None if that
-        is done, or impossible.
+        Return the placement rule by which the caller is still to check the choice of workers.
+        Return None if this method has checked the choice, because windows closed some free workers,
+        or if it cannot be checked.
         """
         rule = RULES.get(self.settings.get("placement", "lowest"))
         if not self.w.windows:

@@ -297,7 +297,8 @@ class Turns:
                 self._prime(emitter)
 
     def fire(self, timer: Timer) -> None:
-        """Schedule the script of a timer for this instant, unless the timer was cancelled."""
+        """Schedule a timer's script for the present instant, whenever the timer is due; do nothing
+        if the timer was cancelled or has been fired."""
         if timer.live:
             timer.live = False
             self.push(timer.emitter, timer.phase, timer.number, timer.make)

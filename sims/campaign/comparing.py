@@ -224,8 +224,8 @@ class Comparison:
 
 
 def _once(values: Sequence[float | None]) -> bool:
-    """Return whether these values are but one observation, as all of them are the same: no seed
-    makes a difference."""
+    """Return whether all runs have the same value, so that they count as one observation; False if
+    any has none."""
     return len(set(values)) == 1 and None not in values
 
 

@@ -158,8 +158,12 @@ def _whole(gauge: MeasureSpec, line: Line, unit: str) -> str:
 
 
 def _figures(gauge: MeasureSpec, cell: Comparison, line: Line, blocks: bool) -> tuple[str, ...]:
-    """Return mean, effect, best and verdict; `blocks` says whether the table's intervals are over
-    blocks."""
+    """Return four texts of a line of the table: its mean, its effect, on how many paired seeds or
+    blocks it was the best (`3 of 5`), and its verdict.
+
+    `blocks`: the table's intervals are over blocks of a run's time; a cell with fewer than two
+    blocks then has dashes and no verdict.
+    """
     if blocks and cell.too_short:
         verdict = line.verdict is Verdict.UNKNOWN
         words = "no verdict: fewer than 2 blocks" if verdict else line.verdict.value

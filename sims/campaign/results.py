@@ -255,7 +255,8 @@ class Results:
         return frame.select(*others, *asked, *sorted(former))
 
     def description(self) -> dict[str, Any]:
-        """Return the facts about the campaign that a store notes."""
+        """Return the campaign's name, source and number of cells, and the digests of Holdfast's
+        code and of the files read; a store notes them, to tell later what has changed."""
         return {
             "campaign": self.campaign.name,
             "source": self.campaign.source,

@@ -69,8 +69,8 @@ class JobRow:
 
     @property
     def stretch(self) -> float | None:
-        """Flowtime divided by the job's own time, also called slowdown; None where the job has
-        none."""
+        """Flowtime divided by the job's error-free time by itself, also called slowdown; None
+        before the job's end, and where that time is unknown or 0."""
         flowtime = self.flowtime
         return flowtime / self.own if flowtime is not None and self.own > 0 else None
 

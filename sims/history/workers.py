@@ -157,8 +157,10 @@ class Workers:
         self._move(event.worker, record)
 
     def _known(self, number: int, record: Record) -> Worker:
-        """Return the entry of a worker that is about to change; report what the worker did until
-        now."""
+        """Return the entry of a worker that is about to change, made anew if it has none.
+
+        If it has one, listeners are first told of the span that ends now.
+        """
         worker = self.workers.get(number)
         if worker is None:
             worker = self.workers[number] = Worker(number, record.t, record.seq)

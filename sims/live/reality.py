@@ -147,8 +147,8 @@ class Comparison:
         return Estimate(means[0], float(low), float(high), len(means))
 
     def uses(self, variant: str) -> Iterator[tuple[str, float, Estimate]]:
-        """Yield (use, predicted mean, measured estimate) of the processor-time of each use that
-        occurs."""
+        """Yield, for each use of processor-time that occurs, (its name, its mean in simulation, the
+        estimate from live runs)."""
         predicted, measured = self._of(variant)
         for use in (it.value for it in Use):
             theirs, ours = [it.uses[use] for it in predicted], [it.uses[use] for it in measured]

@@ -108,7 +108,11 @@ class Scene(Listener):
         return scene
 
     def read(self, records: Iterable[Record], *listeners: Listener) -> None:
-        """Read all records of one run; `listeners` are notified after this scene."""
+        """Read all records of one run and collect what is to be drawn.
+
+        A history applies each record and tells this scene, and then each of `listeners`, what has
+        changed.
+        """
         history = History()
         for listener in (self, *listeners):
             history.listen(listener)

@@ -72,11 +72,13 @@ class SkipReason(enum.Enum):
 
 
 def read_swf(path: Path) -> JobLog:
-    """Read a log in the Standard Workload Format, plain or compressed.
+    """Read a log in the Standard Workload Format, plain or compressed; the jobs come in order of
+    submission.
 
-    Parts of interrupted jobs and jobs that cannot be run (no submit time, no run time, no
-    processors) are left out and counted. Raises InputError where the file cannot be read, a line is
-    malformed (named by its number), two whole jobs have one number or the file holds no job line.
+    Left out and counted are parts of interrupted jobs, lines with a negative value other than -1,
+    and jobs without a submit time, a run time or processors. Raises InputError where the file
+    cannot be read, a line is malformed or has an unknown status (the line is named by its number),
+    two jobs that are read have one number, or the file holds no job line at all.
     """
     jobs, places, header = list[LoggedJob](), list[int](), dict[str, int]()
     skipped = dict.fromkeys(SkipReason, 0)

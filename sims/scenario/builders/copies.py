@@ -136,8 +136,11 @@ def _listed(scenario: Scenario, system: System) -> tuple[Iterator[BatchJob], int
 
 
 def _gain(scenario: Scenario, system: System, cloning: bool) -> Gain | None:
-    """Return g(r, t), the gain of r copies under mean semantics; None: each copy progresses as its
-    worker does."""
+    """Return the scenario's gain g(r, t), by which a job with r copies progresses under mean
+    semantics; None if it sets no gain, so that each copy progresses as its worker does.
+
+    Raises InputError for a gain without cloning, or with workers that are not all alike.
+    """
     pool = scenario.full_platform.pool
     if pool.gain is None:
         return None
