@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from enum import Enum
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import evolve, frozen
+
+E = TypeVar("E", bound=Enum)
 
 COMMAND_LINE = "command line"
 FAILED, MISUSED, UNJUDGED, INTERRUPTED = 1, 2, 3, 130
@@ -57,7 +59,7 @@ def unfit(key: str, problem: str, accepted: str = "") -> InputError:
     return InputError("scenario", key, problem, accepted)
 
 
-def chosen(kind: type[Enum], word: Any) -> Any:
+def chosen(kind: type[E], word: object) -> E:
     """Return the member of an enum that `word` is or names.
 
     Raises InputError for another word.

@@ -41,7 +41,7 @@ them."""
 
 
 READABLE = "; what was logged so far is readable"
-"""What the message of an interrupted run goes on with, if there is a log of it."""
+"""The end of the message of an interrupted run that leaves a log."""
 
 
 class LogWriter:

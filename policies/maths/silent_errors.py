@@ -62,7 +62,8 @@ def least(profiles: Sequence[Profile], processors: int) -> tuple[list[float], li
     Raises ValueError for rigid profiles.
     """
     rows = each(
-        *(profiles, processors),
+        profiles,
+        processors,
         lambda them: zip(them.least_time.tolist(), them.least_area.tolist(), strict=True),
         lambda it: (float(it.times.min()), float(it.areas.min())),
     )

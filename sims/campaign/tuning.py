@@ -462,7 +462,7 @@ def direction(minimise: str | Measure | None, maximise: str | Measure | None) ->
         raise InputError(COMMAND_LINE, "--minimise", problem, "--minimise or --maximise MEASURE")
     option, other = ("--minimise", "--maximise")[:: 1 if maximise is None else -1]
     try:
-        measure: Measure = chosen(Measure, named)
+        measure = chosen(Measure, named)
     except InputError as error:
         raise evolve(error, source=COMMAND_LINE, key=option) from None
     more = measure.higher_is_better

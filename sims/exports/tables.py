@@ -154,8 +154,7 @@ def library_or_default(library: Library | str | None) -> Library:
     if library is None:
         lacking = find_spec("polars") is None and find_spec("pandas") is not None
         return Library.PANDAS if lacking else Library.POLARS
-    member: Library = chosen(Library, library)
-    return member
+    return chosen(Library, library)
 
 
 NULLABLE = {int: "Int64", float: "Float64", str: "string", bool: "boolean"}

@@ -33,7 +33,7 @@ from sims.trace.account import Course, Part, Piece, held_up
 from sims.trace.words import stage_words
 
 PARTS = {stage: Part(use.value) for stage, use in ADVANCING.items()}
-"""Maps each stage to the part of the job's time that it is, which is the ledger's use of it."""
+"""Maps each stage of a run to the part of the job's time that it counts as, as in the ledger."""
 MESSAGES = {
     TransferKind.PROGRAM: "program",
     TransferKind.DATA: "data",
