@@ -13,7 +13,7 @@ from policies.availability import WorkerState
 from sims.audit.facts import Copy, Job, Run
 from sims.audit.law import Causes, Phase, allowed, comes, coming, follows
 from sims.audit.turns import Script
-from sims.audit.workers import UP, Spans, Worker, by_worker, meet, numbers
+from sims.audit.workers import DOWN, UP, Spans, Worker, by_worker, meet, numbers
 from sims.audit.world import Handler, World
 
 
@@ -187,8 +187,8 @@ class Enrolment(Decider):
 
     def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
         super().state_changed(worker, state, copy, seq)
-        if worker >= self.w.able and copy is None:
-            self.triggers.pop()  # no policy is asked because of a spare that nobody holds
+        if worker >= self.w.able and (copy is None or state is not DOWN):
+            self.triggers.pop()  # a policy is asked because of a spare only as a member of it fails
 
     def submitted(self, job: Job, since: int) -> None:
         Decider.submitted(self, job, since)

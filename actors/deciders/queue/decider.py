@@ -179,13 +179,13 @@ class QueueDecider(Decider):
         if self.maintenance is not None:
             state.maintenance = self.maintenance if self.maintenance.left(state.now) else None
         decision = self.policy.strategy(state)
-        if self.reserve is not None:
-            self.scheduler.later(LookAgain(), cause, DECISION)
         if decision.cancels:
             # The ends of these runs arrive at this very instant and call for a new decision.
             for run in decision.cancels:
                 self.scheduler.cancel_copy(run[5], cause)
             return
+        if self.reserve is not None:
+            self.scheduler.later(LookAgain(), cause, DECISION)
         self._carry_out(decision, cause)
 
     def _carry_out(self, decision: Decision, cause: int) -> None:
