@@ -98,9 +98,11 @@ class StartupDescribed(Event):
 
     job: JobName
     startup: Time
-    """Time in which processes start, of every run but one that only goes on resized."""
+    """Time in which the processes of a run start; a run that goes on with other members after a
+    resize has none."""
     select: Time
-    """Time in which workers are chosen, of every run that does not begin on kept workers."""
+    """Time in which workers are chosen for a run; a run on members that its job has kept has
+    none."""
 
 
 @frozen
@@ -119,9 +121,9 @@ class ReplicasDescribed(Event):
 
     job: JobName
     replicas: GroupCount
-    """Number of groups, by number of the members."""
+    """Number of groups, of equal size, into which the members are divided by number."""
     least: GroupCount
-    """Number of groups that a run needs."""
+    """Number of groups that a run needs; with fewer left it is lost."""
     regroup: Time
     """Time for which a run pauses as groups drop out."""
     rejoin: Time
@@ -164,7 +166,7 @@ class MessagesDescribed(Event):
     """Channel time to send one unit of data: iterative jobs have one unit for each task, others one
     in total."""
     image: Time
-    """Channel time to send one worker's saved state."""
+    """Channel time to send one worker's image, which is its part of a saved state."""
     label: str
     """Label of the job's program; jobs with the same label share it."""
 
@@ -236,6 +238,8 @@ class WorkloadEnded(Event):
     killed: JobCount
     """Number of jobs that were killed."""
     runs: RunCount
+    """Number of copies that have ended; runs that follow each other on kept members are one
+    copy."""
 
 
 TaskTime = Annotated[float, Quantity("time per task")]

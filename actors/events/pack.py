@@ -55,7 +55,7 @@ class PackDescribed(Event):
     fatal: bool
     """Whether every fault counts; if not, malleable17's own rule applies (see WhyIgnored)."""
     downtime: Time
-    """Time D, in s, for which a fault keeps a worker DOWN, as expectations assume it."""
+    """Time D, in s, for which expectations assume that a fault keeps a worker DOWN."""
     mtbf: Time | None
     """MTBF mu of one worker, in s, that periods and expectations assume; None if no fault is
     expected."""
@@ -113,7 +113,7 @@ class EndExpected(Event):
     left: Annotated[float, Quantity("part of the job's work")]
     """Part alpha of the work that is left at `since`."""
     since: Time | None
-    """Time t_lastR at which the application computes again, or began to compute; None if it is not
+    """Time t_lastR at which the application begins, or began, to compute again; None if it is not
     known."""
     expected: Time | None
     """Expected end t^U; None where `since` is None."""

@@ -54,17 +54,18 @@ class RepairDescribed(Event):
     stages has repaired it; once, at the start."""
 
     laws: tuple[RepairLaw, ...]
-    """Law of the time of each stage."""
+    """Law of the time that each stage takes."""
     times: tuple[Time, ...]
-    """Mean time of each stage."""
+    """Mean time of a repair in each stage."""
     crews: tuple[Annotated[int, Quantity("crews")] | None, ...]
     """Number of repairs that each stage can do at once; None: any number."""
     of: tuple[Struck, ...]
-    """Units that each law of faults strikes."""
+    """Kind of unit that each law of faults strikes, by number of the law."""
     curable: tuple[LawNumber, ...]
-    """Laws that no longer strike a unit once a repair of it has removed the cause of a fault."""
+    """Numbers of the laws that no longer strike a unit once a repair of it has removed the cause of
+    a fault."""
     certain: bool
-    """Whether each fault is blamed on what it has struck."""
+    """Whether each fault is blamed on the unit that it has struck."""
 
 
 @frozen
@@ -86,7 +87,8 @@ class FaultBlamed(Event):
     workers: WorkerSet
     """Workers of the unit that the fault has struck."""
     blamed: WorkerSet | None
-    """Workers of the unit that it is blamed on, which goes to repair; None: of no unit."""
+    """Workers of the unit that the fault is blamed on, which goes to repair; None: it is blamed on
+    no unit."""
 
 
 @frozen

@@ -85,9 +85,11 @@ class RunStarted(Event):
     """Run whose state, saved or cloned while under way, the run begins from; None if it begins from
     scratch."""
     saved: Work = 0
-    """Work done in that state in the count of the source run, whose members may have differed."""
+    """Work done in that state, in the units of the run `source`, whose members may have
+    differed."""
     keeps: RunNumber | None = None
-    """Run that ended before on these members, which the job kept."""
+    """Last run on these members, which the job has kept since its end; None: the job held none of
+    them."""
     share: Share = 1
     """Part x of each of its workers that the run gets; below 1 only where workers multitask
     (redundancy17)."""
@@ -130,11 +132,11 @@ class PartMeasured(Event):
     worker: WorkerNumber | None
     """Worker whose message has passed; None where a part of the run is complete."""
     length: Time
-    """Time that it took, since it began or its rate changed."""
+    """Time that the part or message took, since it began or its rate last changed."""
     busy: Time
-    """Longest time that one of the processes was busy with it, by that process's own clock."""
+    """Longest time for which one of the processes was busy with it, by that process's own clock."""
     beside: bool = False
-    """Whether it is the checkpoint that the run takes while it computes on."""
+    """Whether the part is a checkpoint that the run takes while it computes on."""
 
 
 @frozen
@@ -146,7 +148,7 @@ class RunHung(Event):
     run: RunNumber
     worker: WorkerNumber
     detection: Time
-    """Time after which the hang is detected, with which the run is lost unless it ends before."""
+    """Time after which the hang is detected; the run is then lost, unless it has ended before."""
 
 
 @frozen
@@ -260,7 +262,8 @@ class RunPaused(Event):
     length: Time
     """Length of the pause."""
     rejoining: WorkerSet | None = None
-    """Members of the groups that rejoin at its end, as an interval set; None: groups drop out."""
+    """Members of the groups that rejoin at the pause's end, as an interval set; None: the run
+    pauses because groups drop out."""
 
 
 @frozen
@@ -429,4 +432,4 @@ class RestartedFromScratch(Event):
     job: JobName
     run: RunNumber
     lost: Work
-    """Work that had been saved, in the count of the run that saved it."""
+    """Work that had been saved, in the units of the run that saved it."""

@@ -105,7 +105,8 @@ class MeasuresDescribed(Event):
     """Records how the run is to be measured, where its scenario says so."""
 
     bound: Time
-    """Shortest run time, in time units, that bounded slowdown counts with."""
+    """Least run time for bounded slowdown, which counts shorter runs as this long, in time
+    units."""
     hour: Time | None
     """Number of time units in an hour; None if it is not known, so that no measure by the hour is
     computed."""

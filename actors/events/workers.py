@@ -69,8 +69,8 @@ class FaultsFitted(Event):
     gaps: Annotated[int, Quantity("times")]
     """Number of times between two failures in the log."""
     nodes: Annotated[int, Quantity("nodes")]
-    """Number of nodes of the log that fail, each with a time after its last failure that is only
-    partly observed."""
+    """Number of nodes of the log that fail; the time after the last failure of each is observed
+    only in part."""
     log_mtbf: Time | None = None
     """Mean time between the failures of a node as the log counts them: the time for which all of
     its nodes are observed, divided by the number of their failures."""
@@ -80,8 +80,8 @@ class FaultsFitted(Event):
 
 @frozen
 class FaultsDescribed(Event):
-    """Records the units that a law of faults is of, where these are not all; once for each such
-    law, at the start."""
+    """Records which units a law of faults strikes, where these are not all; once for each such law,
+    at the start."""
 
     law: Annotated[int, Quantity(meaning="Number of the law among the scenario's laws, from 0.")]
     units: Annotated[int, Quantity("units")]
@@ -161,9 +161,11 @@ class FaultsExpected(Event):
     age: Age
     """Age of the workers at the start."""
     down: Annotated[float, Quantity("probability")]
-    """Probability that a failure keeps a worker DOWN at the start."""
+    """Probability that a failure of the replayed log keeps a worker DOWN at the start; 0 where no
+    log is replayed."""
     listed: tuple[Time, ...]
-    """Times of the faults that the scenario lists besides, once for each worker that they hit."""
+    """Times of the faults that the scenario lists in addition, once for each worker that they
+    hit."""
 
 
 @frozen
@@ -204,7 +206,7 @@ class WorkerPriced(Event):
     times: tuple[Time, ...]
     """Times from which on each price holds; the first is 0."""
     prices: tuple[Annotated[float, Quantity("per time")], ...]
-    """Prices of a unit of time."""
+    """Price of a unit of time, from each of these times on."""
     period: Time | None
     """Time after which the prices repeat; None if the last one lasts."""
 
@@ -239,7 +241,7 @@ class LinkDescribed(Event):
     """Number of messages under way at once, n_com, in both directions together."""
     order: str = "started-first"
     """Order of service: `started-first`, `longest-first`, `timetable`, under which a channel may
-    stay free, or `module:Name` of a program of the user."""
+    stay free, or `module:Name` of the user's own policy."""
 
 
 @frozen
@@ -254,7 +256,7 @@ class TransferStarted(Event):
     kind: TransferKind
     """Kind of the message."""
     left: Time
-    """Time that this message still takes."""
+    """Channel time that the message still takes."""
 
 
 @frozen
