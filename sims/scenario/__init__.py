@@ -186,17 +186,18 @@ class LiveSection(Section):
     scale: Positive = 1.0
     """Seconds of the wall clock per time unit."""
     pace: Positive | Literal["free"] = "free"
-    """Seconds between two steps of a computation at speed 1, asleep between them; `free`: a job's
-    time is its number of steps, and these, checkpoints and messages take what they take."""
+    """Seconds between two steps of a computation at speed 1, most of which the process sleeps;
+    `free`: a job's time is a number of steps, and steps, checkpoints and messages take what they
+    take."""
     step: Positive | None = None
-    """Seconds that a step is taken to last, only without a pace: times of jobs and periods are then
-    times, of so many steps; default: a step for each time unit. `reality` measures it."""
+    """Seconds that a step is expected to last, only without a pace: times of jobs and periods are
+    divided by it to give numbers of steps; default: a step for each time unit. `reality` measures
+    it."""
     bandwidth: Positive = 1.0
     """Megabytes per second through one channel of the master."""
     rates: tuple[Positive, Positive, Positive] | None = None
-    """Megabytes for each second of the times of a program, of data, and of an image in `[master]`,
-    where these are not those that `bandwidth` gives; `reality` sets it, as it measures these
-    times."""
+    """Megabytes that a program, data and an image have for each second of their times in
+    `[master]`; default: `bandwidth` for all three. `reality` sets them from its measurements."""
     tolerance: Positive = 0.05
     """Largest delay of completed work that still counts as on time, seconds; only with a pace."""
     patience: Positive | None = None

@@ -287,10 +287,10 @@ class OfSome(FaultFields):
     often than others."""
 
     share: Share | None = None
-    """Part of the units that the law is of, rounded to whole units and drawn at the start; default:
-    all."""
+    """Part of the units that the law strikes, rounded to whole units and drawn at the start;
+    default: all."""
     units: Units | None = None
-    """Numbers of the units that the law is of, such as `"0-15, 40"`; default: all."""
+    """Numbers of the units that the law strikes, such as `"0-15, 40"`; default: all."""
     clock: Clock = Clock.CALENDAR
     """Time that counts between the faults of a unit: `calendar`, or `computing`, which passes only
     while one of the unit's workers computes."""

@@ -60,8 +60,8 @@ class JobMaker:
     storage: Storage | None = None
     """The shared storage; None: there is none."""
     lives: bool = True
-    """Whether the simulation follows; if not, jobs of whole attempts get no actor, because all
-    their checks are done."""
+    """Whether the jobs will be simulated. If they are only checked, jobs of whole attempts get no
+    actor."""
 
     def spawn(self) -> None:
         """Make the actors of all jobs.
