@@ -28,7 +28,7 @@ class FaultsWithin:
 
     faults: int
     window: float
-    """Length of the window, time units; a fault at its very begin does not count."""
+    """Length of the window, in time units; a fault at the very start of it does not count."""
 
     def retires(self, workers: Sequence[int], view: FleetView) -> bool:
         times = view.record(workers[0]).faults
@@ -49,7 +49,8 @@ class Score:
     threshold: float
     """Score at or below which a unit retires."""
     _scores: NDArray[np.float64] = field(init=False, factory=lambda: np.empty(0))
-    """Score of each worker, as far as one of them has had another than the initial one."""
+    """Score of each worker, up to the highest number for which one has changed; all others have the
+    initial score."""
 
     def retires(self, workers: Sequence[int], view: FleetView) -> bool:
         return min(map(self.score, workers)) <= self.threshold

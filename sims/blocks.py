@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 WEEK = 604_800.0
 LEAST = 2
-"""Smallest number of blocks that have numbers: a single block cannot show how blocks differ."""
+"""Smallest number of blocks from which an interval is computed: a single block cannot show how
+blocks differ."""
 
 
 @frozen
@@ -28,9 +29,10 @@ class Blocks:
     machine fills."""
 
     length: float = WEEK
-    """Length of a block, in time units."""
+    """Length of a block, time units."""
     warm_up: float = WEEK
-    """Time units from the run's start on; jobs submitted in them are left out."""
+    """Length of the warm-up from the run's start on, time units; jobs submitted in it are left
+    out."""
 
     def of(self, submitted: Floats) -> NDArray[np.intp]:
         """Return the number of the block in which each job was submitted, from 0; -1 for a job of

@@ -252,7 +252,7 @@ class _Reader:
         more: core.ExtraBehavior = "forbid" if whole else "ignore"
         table = core.typed_dict_schema(schemas, extra_behavior=more)
         self.read: Callable[[Any], dict[str, Any]] = SchemaValidator(table).validate_python
-        """Return the line's values; raises ValidationError."""
+        """Function that returns the values of a line; raises ValidationError."""
 
     def misfit(self, line: dict[str, Any], error: ValidationError) -> Misfit:
         """Return the first mistake of the line; missing and unknown fields come first."""

@@ -29,7 +29,7 @@ class Maintenance:
 
     groups: tuple[Group, ...]
     group_of: Sequence[int]
-    """Group of each worker without spares, by number."""
+    """Number of the group of each worker, by worker, spares excluded."""
     sizes: tuple[int, ...] = field(init=False)
     """Number of workers of each group."""
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from policies.maths.spectrum import Spectrum, Term
 
 MOST_TERMS = 512
-"""Largest number of terms, that of nine workers of different kinds, up to which the closed form is
-faster than the sum over t."""
+"""Number of terms up to which the closed form is faster than the sum over t: that of nine workers
+of different kinds."""
 MOST_TERMS_EVER = 1 << 20
-"""Largest number of terms that fit in memory, that of twenty workers of different kinds; it applies
-even where the sum over t would take longer."""
+"""Largest number of terms that the closed form may have, because more do not fit in memory: that of
+twenty workers of different kinds. With more, the sum over t is used even if it takes longer."""
 PRECISION = 1e-16
 """Absolute precision epsilon of the truncated sums; the first omitted geometric tail is added
 back."""

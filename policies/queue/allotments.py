@@ -76,8 +76,8 @@ class Frontier:
     times: Floats
     areas: Floats
     places: Counts
-    """Number of processors for single attempts; otherwise the index of the pair of the halves'
-    chains."""
+    """Number of processors, for chains of one attempt; otherwise the index of the pair of chains of
+    `halves` that are joined."""
     halves: tuple[Frontier, Frontier] | None = None
 
     @classmethod

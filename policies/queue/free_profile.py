@@ -239,8 +239,8 @@ class Filling:
 
     free_profile: Places
     _since: dict[Kind, float] = field(factory=dict)
-    """Time before which no job of this kind fits; reservations only reduce the room, so it never
-    moves back."""
+    """Maps each kind to the time before which no job of it fits. Reservations only reduce the room,
+    so the time never moves back."""
 
     def reserve(self, kind: Kind, now: int, later: int) -> tuple[int, int]:
         """Reserve room for one job of this kind at the first step that has some, and for as many
@@ -274,7 +274,8 @@ class Horizon:
     """Maps each kind that fits now to the last position of a job of this kind."""
     end: int = 0
     _rest: int = 0
-    """Number of calls until the next review, so that reviews do not cost more than they save."""
+    """Number of calls of `review` to skip before the next one computes, so that reviews do not cost
+    more than they save."""
 
     @classmethod
     def of(cls, free_profile: FreeProfile, kinds: Sequence[Kind]) -> Horizon:

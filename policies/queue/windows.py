@@ -37,10 +37,10 @@ class WindowedProfile:
     vacant: list[int]
     """Workers that are free now, by number."""
     place: Callable[[Sequence[int], int], Sequence[int]]
-    """Returns which of some free workers a start gets."""
+    """Returns the workers that a job which starts now gets, from the free ones and their number."""
 
     overdue = True
-    """Whether it has to be made anew at the next decision."""
+    """Whether the profile has to be made anew at the next decision: always."""
 
     @classmethod
     def of(cls, view: BatchView, promises: Iterable[Reservation] = ()) -> WindowedProfile:

@@ -13,9 +13,10 @@ from sims.audit.law import ROUNDING, same
 SEARCHED = 400
 """Largest number of sets of planned jobs that are tried; a log that needs more is not accused."""
 NEAR = ROUNDING / 4
-"""Share of a time by which a claim may begin or end earlier or later, as rounding has it."""
+"""Part of a time by which a claim may begin or end earlier or later, because of rounding."""
 Changes = list[tuple[float, int]]
-"""Pairs of a time and the number of workers that become free then (negative: that are taken)."""
+"""Pairs of a time and the number of workers that become free then; negative where workers are
+taken."""
 
 
 @frozen

@@ -68,9 +68,9 @@ class World(Turns):
     holders: dict[int, Copy] | None = None
     """Maps workers to the copies that hold them; None until something has happened to a worker."""
     counts: list[int] = field(factory=lambda: [0, 0, 0])
-    """Numbers of jobs that completed, of jobs that were killed, and of runs."""
+    """Numbers of jobs that completed, of jobs that were killed, and of copies that ended."""
     last_end: int = 0
-    """Sequence number of the last end of a run."""
+    """Sequence number of the event that ended the last run of the job that left last."""
     heads: set[type[Event]] = Factory(set)
     """Event classes that have come, of those that may come once."""
     place: int = 0
