@@ -20,7 +20,7 @@ class Chance:
 
     asked: Asked
     after: bool = False
-    """Answer after the end of a list."""
+    """The answer once all outcomes of a list have been given."""
     _listed: Iterator[int] = field(init=False)
 
     def __attrs_post_init__(self) -> None:

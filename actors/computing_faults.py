@@ -28,25 +28,27 @@ class ComputingFaults(Hazard):
     """
 
     gap: Callable[[int], float] = field(kw_only=True)
-    """Draws the time from a unit's fault, or from the start, to its next fault."""
+    """Draws the computing time from a fault of the unit, or from the start, to its next fault."""
     units: Sequence[int] = field(kw_only=True)
     """Numbers of the units that the law strikes."""
     together: int = field(kw_only=True)
-    """Number of workers of a unit."""
+    """Number of workers in a unit."""
     count: int = field(kw_only=True)
-    """Number of all units."""
+    """Number of units on the platform, those that the law does not strike included."""
     _left: NDArray[np.float64] = field(init=False)
-    """Computing time until the next fault, by unit; inf for a unit that the law is not of."""
+    """Computing time until the next fault, by unit; inf for a unit that the law does not strike."""
     _gaps: NDArray[np.float64] = field(init=False)
-    """The whole of that time."""
+    """Computing time from the last fault, or the start, to the next fault, by unit; inf as in
+    `_left`."""
     _computing: NDArray[np.int_] = field(init=False)
-    """Number of runs that compute on the unit."""
+    """Number of runs that compute on each unit."""
     _passing: NDArray[np.bool_] = field(init=False)
-    """Whether a run computes on the unit, so that its clock passes."""
+    """Whether the clock of each unit passes, because a run computes on it."""
     _of_copy: dict[int, NDArray[np.int_]] = field(init=False, factory=dict)
-    """Maps the number of each copy that computes to 1 for each of its units, 0 for all others."""
+    """Maps the number of each copy that computes to an array that is 1 at its units and 0
+    elsewhere."""
     _since: float = field(init=False, default=0)
-    """Time until which the clocks have passed."""
+    """Time up to which computing time has been subtracted from `_left`."""
     _timer: Timer | None = field(init=False, default=None)
 
     def started(self) -> None:

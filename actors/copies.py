@@ -50,7 +50,7 @@ DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
 PLAIN = Rules().refinements()
-"""Values of CheckpointingDescribed without which that event is not logged."""
+"""Default values of CheckpointingDescribed, with which that event is not logged."""
 
 
 @define(eq=False)
@@ -68,19 +68,21 @@ class JobOfCopies(Job):
     """Whether a member of a run that ended early, enrolled again at that very decision, keeps its
     data and the part of a message that has passed (volatile13)."""
     storage: Actor | None = field(kw_only=True, default=None)
-    """Address of the shared storage, where the job keeps its checkpoints there (S1)."""
+    """Address of the shared storage, if the job keeps checkpoints there (S1); None: it keeps none
+    there."""
     clocks: tuple[Actor, ...] = field(kw_only=True, default=())
     """Hazards whose clocks pass while the job's members compute."""
     repairs: Actor | None = field(kw_only=True, default=None)
-    """Repairs what faults strike, and is to know whose runs they end (rules.md, R6 and R7)."""
+    """Actor that repairs what faults strike; the job reports to it the runs that faults end
+    (rules.md, R6 and R7). None: faults have a downtime instead."""
     recorded: bool = field(kw_only=True, default=False)
     """Whether repairs keep a record of how long runs have computed on each worker (R8)."""
     copies: dict[int, Copy[Run]] = field(init=False, factory=dict)
     """Maps numbers to copies, in the order in which the copies were placed."""
     next_run: int = field(init=False, default=0)
     former: dict[int, tuple[Copy[Run], int]] = field(init=False, factory=dict)
-    """Under `reuse`, maps members of runs that ended at this instant to their copy and the number
-    of that event."""
+    """Under `reuse`, maps each former member of a run that ended early at this instant to its copy
+    and to the number of the event that ended the run."""
 
     def describe(self, cause: int) -> int:
         super().describe(cause)

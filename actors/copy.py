@@ -47,19 +47,20 @@ class Copy(Generic[R]):
     speeds: dict[int, float] | None = None
     """Speed of each member; None: all are 1 throughout."""
     addresses: Mapping[int, Actor] | None = None
-    """Addresses of the members, where there is a master that they fetch from."""
+    """Addresses of the members, and of the standbys; None: there is no master to fetch from."""
     absent: set[int] = field(init=False, factory=set)
-    """Members that are not UP, but for those of replicas that have dropped out."""
+    """Members that are not UP, except those of replicas that have dropped out, which `Group.absent`
+    has."""
     run: R | None = field(init=False, default=None)
     """The run under way; None while members are only kept."""
     last: int = field(init=False, default=-1)
-    """Number of its last run."""
+    """Number of the copy's last run; -1 before the first."""
     saved: State | None = field(init=False, default=None)
-    """The last checkpoint that buddies keep."""
+    """The last checkpoint that buddies keep; None: there is none."""
     holders: int = field(init=False)
-    """Number of members among which that checkpoint, or the input, is spread."""
+    """Number of members over which `saved` is spread, or the input where nothing is saved."""
     cause: int = field(init=False, default=-1)
-    """Number of the last event that its next run has waited for."""
+    """Number of the last event that the copy's next run has waited for."""
     failed_members: set[int] = field(init=False, factory=set)
     """Members that have gone DOWN since the last recovery ended."""
     down: set[int] = field(init=False, factory=set)
@@ -70,37 +71,41 @@ class Copy(Generic[R]):
     standbys_away: set[int] = field(init=False, factory=set)
     """Standbys that are RECLAIMED."""
     left: set[int] = field(init=False, factory=set)
-    """Former standbys, which went DOWN."""
+    """Workers that went DOWN as standbys, which the copy then released."""
     newcomers: dict[int, int] = field(init=False, factory=dict)
-    """Maps each standby that has become a member at this instant to the number of that event; it is
-    removed once the worker has got a message of that."""
+    """Maps each standby that has become a member at this instant to the number of the event that
+    logged it. The entry is removed once the worker has been told to fetch for the run, or to wait
+    for it."""
     outcome: Outcome | None = field(init=False, default=None)
-    """Outcome of its last run, where it has kept its members after that."""
+    """Outcome of the last run, if the copy has kept its members after it."""
     unheard: dict[int, float] = field(init=False, factory=dict)
-    """Maps members that have gone DOWN without their job's knowledge (rules.md, F1) to the time of
-    that."""
+    """Maps each member that has gone DOWN by a fault that is not detected yet (rules.md, F1) to the
+    time at which it did."""
     fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
-    """Maps members that have not been UP since they went DOWN to the time and the event number of
-    that."""
+    """Maps each member that has not been UP since it went DOWN to the time, and the number of the
+    event, with which it went DOWN."""
     risen: dict[int, float] = field(init=False, factory=dict)
-    """Maps members that were such to the time at which they were UP again."""
+    """Maps each member that has come back UP after it went DOWN to the time at which it last
+    did."""
     groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
-    """Rings of members that keep each other's checkpoints, once they were asked for."""
+    """Rings of members that keep each other's checkpoints; None while they have not been
+    computed."""
     taken: int = field(init=False, default=0)
     """Number of complete checkpoints, over all runs of the copy."""
     stored: State | None = field(init=False, default=None)
-    """The last checkpoint that is at the master too (rules.md, P9)."""
+    """The last checkpoint that is at the master too (rules.md, P9); None: there is none."""
     fetches: bool = field(init=False, default=False)
-    """Whether its next run begins from that checkpoint, which its members then fetch."""
+    """Whether the next run begins from `stored`, which the members then fetch."""
     replicas: Replicas | None = field(init=False, default=None)
-    """The groups of its members that hold the whole state each (rules.md, E1); None: no part of the
-    members does."""
+    """The groups of members each of which holds the whole state (rules.md, E1); None: the state is
+    not replicated."""
     keepers: list[Group] = field(init=False, factory=list)
-    """Replicas with which buddies keep the last checkpoint."""
+    """Replicas in which buddies still have the last checkpoint."""
     unordered: bool = field(init=False, default=False)
-    """Whether a member has the place of one with another number among them."""
+    """Whether `members` is out of order, because a replacement has another worker's place."""
     given_up: float = field(init=False, default=0)
-    """Saved work that its run, which goes on, would lack if it were lost now."""
+    """Saved work that has been lost while the run goes on, which does not need it. It is logged as
+    discarded if the run is lost before its next checkpoint."""
 
     def __attrs_post_init__(self) -> None:
         self.holders = len(self.members)

@@ -22,9 +22,10 @@ Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
 MOST_ITEMS = 1_000_000
-"""Items of an answer: listing an iterator without an end would take all memory."""
+"""Largest number of items that an answer may have: listing an iterator without an end would take
+all memory."""
 LONGEST = 300
-"""Characters of an answer, of a view or of an exception that are quoted."""
+"""Largest number of characters that are quoted of an answer, a view or an exception."""
 
 
 class BadDecision(ValueError):

@@ -36,10 +36,11 @@ class CauseTracker:
     """
 
     wants: dict[int, int] = field(init=False, factory=dict)
-    """Maps the index of each job that has asked for workers to the number of that event."""
+    """Maps the index of each job that has asked for workers at this instant to the number of the
+    event since which it wants them."""
     freed: list[tuple[int, Intervals]] = field(init=False, factory=list)
     opened: int = field(init=False, default=NOTHING)
-    """Number of the event that opened a shelf or batch at this instant, if one did."""
+    """Number of the event that opened a shelf or batch at this instant; NOTHING: none did."""
     _at: float = field(init=False, default=-1)
 
     def want(self, now: float, index: int, seq: int) -> None:
@@ -96,27 +97,31 @@ class Dispatcher(Actor):
 
     pool: Pool
     workers: Callable[[int], Actor] | None = field(kw_only=True, default=None)
-    """Addresses of workers, which get their actors when they are first addressed."""
+    """Returns the address of a worker, which gets its actor when it is first addressed; None: no
+    worker is addressed."""
     linked: bool = field(kw_only=True, default=False)
     """Whether there is a master, so that jobs have to address their members."""
     actors: dict[int, Actor] = field(init=False, factory=dict)
     """Addresses, by index, of the jobs that have been submitted and are not gone."""
     held: dict[int, tuple[int, int, Intervals]] = field(init=False, factory=dict)
-    """Maps each copy to its job's index, the number of its workers, and which they are."""
+    """Maps each copy to its job's index, the number of its workers, and their numbers."""
     promised: dict[int, int] = field(init=False, factory=dict)
-    """Maps a worker to the copy that computes on it to its end, though it is free or already held
-    by another copy."""
+    """Maps each promised worker to the copy that computes on it until that copy ends, although the
+    worker is free or another copy holds it."""
     tracker: CauseTracker | None = field(init=False, default=None)
     """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
     unheard: dict[int, int] = field(init=False, factory=dict)
-    """Maps workers that have gone DOWN undetected (rules.md, F1) to the number of that event."""
+    """Maps each worker whose DOWN is not detected yet (rules.md, F1) to the number of the event
+    with which it went DOWN."""
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)
-    """Maps members that are to be replaced to their copy and the number of the event by which they
+    """Maps each member that is to be replaced to its copy and the number of the event with which it
     went DOWN."""
     ready: dict[int, int] = field(init=False, factory=dict)
-    """Maps each copy that may hold standbys to the number of its members (rules.md, P12)."""
+    """Maps each copy that may hold standbys to the number of its members, standbys not counted
+    (rules.md, P12)."""
     repaired: dict[int, int] = field(init=False, factory=dict)
-    """Maps each worker whose downtime ended at this instant to the number of that event."""
+    """Maps each worker whose downtime or repair ended at this instant to the number of the event
+    with which it came UP."""
     _copies: count[int] = field(init=False, factory=count)
 
     def start_some(

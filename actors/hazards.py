@@ -32,11 +32,12 @@ class SilentErrors:
     listed: Iterator[int] = field(factory=lambda: iter(()))
     """Results of verifications in order: 1 where one finds an error, else 0."""
     rate: float = 0
-    """Errors per worker and unit of computing time, lambda."""
+    """lambda: errors per worker and unit of computing time."""
     per_work: float = 0
-    """Errors per unit of the job's work on one worker, lambda."""
+    """lambda: errors per unit of the job's work on one worker."""
     stream: Callable[[], Generator] | None = None
-    """Makes the job's own stream, when first needed: deriving one takes as long as attempts."""
+    """Makes the job's random stream when it is first needed: making one takes as long as simulating
+    an attempt. None: nothing is drawn."""
     _rng: Generator | None = field(init=False, default=None)
 
     @property
@@ -66,12 +67,12 @@ class SilentErrors:
 # --- faults: exponential, Weibull, or listed (malleable17, sections 3.1 and 6.1) ---------------
 
 Faults = Iterator[tuple[float, int]]
-"""(time, worker), times not decreasing."""
+"""Yields (time, worker or unit), times not decreasing."""
 Outages = Iterator[tuple[float, int, float]]
-"""(time, worker, how long it is DOWN), times not decreasing."""
+"""Yields (time, worker or unit, length of the DOWN), times not decreasing."""
 
 BATCH = 256
-"""Faults drawn at once: one at a time, numpy takes ten times as long."""
+"""Number of faults drawn at once: drawn one by one with numpy, they take ten times as long."""
 
 
 def exponential_faults(rng: Generator, processors: int, mtbf: float) -> Faults:
@@ -116,7 +117,7 @@ def weibull_faults(
 
 
 Spans = Sequence[tuple[float, float]]
-"""(start, end) of each failure of a node, in order, from the log's first failure on."""
+"""(start, end) of each failure of a node, in order, as times since the log's first failure."""
 
 
 def replayed_outages(records: Sequence[Spans], length: float, begin: float) -> Outages:
@@ -158,9 +159,9 @@ class Spread:
     rack: int
     """Number of nodes in a rack."""
     chance: Chance
-    """Whether another node of the rack is struck, asked for each of those by number."""
+    """Decides whether another node of the rack is struck; asked for each such node, by number."""
     stream: Callable[[int], Generator]
-    """Makes the random stream of the node whose fault spreads."""
+    """Returns the random stream of the node whose fault spreads."""
     _streams: dict[int, Generator] = field(init=False, factory=dict)
 
     def struck(self, node: int, nodes: int) -> Iterator[int]:
@@ -184,18 +185,21 @@ class Hazard(Actor):
 
     faults: Faults | Outages
     worker: Callable[[int], Actor]
-    """The address of a worker, whose actor is made when something of its own begins."""
+    """Returns the address of a worker, whose actor is made when it is first addressed."""
     fault: Fail | Hang
-    """Kind of event that strikes a worker; an outage has a downtime of its own."""
+    """Message to a worker that is struck. An outage's own length takes the place of its
+    downtime."""
     nodes: Sequence[Sequence[int]] | None = None
     """The workers of each node, or rack, where these fail as one (rules.md, N1); None: workers fail
     by themselves."""
     spread: Spread | None = None
-    """Strikes other nodes of a rack at the same instant; None: nothing does."""
+    """Decides which other nodes of the rack a node's fault strikes at the same instant; None:
+    none."""
     repairs: Actor | None = None
-    """Repairs what faults strike (rules.md, R6); None: workers go DOWN for a downtime."""
+    """Actor that repairs what faults strike (rules.md, R6); None: a fault has a downtime
+    instead."""
     cured: set[int] = field(init=False, factory=set)
-    """Units that the law strikes no more, as a repair has removed the cause."""
+    """Numbers of the units that the law strikes no more, because a repair has removed the cause."""
 
     def started(self) -> None:
         self._await_fault()
@@ -259,10 +263,11 @@ Change = tuple[float, WorkerState]
 
 STATES = (WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN)
 OTHERS = ((1, 2), (0, 2), (0, 1))
-"""Indices, by state, of the two states that can follow."""
+"""Indices of the two other states, by index of the state."""
 
 FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
-"""Random numbers drawn at once: few at first, because most of 100,000 workers need few."""
+"""Numbers of random numbers in the first and in the largest block that is drawn at once. The first
+is small because most of 100,000 workers need few."""
 
 
 def markov_changes(

@@ -69,9 +69,9 @@ class Members(Sequence[int]):
 
     intervals: Intervals
     _size: list[int] = field(init=False, factory=list)
-    """Number of the workers, once it has been asked for."""
+    """Number of the workers as only item; empty until it has been asked for."""
     _listed: list[tuple[int, ...]] = field(init=False, factory=list)
-    """All numbers, once they have been asked for."""
+    """All numbers as only item; empty until they have been asked for."""
 
     def __len__(self) -> int:
         if not self._size:

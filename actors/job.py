@@ -71,7 +71,8 @@ class Job(Actor):
     described: BatchJob
     scheduler: Actor
     killed_at: float | None = None
-    """The longest that a run may take, verification and start-up included; None: no limit."""
+    """Longest time that a run may take, verification and start-up included, before its job is
+    killed; None: no limit."""
     index: int = field(init=False, default=0)
 
     def started(self) -> None:
@@ -179,7 +180,7 @@ class JobOfAttempts(Job):
     """Number of the attempt that will succeed if it is not lost: f_j, plus one for each attempt
     lost."""
     over: Timer = field(init=False, repr=False)
-    """Timer of the attempt that is under way."""
+    """Timer of the end of the attempt that is under way."""
     copy: int = field(init=False, default=-1)
     time: float = field(init=False, default=0)
     """Time t(p) of the attempt that is under way."""

@@ -54,7 +54,7 @@ class Cap(Actor):
 
 
 PROGRESS = (JobCompleted, JobKilled, IterationCompleted, CheckpointTaken, CheckpointStored)
-"""Events by which work is saved or completed, or is given up for good."""
+"""Events that count as progress: work is saved or completed, or a job is killed."""
 
 
 @define(eq=False)
@@ -69,11 +69,11 @@ class ProgressLimit:
     events: int
     """Number of events that may pass without progress."""
     advice: tuple[str, ...]
-    """Words for the error: who decides, and what a user can do about it."""
+    """Text for the error: who decides, and what a user can do about it."""
     look_at: int = field(init=False)
-    """Length of the journal at which to look next."""
+    """Number of events in the journal at which to look next."""
     _since: int = field(init=False, default=0)
-    """Length of the journal until which there was progress for certain."""
+    """Number of events in the journal when a look last found progress."""
     _progress: bool = field(init=False, default=True)
 
     def __attrs_post_init__(self) -> None:

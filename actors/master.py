@@ -33,14 +33,15 @@ class Request:
     index: int
     begun: bool
     lacked: float
-    """Time of communication that it lacked in all when it asked, or was served last."""
+    """Channel time of all messages that the worker lacked when it asked, or when its channel was
+    last taken away."""
     cause: int = field(repr=False)
     """Number of the event for which it wants a channel."""
     master: Master = field(repr=False)
     standby: bool = False
-    """Whether the worker is a standby, no member of a run."""
+    """Whether the worker is a standby, not a member of a run."""
     since: float | None = None
-    """Time at which its channel was granted; None: it has none."""
+    """Time since which it has had a channel, from which `lacked` counts down; None: it has none."""
 
     @property
     def serving(self) -> bool:
@@ -70,19 +71,19 @@ class Master(Actor):
     """Number of channels, n_com."""
     order: ServiceOrder
     requests: dict[int, Request] = field(init=False, factory=dict)
-    """Requests by worker."""
+    """Maps the number of each worker that wants or has a channel to its request."""
     _lost: set[int] = field(init=False, factory=set)
-    """Workers whose messages are lost and keep their channels (F1); no order of service sees
+    """Workers whose messages are lost but which keep their channels (F1); no order of service sees
     them."""
     _asks: dict[int, int] = field(init=False, factory=dict)
     """Maps each worker that sent a request at this instant to the event that caused it."""
     _freed: int = field(init=False, default=NOTHING)
-    """Number of the event that freed a channel at this instant."""
+    """Number of the event that freed a channel at this instant; NOTHING: none did."""
     _standbys: bool = field(init=False, default=False)
     """Whether a standby has ever asked for a channel."""
     _due: bool = field(init=False, default=False)
     _slot: float = field(init=False, default=0)
-    """Time at which the next slot begins, if the order of service asks in every slot."""
+    """Time at which the next slot begins, if the order of service is asked in every slot."""
     _chosen: Sequence[Request] = field(init=False, default=())
     """Requests that get the channels that other workers are about to yield."""
     _yielding: set[int] = field(init=False, factory=set)

@@ -12,7 +12,7 @@ PROGRAM, DATA, IMAGE = TransferKind.PROGRAM, TransferKind.DATA, TransferKind.IMA
 
 
 INPUT = (PROGRAM, DATA)
-"""Kinds of messages of which the part that has passed counts for an enrolment."""
+"""Kinds of messages that count as a run's input, also for the part that has passed."""
 
 
 def time_missing(needs: Needs, units: int, programmed: bool, data: int, passed: float) -> float:
@@ -40,7 +40,8 @@ class Memory:
     image: bool = False
     """Whether the saved state that the run continues from is complete."""
     kind: TransferKind | None = None
-    """Kind of the incomplete message, if a part of one has passed or is passing."""
+    """Kind of the incomplete message, if a part of one has passed or is passing; None: there is
+    none."""
     part: Progress = field(factory=lambda: Progress(0))
     """Progress of the incomplete message, where there is one; its rate is 1 while it passes."""
 

@@ -41,15 +41,15 @@ class StartCopy:
     """Number of the copy, unique in the system."""
     processors: int
     numbers: Intervals
-    """Numbers of the workers; () where only how many they are matters."""
+    """Numbers of the workers; empty where only how many they are matters."""
     text: str
     """Numbers of the workers, as logs write them."""
     speeds: Sequence[float] = ()
-    """Speed of each member; (): all are 1 throughout."""
+    """Speed of each member; empty: all are 1 throughout."""
     addresses: Sequence[Actor] = ()
-    """Address of each member, where there is a master to fetch from; else ()."""
+    """Address of each member; empty: there is no master to fetch from."""
     tasks: tuple[int, ...] = ()
-    """Tasks of each member in an iteration, where the decider deals them."""
+    """Number of tasks of each member in an iteration; empty: the decider deals no tasks."""
     reason: str | None = None
     """The decider's reason, if it gives one."""
     standbys: Intervals = ()
@@ -107,7 +107,7 @@ class ReplaceMember:
     text: str
     """All members from now on, as logs write them."""
     speeds: Sequence[float] = ()
-    """Speed of the replacement, as in StartCopy."""
+    """Speed of the replacement as only item; empty where all speeds are 1."""
     addresses: Sequence[Actor] = ()
 
 
@@ -194,7 +194,7 @@ class MemberReady:
     run: int
     worker: int
     passed: bool = False
-    """Whether the last of its messages ends now; else it had none left."""
+    """Whether the last of its messages ends now; if not, it lacked none."""
 
 
 @message
@@ -242,11 +242,11 @@ class CopyOver:
     copy: int
     outcome: Outcome
     waits: bool
-    """Whether the job waits in the queue again: it has no other copy."""
+    """Whether the job waits in the queue again, because it has no other copy."""
     gone: bool = False
-    """Whether the job is completed, or was killed."""
+    """Whether the job is over: completed or killed."""
     since: int = -1
-    """Number of the event since which the job wants workers; -1: the end of this copy."""
+    """Number of the event since which the job wants workers; -1: that of this copy's end."""
 
 
 @message
@@ -258,12 +258,12 @@ class ProgressReport:
     """Index of the job."""
     copy: int
     start: float | None
-    """Time at which the present part of its run ends or, while it computes, began; inf: it is not
-    known; None: its next run begins once all its members are UP."""
+    """Time at which the present part of the copy's run ends or, while it computes, began; inf: not
+    known. None: the copy has no run, and its next run begins once all its members are UP."""
     parts: tuple[float, ...]
-    """Times of the parts between `start` and computing."""
+    """Lengths of the parts between `start` and computing, in time units."""
     left: float
-    """Fraction of the work that is left at that time, alpha."""
+    """Part alpha of the work that is left when the run computes again."""
     speed: float
     """Work per unit of time."""
     moving: bool
@@ -279,7 +279,7 @@ class RunProgress:
     """Index of the job."""
     copy: int
     stage: Stage | None
-    """Stage of the run; None: there is none, as its members are kept and wait to be UP."""
+    """Stage of the run; None: the copy has no run, and its members wait to be UP."""
     work: float
     """Whole work of the run."""
     base: float
@@ -287,7 +287,7 @@ class RunProgress:
     done: float
     """Work done in this stage until `since`: less than `work - base`."""
     rate: float
-    """Work per unit of time since then; 0 outside of computing."""
+    """Work per unit of time since `since`; 0 unless the run computes."""
     since: float
     started: int
     """Number of the event with which the run started."""
@@ -306,7 +306,7 @@ class StateSaved:
 
     index: int
     done: float | None
-    """Work done in that state; None: there is no such state."""
+    """Work done in that state; None: there is no such state any more."""
 
 
 @message
@@ -334,7 +334,7 @@ class StandbyJoins:
     copy: int
     worker: int
     speeds: Sequence[float] = ()
-    """Speed of the worker; empty where all are 1."""
+    """Speed of the worker as only item; empty where all speeds are 1."""
     addresses: Sequence[Actor] = ()
 
 

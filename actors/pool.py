@@ -14,8 +14,8 @@ from actors.intervals import Intervals, Numbers, intervals_of, members, size_of,
 from policies.availability import WorkerState
 
 Take = Callable[[Numbers, int, Intervals, int], Intervals]
-"""Takes a number of the free numbers; the last arguments are what the job had a moment ago, and the
-job's index."""
+"""Removes workers from the free ones and returns them. The arguments are the free numbers, how many
+to take, the workers that the job had a moment ago, and the job's index."""
 
 UP = WorkerState.UP
 
@@ -57,7 +57,8 @@ class Pool:
     """Whether the decider chooses a copy's workers itself. Intervals of free workers are then not
     kept: they would cost a tenth of the run of a volatile platform."""
     free: int = field(init=False)
-    """Number of workers that are UP and that no copy holds."""
+    """Number of workers that are UP and that no copy holds; without spares, and without those in
+    `closed`."""
     numbers: Numbers | None = field(init=False, default=None)
     """Numbers of the free workers; None: they are only counted."""
     away: dict[int, float] = field(init=False, factory=dict)
@@ -66,7 +67,7 @@ class Pool:
     speeds: list[float] = field(init=False, factory=list)
     """Speed of each worker; empty: all are 1."""
     closed: Intervals = field(init=False, default=())
-    """Workers that are UP and free, and that the copy that starts now may not take."""
+    """Free workers that the copy that starts now may not take."""
     _holders: array[int] = field(init=False, factory=lambda: array("q"))
     """Number, by worker, of the copy that holds it, or -1."""
 

@@ -70,13 +70,13 @@ class PartBeside:
     that does not block the run."""
 
     due: object
-    """The message by which its actor tells itself that the part is over."""
+    """The message by which the actor tells itself that the part is over."""
     part: Progress | None = field(init=False, default=None)
-    """Progress of the time that it takes; None: it is over with a message."""
+    """Account of the time that the part takes; None: it ends with a message."""
     cause: int = field(init=False, default=NOTHING)
-    """Number of the event since which its timer is set."""
+    """Number of the event for which the timer was last set."""
     end: float | None = field(init=False, default=None)
-    """When it will be over, where that is known."""
+    """Time at which the part will be over; None: it is not known."""
     _timer: Timer | None = field(init=False, default=None)
 
     def begin(self, actor: Actor, cost: float, passes: bool, cause: int) -> None:

@@ -41,7 +41,7 @@ class Records:
     policies.interface.retirement.FleetView)."""
 
     able: int
-    """Number of workers that are no spares."""
+    """Number of workers, spares excluded."""
     policy: RetirementPolicy
     needs: Callable[[], int]
     """Returns the number of workers that the largest unfinished job needs."""

@@ -51,18 +51,21 @@ class Stage:
 
     law: RepairLaw
     time: float
-    """Mean time, time units."""
+    """Mean time of a repair in this stage, time units."""
     passes_on: Chance
-    """Whether the stage hands a repair on to the next one."""
+    """Decides whether the stage hands a repair on to the next one."""
     fixes: Chance
-    """Whether a repair that the stage does not hand on has removed the cause of the fault."""
+    """Decides whether a repair that the stage does not hand on has removed the cause of the
+    fault."""
     crews: float = inf
-    """Number of repairs that the stage can do at once."""
+    """Number of crews that are free, that is, of further repairs that the stage can begin now; inf:
+    any number."""
     times: Iterator[float] = field(factory=lambda: iter(()))
-    """Times of the first repairs, in the order in which they begin."""
+    """Lengths of the first repairs, in the order in which they begin, in time units; later ones
+    follow the law."""
     waiting: list[tuple[float, int, int, Repair]] = field(init=False, factory=list)
-    """Repairs that wait for a crew: (time since which, lowest worker, kind of unit, repair), in
-    that order."""
+    """Repairs that wait for a crew, sorted: (time since which it waits, lowest worker of the unit,
+    kind of unit, repair)."""
 
 
 @define(eq=False)
@@ -72,7 +75,7 @@ class Repair:
 
     unit: Unit
     cause: int
-    """Number of the event for which its next stage begins."""
+    """Number of the event for which the next stage begins."""
     stage: int = 0
 
 
@@ -84,11 +87,12 @@ class Fault:
     unit: Unit
     law: int
     unheard: set[int]
-    """Workers of the unit whose fault is not known."""
+    """Workers of the unit on which the fault is not known yet."""
     cause: int
-    """Number of the last event of the fault, or by which it has become known."""
+    """Number of the last event of the fault: it struck, or became known on a worker."""
     copies: dict[int, int] = field(factory=dict)
-    """Maps its workers to the copies that held them when their fault became known."""
+    """Maps each worker of the unit to the copy that held it when the fault became known on it; -1:
+    none did."""
 
 
 @define(eq=False)
@@ -97,11 +101,12 @@ class Blame:
     the one that it has struck (rules.md, R7)."""
 
     blamed: Chance
-    """Whether a fault is blamed on any unit."""
+    """Decides whether a fault is blamed on any unit."""
     mistaken: Chance
-    """Whether a fault that is blamed on a unit is blamed on another one than it has struck."""
+    """Decides whether a fault that is blamed is blamed on another unit than it has struck."""
     others: Iterator[int] = field(factory=lambda: iter(()))
-    """Places, among the units that may be blamed by mistake, of those that are, in order."""
+    """Positions of the units that are blamed by mistake, among the units that may be, in order;
+    once all are used, positions are drawn."""
 
     @property
     def certain(self) -> bool:
@@ -154,39 +159,42 @@ class Repairs(Actor):
 
     stages: Sequence[Stage]
     worker: Callable[[int], Actor]
-    """The address of a worker."""
+    """Returns the address of a worker."""
     of: Sequence[Struck]
-    """Units that each law strikes."""
+    """Kind of unit that each law strikes, by number of the law."""
     together: Mapping[Struck, int]
-    """Number of workers of each kind of unit."""
+    """Maps each kind of unit to the number of workers in one."""
     size: int
-    """Number of workers."""
+    """Number of workers on the platform."""
     blame: Blame
     records: Records
     scheduler: Actor
     hazards: dict[Struck, Sequence[Hazard]] = field(init=False, factory=dict)
-    """Maps each kind of unit to the hazards that strike such units and must know which of them are
-    cured."""
+    """Maps each kind of unit to the hazards that strike such units and that are told which of them
+    are cured."""
     _struck: list[UnitStruck] = field(init=False, factory=list)
     _over: list[Repair] = field(init=False, factory=list)
-    """Repairs whose stage is over at this instant."""
+    """Repairs whose stage is over at this instant and whose outcome is not drawn yet."""
     _ended: list[tuple[Repair, RepairOutcome]] = field(init=False, factory=list)
-    """Repairs whose stage is over at this instant, each with the stage's outcome."""
+    """Repairs whose stage is over at this instant, each with the drawn outcome."""
     _unheard: dict[Unit, Fault] = field(init=False, factory=dict)
     _known: list[Fault] = field(init=False, factory=list)
-    """Faults that have become known at this instant."""
+    """Faults that have become known at this instant and are not blamed yet."""
     _repairs: dict[Unit, Repair] = field(init=False, factory=dict)
     _in_repair: dict[int, int] = field(init=False, factory=dict)
-    """Maps each worker whose unit is in repair to the number of such units."""
+    """Maps each worker to the number of its units that are in repair, if there are any."""
     _runs: dict[int, RunStruck] = field(init=False, factory=dict)
-    """Maps copies to the members of their runs that faults have ended at the instant `_at`."""
+    """Maps each copy whose run a fault has ended at the instant `_at` to the report with the run's
+    members."""
     _at: float = field(init=False, default=-1)
     _computing: dict[int, float] = field(init=False, factory=dict)
-    """Maps copies whose runs compute to the time since which they do."""
+    """Maps each copy whose run computes to the time at which that began."""
     _computed: dict[int, float] = field(init=False, factory=dict)
-    """Maps copies to the time for which their present runs had computed before."""
+    """Maps copies to the time for which their present runs have computed, without that since
+    `_computing`."""
     _ran: list[tuple[Sequence[int], float]] = field(init=False, factory=list)
-    """Members and computing times of the runs that are over and await blame."""
+    """Members and computing time of each run that has ended at this instant and waits for its
+    faults to be blamed."""
     _blamed_now: set[int] = field(init=False, factory=set)
     """Workers that faults are blamed on at the instant `_blamed_at`; kept, because runs of replicas
     end only after that."""
@@ -194,7 +202,8 @@ class Repairs(Actor):
     _striking: bool = field(init=False, default=False)
     _dealing: bool = field(init=False, default=False)
     _awaited: float = field(init=False, default=-1)
-    """Time of the last instant at which workers have changed state before faults are blamed."""
+    """Time of the last instant at which the repairs have let workers change state before they blame
+    faults; -1 before the first."""
     _streams: dict[str, Generator] = field(init=False, factory=dict)
 
     # --- stages that end ----------------------------------------------------------------------

@@ -28,11 +28,12 @@ class UnitStruck:
     unit: int
     """Number of the unit."""
     first: int
-    """Number of the unit whose own fault it is, or whose fault has spread to it."""
+    """Number of the unit in which the fault arose: this one, or the one from which it has
+    spread."""
     detection: float
-    """Time after which the fault is detected, at the latest (F1)."""
+    """Time after which the fault is detected at the latest (F1)."""
     logs_detection: bool
-    """Whether the log has the detection time, as other kinds of faults have another."""
+    """Whether the log gives this detection time, because other kinds of faults have another."""
 
 
 @message

@@ -47,7 +47,7 @@ class Standing(enum.Enum):
     LOADED = enum.auto()
     """The group is whole, and waits until it can rejoin."""
     REJOINING = enum.auto()
-    """The run pauses so that it can rejoin."""
+    """The run pauses so that the group can rejoin it."""
 
 
 class Load(Protocol):
@@ -67,11 +67,12 @@ class Group:
     absent: set[int] = field(init=False, factory=set)
     """Members that are not UP, while the group is not IN: the run does not wait for them."""
     lacking: set[int] = field(init=False, factory=set)
-    """Members that have not reported that they hold what they need, while it is LOADING."""
+    """Members that have not reported yet that they hold what they need, while the group is
+    LOADING."""
     load: Load | None = field(init=False, default=None)
-    """The group's load from shared storage while it is under way."""
+    """The group's load from shared storage; None: none is under way."""
     cause: int = field(init=False, default=NOTHING)
-    """Number of the last event that it has waited for, while it is not IN."""
+    """Number of the last event that the group has waited for, while it is not IN."""
 
     @property
     def out(self) -> bool:
@@ -101,15 +102,15 @@ class Replicas:
     rules: Replication
     groups: Sequence[Group]
     pause: PartBeside | None = field(init=False, default=None)
-    """The pause of the run that is under way."""
+    """The run's pause; None: the run does not pause."""
     _out: set[int] = field(init=False, factory=set)
-    """Numbers of the groups that do not count."""
+    """Numbers of the groups that have dropped out."""
     _first: list[int] = field(init=False)
     """Lowest worker that each group had at its start."""
     _came: dict[int, Group] = field(init=False, factory=dict)
     """Maps workers that have replaced others to their groups."""
     _in: Members | None = field(init=False, default=None)
-    """Members of the groups that count, once they were asked for."""
+    """Members of the groups that have not dropped out; None until they are asked for."""
 
     def __attrs_post_init__(self) -> None:
         self._first = [group.members.intervals[0][0] for group in self.groups]

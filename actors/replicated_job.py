@@ -49,8 +49,8 @@ class JobOfReplicas(JobOfRuns):
     are whole again (rules.md, E1)."""
 
     _faults: dict[int, list[tuple[int, int]]] = field(init=False, factory=dict)
-    """Maps copies to the members whose faults this instant has made known, and the numbers of those
-    events."""
+    """Maps each copy to its members whose faults have become known at this instant, each with the
+    number of the event."""
     _retired: set[int] = field(init=False, factory=set)
     """Members that will never be UP again."""
 
@@ -346,7 +346,7 @@ class GroupLoad(PartBeside):
     actor: Actor
     copy: Copy[Run]
     number: int
-    """Number of the run."""
+    """Number of the copy's run."""
     group: Group
     client: StorageClient
 

@@ -50,19 +50,20 @@ PARTS_END, RUNS_END = Phase.PARTS_END, Phase.RUNS_END
 COMPUTES, VERIFIES, RECOVERS = Stage.COMPUTING, Stage.VERIFYING, Stage.RECOVERING
 CHECKPOINTS, SENDS = Stage.CHECKPOINTING, Stage.SAVING
 AT_SPEED = COMPUTES, VERIFIES
-"""Stages that advance at the members' speed; others take their time whatever it is (R1)."""
+"""Stages that advance at the members' speed; all others take their time at any speed (R1)."""
 STEPS = {
     (False, Level.FIRST): CLOSING_CHECKPOINT,
     (False, Level.SECOND): CLOSING_STORE,
     (True, Level.FIRST): CHECKPOINT,
     (True, Level.SECOND): STORE,
 }
-"""Maps (whether the run has begun to compute, level of a checkpoint) to the step that takes it."""
+"""Maps whether the run has begun to compute, and the level of a checkpoint, to the step in which
+the run takes it."""
 HANG, PAUSE = -1, -2
-"""Stand among the members whose reports a run awaits while it hangs or pauses: no messages make it
-go on."""
+"""Entries of `Run.missing` that stand for a hang and a pause: while one is there, members' messages
+do not make the run go on."""
 IDLE = Progress(0)
-"""The progress of a part that does not advance; it is never changed."""
+"""Progress of a part that does not advance; shared, and never changed."""
 
 
 @define(eq=False, repr=False)
@@ -77,70 +78,72 @@ class Run:
     """
 
     actor: Actor
-    """The run's job, whose timers and journal it uses."""
+    """The run's job, which sets the run's timers and logs its events."""
     number: int
     copy: Copy[Any]
-    """The members that it holds."""
+    """The copy whose members the run holds."""
     work: float
     """Whole work of the run, in time at speed 1."""
     plan: Plan
     saving: Saving
-    """The part of its protection that takes its checkpoints."""
+    """The object that takes the run's checkpoints."""
     needs: Needs | None
     """Messages that each member fetches; None: there is no master."""
     finds_error: Callable[[float], bool]
-    """Whether a verification finds an error, by exposure."""
+    """Returns whether a verification finds an error, given the exposure (workers x time)."""
     logs_exposure: bool
-    """Whether the log has each verification's exposure: errors are drawn by it."""
+    """Whether the log has each verification's exposure, as errors are drawn by it."""
     saved: Callable[[Run, State, int], None]
-    """Called with each complete checkpoint, and the number of its event."""
+    """Called with the run, the state of each complete checkpoint, and the number of its event."""
     recovered: Callable[[Run], None]
-    """Called when the recovery is over."""
+    """Called when the run's recovery is over."""
     over: Callable[[Run, Outcome, int], int]
-    """Called when a verification has ended the run; returns the number of the last event."""
+    """Called with the outcome and the event's number when a verification has ended the run; returns
+    the number of the last event."""
     client: StorageClient | None = None
-    """Client that gets the run its part of the shared storage's bandwidth; None: the run keeps
-    nothing there."""
+    """Client of the shared storage; None: the run keeps nothing there."""
     free_saves: bool = False
     """Whether the run counts its checkpoints by arithmetic, because they cost nothing and neither
     the log nor another actor needs to know of each."""
     reports_end: Callable[[Run], None] | None = None
     """Called when the run is over; None: no actor needs to know."""
     watched: Callable[[Run, bool], None] | None = None
-    """Called when the run begins to compute, or ceases to; None: no actor needs to know."""
+    """Called when the run begins to compute (True) or ceases to (False); None: no actor needs to
+    know."""
     step: Step = field(init=False, default=STARTING)
     stage: Stage = field(init=False, default=Stage.STAGING_IN)
-    """The present step in the log's words."""
+    """The stage that the log gives for `step`."""
     part: Progress = field(init=False, default=IDLE)
-    """Progress within the present step."""
+    """Progress of the present part, in work or time units, or in bytes where it saves to shared
+    storage or loads from it."""
     base: float = field(init=False)
     """Work done when the present part began."""
     exposed: float = field(init=False, default=0)
     """Workers x computing time since the last verified point (R3)."""
     missing: set[int] = field(init=False, factory=set)
-    """Members that have not reported: they lack a message, or have not sent theirs."""
+    """Members that still lack a message, or have not sent theirs, in the present part."""
     hung: bool = field(init=False, default=False)
     """Whether a member hangs: the run then advances no more (rules.md, F6)."""
     hanging: int = field(init=False, default=-1)
-    """The member that hung last."""
+    """The member that hung last; -1: none has."""
     hang_event: int = field(init=False, default=NOTHING)
-    """Number of the event with which it last began to hang."""
+    """Number of the event with which that hang began."""
     paused: bool = field(init=False, default=False)
     """Whether it stands still while replicas drop out or rejoin (rules.md, E1)."""
     started: int = field(init=False, default=NOTHING)
-    """Number of the event with which it started."""
+    """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)
-    """When the present part ends, where that is known."""
+    """Time at which the present part ends; inf: it is not known."""
     cause: int = field(init=False, default=NOTHING)
-    """Number of the event since which the timer is set."""
+    """Number of the event for which the timer was last set."""
     _timer: Timer | None = field(init=False, default=None)
     _computing: bool = field(init=False, default=False)
-    """Whether the last call of `watched` said that the run computes."""
+    """Whether the run computed at the last call of `watched`."""
     _passed: int = field(init=False, default=0)
-    """Parts of `plan.before` that are over or under way."""
+    """Number of parts of `plan.before` that are over or under way."""
     free_period: float = field(init=False, default=0)
-    """Period of the checkpoints that are counted by arithmetic when the present computing ends; 0:
-    there are none."""
+    """Work between two checkpoints that are counted by arithmetic when the present computing ends;
+    0: none are."""
     reach: float = field(init=False, default=0)
     """Work done when the present computing ends. It is set as that begins: a sum at the end, base +
     (work - base), may round to less than the work, and a checkpoint would follow with none left."""
@@ -424,8 +427,8 @@ class Run:
         (LAST_VERIFICATION, SAVED): _saved_beside,
         **dict.fromkeys([(it, NOTICE) for it in Step if it not in (COMPUTING, ENDED)], _ignored),
     }
-    """Maps each stimulus that a step expects to the method that answers it; any other is an
-    error."""
+    """Maps each step and each stimulus that it expects to the method that answers; any other pair
+    is an error."""
 
     # --- what answers are made of; protections call those without an underscore ----------------
 

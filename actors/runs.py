@@ -79,14 +79,13 @@ class JobOfRuns(JobOfCopies):
 
     _resuming: bool = field(init=False, default=False)
     _passed: dict[int, int] = field(init=False, factory=dict)
-    """Maps runs whose last awaited message has ended at this instant to that event, until they go
-    on."""
+    """Maps the number of each run whose last awaited message has ended at this instant to that
+    event's number, until the run goes on."""
     _notices: list[tuple[int, int, int]] = field(init=False, factory=list)
-    """Copy, worker, and number of the event, of each notice that owners have given at this
-    instant."""
+    """Each notice that an owner has given at this instant: copy, worker, and the event's number."""
 
     _hangs: list[tuple[MemberHung, int]] = field(init=False, factory=list)
-    """Each hang of a member at this instant, and the number of its cause."""
+    """Each hang of a member at this instant, and the number of the event that caused it."""
     _detected: list[tuple[HangDue, int]] = field(init=False, factory=list)
     """Each hang that is detected at this instant, and the number of the event with which it
     began."""

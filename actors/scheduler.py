@@ -155,9 +155,11 @@ class Scheduler(Dispatcher):
     decider: Decider
     jobs: int
     clocks: tuple[Actor, ...] = field(init=False, default=())
-    """Hazards whose clocks pass while workers compute; jobs are made with them."""
+    """Hazards whose clocks pass only while workers compute; each job reports to them when its runs
+    compute."""
     repairs: Repairs | None = field(init=False, default=None)
-    """Repairs what faults strike (rules.md, R6), and is to know when a fault is known."""
+    """Actor that repairs what faults strike (rules.md, R6), to which the scheduler reports faults
+    that become known; None: faults have a downtime instead."""
     retired: set[int] = field(init=False, factory=set)
     """Workers that are DOWN for ever (rules.md, R8)."""
     described: dict[int, BatchJob] = field(init=False, factory=dict)
@@ -169,16 +171,17 @@ class Scheduler(Dispatcher):
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
     runs: int = field(init=False, default=0)
-    """Number of copies that are over."""
+    """Number of copies that have ended."""
     deciding: bool = field(init=False, default=False)
     unsettled: list[Actor] = field(init=False, factory=list)
-    """Jobs that wait to learn which of their former members were enrolled again."""
+    """Jobs whose runs ended early at this instant, and which wait to learn whether former members
+    are enrolled again."""
     trigger: int = field(init=False, default=NOTHING)
     """Number of the event that calls for a decision at this instant."""
     limit: ProgressLimit | None = field(init=False, default=None)
-    """The limit that ends a run without progress; None: the run ends by itself."""
+    """Ends a run without progress; None: no such limit is needed."""
     look_at: float = field(init=False, default=inf)
-    """Length of the journal at which the limit looks next."""
+    """Number of events in the journal at which the limit looks next."""
 
     def started(self) -> None:
         if self.system.journal.wants(RunStarted):

@@ -54,7 +54,7 @@ class BandwidthSet:
     run: int
     group: int
     bandwidth: float
-    """Bytes per time unit."""
+    """Bandwidth from now on, bytes per time unit."""
 
 
 SHARE = ShareBandwidth()
@@ -91,9 +91,10 @@ class Storage(Actor):
     save or load: once an instant, after the master has assigned its channels."""
 
     bandwidth: float
-    """Bytes per time unit, of all runs together."""
+    """Bandwidth of the storage, shared by all runs, bytes per time unit."""
     uses: dict[tuple[int, int, int], Use] = field(init=False, factory=dict)
-    """Maps a job's index, its run's number and the group's to the use of the storage."""
+    """Maps (job's index, run's number, group's number) to a use of the storage; the group is -1
+    where the run saves or loads."""
     _due: bool = field(init=False, default=False)
     _changed: int = field(init=False, default=NOTHING)
     """Number of the last event of this instant that changed who uses the storage."""
@@ -169,10 +170,10 @@ class StorageClient:
     group: int = -1
     """Number of the group that loads for itself; -1: the run saves or loads."""
     part: Progress | None = field(init=False, default=None)
-    """Progress of what is saved or loaded, in bytes; None: nothing is."""
+    """Progress of the save or load under way, in bytes; None: there is none."""
     _aim: Callable[[int], None] = field(init=False)
     _uses: bool = field(init=False, default=False)
-    """Whether the storage has been told that the run uses it."""
+    """Whether the run has requested bandwidth and not given it back."""
 
     def begin(self, run: Sharer, part: Progress, aim: Callable[[int], None], cause: int) -> None:
         """Begin to save or load `part`, an amount of bytes. `aim` is called, with the event's

@@ -62,13 +62,15 @@ class TransferClient(Actor):
     """Whether it reports to the scheduler what it holds, whenever that changes."""
     memory: Memory = field(init=False, factory=Memory)
     request: StageIn | None = field(init=False, default=None)
-    """The request of the run that it is a member of, where there is a master."""
+    """Request for which the worker fetches: that of its present run, or of its copy where it is a
+    standby; None: there is none."""
     saving: bool = field(init=False, default=False)
-    """Whether it has an image to send."""
+    """Whether the worker has an image to send to the master."""
     _transfer: Timer | None = field(init=False, default=None)
     """Timer of the end of the message that is passing."""
     _wanted_since: tuple[float, int] = field(init=False, default=(-1, NOTHING))
-    """Time, and number of the event, since which it has wanted its present message."""
+    """Time, and number of the event, since which the worker has wanted to fetch or send its present
+    message."""
     _asking: bool = field(init=False, default=False)
     """Whether the master knows that it wants a channel."""
     _orphaned: bool = field(init=False, default=False)

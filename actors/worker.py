@@ -48,43 +48,49 @@ class Worker(TransferClient):
     """
 
     owner: Iterator[Change] = field(factory=always_up)
-    """(time, state) of the owner's changes, times increasing, the first at the start of the run."""
+    """Yields (time, state) of the owner's changes, times increasing, the first at the start of the
+    run."""
     speeds: Iterator[tuple[float, float]] | None = None
-    """(time, speed) of its changes of speed, likewise; None: it is always 1."""
+    """Yields (time, speed) of the changes of speed, times increasing; None: the speed is always
+    1."""
     notices: Iterator[tuple[float, float | None]] = field(factory=lambda: iter(()))
-    """(time of the notice, time at which the owner takes it DOWN), by the former; None: the owner
-    does not take it DOWN."""
+    """Yields (time of the notice, time at which the owner takes the worker DOWN), by the first
+    time; with None as the second, no notice is given."""
     reserved: bool = field(init=False, default=False)
-    """Whether its owner keeps it RECLAIMED until it is called and has come (rules.md, P11)."""
+    """Whether the worker is of the reserve and has not come yet: its owner keeps it RECLAIMED
+    (rules.md, P11)."""
     _comes: tuple[float, int] = field(init=False, default=(math.inf, -1))
-    """Time at which it comes, or has come, and number of the event of its call."""
+    """Time at which the worker of the reserve comes, or came, after its call, and number of the
+    call's event; inf and -1 before the call."""
     _owned: WorkerState = field(init=False, default=UP)
-    """The owner's state."""
+    """State that the owner gives the worker, RECLAIMED while it is kept in the reserve."""
     _given: WorkerState = field(init=False, default=UP)
-    """State that the owner gives, without the reserve."""
+    """State that the owner gives the worker, apart from the reserve."""
     _next: Change | None = field(init=False, default=None)
-    """The owner's next change."""
+    """The owner's next change; None: there is none."""
     _until: float = field(init=False, default=-1)
-    """End of the last fault's downtime."""
+    """Time at which the last fault's downtime ends, or ended."""
     _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
-    """Time at which the last fault's downtime ends, and number of the event with which that DOWN
-    began."""
+    """Time at which the last fault's downtime ends, and number of the event with which the worker
+    went DOWN."""
     _went_down: int = field(init=False, default=-1)
-    """Number of the event with which it went DOWN last."""
+    """Number of the event with which the worker last went DOWN."""
     _failing: Fail | None = field(init=False, default=None)
-    """A fault that strikes at this instant."""
+    """Fault that strikes the worker at this instant, all its faults of the instant in one; None:
+    there is none."""
     _hanging: Hang | None = field(init=False, default=None)
-    """A hang that strikes at this instant."""
+    """Hang that strikes the worker at this instant; None: there is none."""
     _hidden: tuple[float, int] | None = field(init=False, default=None)
-    """Latest time until which a job that holds it does not know of its fault, and number of the
-    event with which it went DOWN (rules.md, F1)."""
+    """Time at which the worker's fault is detected at the latest, and number of the event with
+    which it went DOWN (rules.md, F1); None: no fault is hidden from the job that holds it."""
     _speed: float = field(init=False, default=1)
     _broken: set[Unit] = field(init=False, factory=set)
-    """Units with the worker that a fault has struck, or that are in repair."""
+    """Units of the worker that keep it DOWN: a fault has struck them, or they are in repair."""
     _struck: list[tuple[Unit, int]] = field(init=False, factory=list)
-    """Units that faults strike at this instant, and the numbers of those events."""
+    """Units of the worker that faults strike at this instant, and the numbers of those events."""
     _repair: tuple[float, int] = field(init=False, default=(-1, -1))
-    """Time at which its unit last went to repair or came back, and number of that event."""
+    """Time at which the worker went to repair, or came back from it, last, and number of that
+    event."""
 
     def started(self) -> None:
         _, self._given = next(self.owner)

@@ -32,14 +32,14 @@ class Fail:
     downtime: float = 0
     """Time for which the fault keeps the worker DOWN."""
     detection: float = 0
-    """Time after which the fault is detected, at the latest (F1)."""
+    """Time after which the fault is detected at the latest (F1)."""
     logs_detection: bool = False
-    """Whether the log has the detection time, as other kinds of faults have another."""
+    """Whether the log gives this detection time, because other kinds of faults have another."""
     law: int = 0
-    """Number of the law: of one instant, faults and hangs strike in the order of their laws."""
+    """Number of the law; at one instant, faults and hangs strike in the order of their laws."""
     unit: Unit | None = None
-    """Unit until whose repair is over the worker is DOWN, in place of a downtime (rules.md, R6);
-    None: it has a downtime."""
+    """Unit that the fault has struck: the worker is DOWN until its repair is over (rules.md, R6).
+    None: the fault has a downtime."""
 
 
 @message
@@ -65,7 +65,8 @@ class NoticeDue:
     """A worker tells itself that the time of its owner's next notice has come."""
 
     time: float | None
-    """Time at which the owner takes the worker DOWN; None: it does not."""
+    """Time at which the owner takes the worker DOWN; None: the owner's next change is another, and
+    no notice is given."""
 
 
 @message
@@ -82,7 +83,7 @@ class Needs:
     """Name of the program: jobs with one label share it."""
     program: float = 0
     data: float = 0
-    """Size of each unit of data, which is a message of its own."""
+    """Size of one unit of data, which is a message of its own."""
     image: float = 0
 
 
@@ -95,9 +96,9 @@ class StageIn:
     run: int
     needs: Needs
     units: int
-    """Number of units of data."""
+    """Number of units of data that the worker needs."""
     image: bool
-    """Whether the run continues from an image that the master has."""
+    """Whether the run begins from an image, which the worker fetches from the master."""
     standby: bool = False
     """Whether the worker is a standby of the copy, not a member: the program is all that it
     fetches, once the master has served all members (rules.md, P12)."""
@@ -151,7 +152,7 @@ class StateChanged:
     index: int
     state: WorkerState
     until: float | None
-    """Time at which it will be UP again, where that is known."""
+    """Time at which the worker will be UP again; None: it is not known."""
     hidden: bool = False
     """Whether a job that holds me does not know yet that I am DOWN."""
     repaired: bool = False
@@ -217,9 +218,9 @@ class AskForChannel:
     begun: bool
     """Whether a part of the message that it fetches or sends next has passed already."""
     left: float
-    """Time of communication that it lacks in all."""
+    """Channel time of all messages that the worker lacks."""
     from_scratch: bool
-    """Whether it gives back the channel that it may have."""
+    """Whether the worker gives up a channel that it has, and asks anew."""
     standby: bool = False
     """Whether it asks as a standby, which is served after all members."""
 
@@ -269,10 +270,10 @@ class HoldingsChanged:
     data: int
     """Number of complete units of data."""
     passed: float
-    """Time for which the incomplete message of the program or of data had passed by `since`."""
+    """Time for which the incomplete message, of the program or of data, had passed by `since`."""
     since: float | None = None
-    """Time since which that message passes; None: it does not."""
+    """Time since which that message has been passing; None: it does not pass now."""
     until: float = inf
-    """Time at which the message will have passed whole."""
+    """Time at which that message will have passed whole; inf: it does not pass now."""
     unit: bool = False
-    """Whether the message is one more unit of data, not the program."""
+    """Whether that message is one more unit of data, not the program."""

@@ -28,7 +28,7 @@ class MovedJob:
     submitted: float
     processors: int
     pace: float
-    """Time that a unit of work takes, checkpoints included."""
+    """Time that the job takes for a unit of work, checkpoints included."""
     waits: bool = False
     """Whether the job has no workers."""
     copy: int = -1

@@ -19,10 +19,10 @@ class State:
     run: int
     """Number of the run that computed it."""
     done: float
-    """Work done, in that run's count."""
+    """Work done, in the units of that run."""
     work: float
-    """Whole work of that run. Another configuration continues with the same fraction of its own
-    (P3)."""
+    """Whole work of that run. A run on other members continues with the same fraction of its own
+    work (P3)."""
     exposed: float = 0
     """Workers x computing time since the last verified point (R3)."""
 
@@ -62,21 +62,21 @@ class Plan:
     begins: State | None = None
     """The state that the run continues from; None: it starts from scratch."""
     fetches: bool = False
-    """Whether each member fetches that state from the master."""
+    """Whether each member fetches the state `begins` from the master."""
     loads: int | None = None
-    """Number of parts in `before` after which the members load that state from shared storage (S1);
-    None: they load nothing."""
+    """Number of parts in `before` after which the members load the state `begins` from shared
+    storage (S1); None: they load nothing."""
     before: tuple[tuple[Stage, float], ...] = ()
-    """Parts between staging in and computing, each with its time: recovery, a clone's delay, a
-    redistribution."""
+    """Parts between staging in and computing, each with its length in time units: recovery, a
+    clone's delay, a redistribution."""
     period: float = math.inf
     """Work between two checkpoints, with this run's members."""
     cost: float | None = None
     """Time of a checkpoint with this run's members; None: each of them sends its image to the
     master."""
     closes: bool = False
-    """Whether a checkpoint closes what comes before computing, as the saved state is spread among
-    other members (malleable17, section 3.3.2)."""
+    """Whether a checkpoint is taken after the parts in `before`, as a redistribution spreads the
+    state over other members (malleable17, section 3.3.2)."""
 
     def ahead(self, passed: int = 0) -> tuple[float, ...]:
         """Return the durations of the parts that come before computing, staging in aside, without

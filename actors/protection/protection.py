@@ -54,9 +54,10 @@ class Protection:
 
     rules: Rules
     saved: State | None = field(init=False, default=None)
-    """The state that is kept for the whole job."""
+    """The state that is kept for the whole job; None: there is none."""
     _plans: dict[int, Plan] = field(init=False, factory=dict)
-    """Plans from scratch by number of members: every run needs one."""
+    """Maps a number of members to the plan of a run from scratch, kept because every run needs
+    one."""
 
     def placed(self, copy: Copy[Any], furthest: State | None) -> Plan:
         """Return the plan of a copy's first run. `furthest` is the furthest state of the job's runs

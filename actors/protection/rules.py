@@ -11,9 +11,10 @@ from attrs import frozen
 from actors.events import ProtectionKind
 
 MANY = 1 << 30
-"""Members: more than any pack has, where times of a pair may be those of a single one."""
+"""A number of members beyond that of any pack. A smaller one would not show that a value depends on
+it: the time for a pair may be that for one worker."""
 BySize = Callable[[int], float]
-"""A time, or an amount of work, by number of members."""
+"""Function that returns a time, or an amount of work, for a number of members."""
 
 
 def never(members: int) -> float:
@@ -38,7 +39,7 @@ class Rules:
     times are in the scenario's unit."""
 
     kind: ProtectionKind = ProtectionKind.NONE
-    """Where checkpoints are kept (P1, P2, P3)."""
+    """Place where checkpoints are kept (P1, P2, P3)."""
     period: BySize = never
     """Work between two checkpoints."""
     cost: float | BySize = 0
@@ -53,38 +54,39 @@ class Rules:
     """Whether a state that two buddies have lost is gone. If False, faults never meet, as in
     malleable17, section 6.1."""
     verification: float = 0
-    """Time that the detector takes, v."""
+    """v: time that the detector takes."""
     verified: bool = False
     """Whether a verification precedes each checkpoint (P4)."""
     copies: int = 1
-    """Largest number of runs at once, r (P5)."""
+    """r: largest number of runs at once (P5)."""
     cloning: bool = False
     """Whether a new copy begins from the state of the furthest one (P5)."""
     delay: float = 0
-    """Time to fetch a clone without a master."""
+    """Time to fetch a copy's state for cloning without a master."""
     image: float | None = None
-    """Time that an image is on a channel; None: there is no master."""
+    """Channel time of one member's image; None: there is no master."""
     blocking: bool = True
     """Whether a checkpoint takes the run's time; if not, work goes on meanwhile (P8)."""
     slowdown: float = 0
-    """Share of its rate that work loses while a checkpoint is taken beside it."""
+    """Fraction of its rate that work loses while a checkpoint is taken beside it."""
     images_every: int | None = None
-    """Each how manieth checkpoint of buddies is sent to the master too, k (P9); None: none is."""
+    """k: under buddies every k-th checkpoint is also sent to the master (P9); None: none is."""
     image_cost: float = 0
-    """Time of sending one without a master."""
+    """Time in which such a checkpoint gets to shared storage without a master."""
     bytes: float | None = None
-    """Size of a state on shared storage, of all members together (S1); None: it is not kept
+    """Size of a checkpoint on shared storage, of all members together (S1); None: none is kept
     there."""
     worker_bandwidth: float = math.inf
     """Largest bandwidth between one worker and shared storage, bytes per time unit."""
     on_notice: bool = False
-    """Whether an owner's notice makes a checkpoint due (O1)."""
+    """Whether a run takes a checkpoint at once when an owner gives notice (O1)."""
     replace_after: float | None = None
-    """Time that a kept member is away before it is replaced (P10); None: it never is."""
+    """Time for which a kept member is DOWN before it is replaced (P10); None: it never is."""
     node: int = 1
-    """Number of workers of a node; buddies are on different nodes where that can be done (N1)."""
+    """Number of workers in a node; buddies are on different nodes where possible (N1)."""
     period_of: Callable[[Sequence[int]], float] | None = None
-    """Replaces `period`, by members, where it depends on which of them fail together (N1)."""
+    """Returns the work between two checkpoints for given members, in place of `period`, where it
+    depends on which of them fail together (N1); None: it does not."""
 
     @property
     def time_to_store(self) -> float | None:

@@ -20,16 +20,16 @@ from actors.storage import StorageClient
 from policies.maths.tolerance import ROUNDING
 
 Answer = tuple[bool, int]
-"""Whether the part that a run has begun is over already, and the number of the last event."""
+"""Whether the part that the run has begun is over already, and the number of the last event."""
 
 
 class Level(enum.IntEnum):
     """The two levels of a checkpoint."""
 
     FIRST = 1
-    """Where the protection keeps checkpoints: with buddies, or as images."""
+    """The checkpoint is kept where the protection keeps checkpoints: with buddies, or as images."""
     SECOND = 2
-    """Under buddies, with the master too (P9)."""
+    """Under buddies, the checkpoint is at the master too (P9)."""
 
 
 FIRST, SECOND = Level
@@ -96,9 +96,10 @@ class Saving:
 
     plan: Plan
     pace: float = field(init=False, default=1)
-    """The share of its members' speed at which the run works."""
+    """Part of the members' speed at which the run works; below 1 while a checkpoint slows it
+    down."""
     under_way: Beside | None = field(init=False, default=None)
-    """The checkpoint that is taken while the run works on."""
+    """The checkpoint that is taken while the run works on; None: there is none."""
 
     def heeds_notice(self, run: Saver) -> bool:
         """Return whether an owner's notice makes a checkpoint due now. It does if the protection
@@ -220,7 +221,7 @@ class Beside(PartBeside):
     images, or after a time that passes only while all of them are UP (P8)."""
 
     state: State
-    """The state that it saves."""
+    """The state that the checkpoint saves."""
     level: Level
 
 
@@ -230,7 +231,8 @@ class Counted(Saver, Protocol):
     work: float
     exposed: float
     free_period: float
-    """Period of the checkpoints that the present computing is to be counted for; 0: of none."""
+    """Work between two checkpoints that are counted by arithmetic when the present computing ends;
+    0: none are."""
     reach: float
     """Work done when the present computing ends."""
 

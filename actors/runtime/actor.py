@@ -132,10 +132,10 @@ class Actor:
     transitions: ClassVar[Mapping[Any, frozenset[Any]]] = {}
     initial: ClassVar[enum.Enum | None] = None
     _tables: ClassVar[Mapping[enum.Enum | None, Table]] = {}
-    """Maps each state to the handlers of its messages."""
+    """Maps each state to the handlers of the messages that it expects."""
     _steps: ClassVar[Mapping[enum.Enum | None, Mapping[enum.Enum | None, Table]]] = {None: {}}
-    """Maps each state to the states that may follow with their handlers, so that a step costs one
-    look-up."""
+    """Maps each state to the states that may follow, each with its handlers, so that a change of
+    state costs one look-up."""
 
     name: str
     """Name of the actor in logs and errors, unique in its system."""

@@ -51,7 +51,7 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 WORK_ENDS = Phase.WORK_ENDS
 MOST_AT_ONCE = 1_000_000
-"""Timers of one instant after which time is taken to stand still."""
+"""Number of timers of one instant beyond which the loop reports that time stands still."""
 
 COMPACT_FROM = 512
 """Number of cancelled timers from which they are removed from the heap, once they also outnumber
@@ -67,7 +67,8 @@ class VirtualTimeLoop(NoOutsideWorld):
     """
 
     together = True
-    """Whether parts of a job's runs that are due at one instant end together."""
+    """Whether parts of one job's runs that are due at the same instant end together. Real work
+    without a nominal time ends part by part."""
 
     def __init__(self, start: float = 0.0) -> None:
         super().__init__()

@@ -21,7 +21,7 @@ from actors.runtime.journal import Event, Journal, Sink
 from actors.runtime.loop import VirtualTimeLoop
 
 WORDS = Struct("<4I")
-"""The four numbers of 32 bits that a source's name becomes."""
+"""Format of the four 32-bit numbers that are derived from a stream's name."""
 
 
 def stream(seed: int, name: str) -> Generator:
@@ -66,7 +66,7 @@ A = TypeVar("A", bound=Actor)
 P = ParamSpec("P")
 
 YOUNG_OBJECTS = 50_000
-"""New container objects between two collections; Python's own default is 700."""
+"""Number of new container objects after which garbage is collected; Python's own default is 700."""
 
 
 @contextmanager

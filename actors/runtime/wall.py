@@ -41,7 +41,7 @@ class Outside(Protocol):
     tolerance: float
     """Largest delay with which work still counts as on time."""
     free: bool
-    """Whether work takes what it takes, instead of its nominal time."""
+    """Whether real work has no nominal time to keep, and takes what it takes."""
 
     def begin(self, entry: Timer) -> None:
         """Begin the real work that a carried entry stands for, which should end at the entry's due
@@ -77,7 +77,7 @@ class WallClockLoop(VirtualTimeLoop):
         """Entries due at a later instant, in order; the heap holds those of the present instant
         only."""
         self._open: dict[int, Timer] = {}
-        """Carried entries whose work is not complete, by order."""
+        """Carried entries whose real work is not complete, by the entry's order."""
 
     def schedule(
         self, when: float, phase: Phase, target: Receiver, message: object, cause: int

@@ -73,7 +73,8 @@ class PreemptibleJob(JobOfRuns):
     kept: list[State] = field(init=False, factory=list)
     """States of cancelled runs, the furthest first; with cloning, only that one."""
     reported: float | None = field(init=False, default=None)
-    """Work done in the state that was last reported to the scheduler."""
+    """Work done in the furthest kept or saved state, as last reported to the scheduler; None: there
+    was none."""
 
     def furthest(self) -> State | None:
         """Return the state with the most work done, be it that of a run under way or a kept one."""

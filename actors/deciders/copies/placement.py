@@ -98,9 +98,10 @@ class Placed:
     """Position of each job's first copy among all copies."""
     running: RunningPlacement
     runs: tuple[int, ...] | None = field(init=False, default=None)
-    """Run of each job's first copy, computed when first needed."""
+    """Number of the run of each job's first copy, computed when first needed."""
     best: tuple[int, ...] = field(init=False, default=())
-    """Run of each job's furthest copy, computed at the copies' end if it is logged."""
+    """Number of the run of each job's furthest copy, computed at the copies' end if it is
+    logged."""
 
     @property
     def rotating(self) -> bool:
@@ -138,7 +139,7 @@ class RunLog:
     workers: int
     next_run: dict[str, int] = field(init=False, factory=dict)
     furthest: dict[str, int] = field(init=False, factory=dict)
-    """Maps a job to the run whose state is the job's."""
+    """Maps a job to the number of its run that is furthest, from whose state the job continues."""
 
     def placement(self, placed: Placed, now: float, states: OwnStates) -> Placement:
         """Return the fields of the event CopiesPlaced, which starts all copies at `now`. With
@@ -220,7 +221,8 @@ def _furthest(placed: Placed, lefts: Numbers) -> list[int]:
 
 
 Reached = tuple[float, int]
-"""A state: the work left and the run that came so far; -1 if nothing is done."""
+"""A state of a job: the work left, and the number of the run that reached it; -1 if nothing is
+done."""
 
 
 @define(eq=False)

@@ -116,13 +116,14 @@ class RunningPlacement:
     Jobs are numbered in the order of the policy's allocation."""
 
     left: Numbers
-    """Work that each job, or copy, has left at the decision epoch."""
+    """Work that is left at the decision epoch, by job, or by copy."""
     factor: float
-    """Work per unit of a worker's service: the share, and what multiplies it."""
+    """Work per unit of a worker's service: the share that a copy gets, times any further factor."""
     ended: NDArray[np.bool_] = field(init=False)
     """Whether each job has a copy that has ended."""
     ends: Numbers = field(init=False)
-    """Time at which each worker, or job, will have done the smallest need."""
+    """Time at which the first copy on each worker, or each job, ends at the present speeds; NEVER
+    if none does."""
 
     def earliest(self) -> float:
         """Return the time at which the first of all copies ends if no speed changes; NEVER if none
@@ -155,7 +156,7 @@ class RunningCopies(RunningPlacement):
     need: Numbers = field(init=False)
     """Service that each copy needs of its worker."""
     needs: Numbers = field(init=False)
-    """The smallest need on each worker."""
+    """Service that each worker has to deliver until the first of its copies ends."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.first), dtype=bool)
@@ -191,7 +192,7 @@ class Rotation(RunningPlacement):
     need: Numbers = field(init=False)
     """Service of all workers together that each job needs."""
     end: float = field(init=False)
-    """Time at which the first job will have its need."""
+    """Time at which the first job ends at the present speeds."""
 
     def __attrs_post_init__(self) -> None:
         self.ended = np.zeros(len(self.left), dtype=bool)

@@ -60,14 +60,15 @@ class CopyRuns(Decider):
     held: dict[int, Pair] = field(init=False, factory=dict)
     """Maps each copy to its job and worker."""
     progress: dict[int, RunProgress] = field(init=False, factory=dict)
-    """Maps each copy to the last progress report of its job."""
+    """Maps each copy to its last progress report."""
     states: dict[int, float | None] = field(init=False, factory=dict)
-    """Maps a job's index to the work done in its furthest state that no running copy has."""
+    """Maps a job's index to the work done in its furthest state that no running copy has; None:
+    there is no such state."""
     up: frozenset[int] = field(init=False)
     leaving: set[int] = field(init=False, factory=set)
     """Copies whose cancellation has been requested."""
     starts: list[Pair] = field(init=False, factory=list)
-    """Copies to start once those have ended."""
+    """Copies to start, as pairs of job and worker, once those in `leaving` have ended."""
     outdated: bool = field(init=False, default=False)
     """Whether anything has happened since the last placement that calls for the policy."""
 

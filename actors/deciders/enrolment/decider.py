@@ -48,10 +48,12 @@ class KnownJob:
     running: RunningConfiguration | None = None
     """The running configuration; None if there is none."""
     next: Configuration | None = None
-    """The configuration that starts once the present one is cancelled."""
+    """The configuration that starts once the present one is cancelled; None: no change is under
+    way."""
     switches: int = 0
     nearest: float = 1
-    """The smallest part of W that a configuration had left when it was cancelled."""
+    """The smallest part of the iteration's work W that a configuration had left when it was
+    cancelled."""
 
     @property
     def state_seq(self) -> int:

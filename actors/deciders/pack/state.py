@@ -24,9 +24,10 @@ class ApplicationProgress:
     copy: int
     size: int
     since: float
-    """Time t_lastR at which the application computes again, or did; inf if it is not known."""
+    """Time t_lastR at which the application begins, or began, to compute again; inf if it is not
+    known."""
     left: float
-    """Part alpha of the work that is left at that time."""
+    """Part alpha of the work that is left at `since`."""
     expected: float
     """Expected end t^U."""
     end: float
@@ -198,7 +199,7 @@ class Candidate(NewApplication):
     start: float
     """Time at which a redistribution could begin: now, or after the recovery from this fault."""
     left: float
-    """Part alpha of the work that is left at that time."""
+    """Part alpha of the work that is left at `start`."""
     expected: float
     """Expected end t^U with the present size."""
 

@@ -74,7 +74,7 @@ class QueueDecider(Decider):
     """Time at which the strategy wants to be called even if nothing happens; None for no such
     time."""
     standbys: bool = False
-    """Whether a job has standbys."""
+    """Whether any job has standbys."""
     estimates: Estimates | None = None
     """Source of expected times; None for the users' estimates."""
     resumable: Collection[int] = ()

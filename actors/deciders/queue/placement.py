@@ -39,7 +39,7 @@ class ByNode:
     the node where it leaves the fewest workers free (rules.md, N2)."""
 
     node: int
-    """Number of workers of a node."""
+    """Number of workers in a node."""
     size: int
     """Number of workers without spares, P."""
 
@@ -102,7 +102,8 @@ class ByRecord:
     the lowest numbers (rules.md, R9)."""
 
     badness: Callable[[int], float]
-    """Returns a number for a worker, the lower the better: its faults, say."""
+    """Returns a measure of how bad a worker's record is, such as its number of faults; the lowest
+    are chosen."""
 
     def __call__(self, numbers: Numbers, count: int, former: Intervals, index: int) -> Intervals:
         return _taken(numbers, self.in_order(numbers, count))

@@ -25,11 +25,12 @@ class Promises:
 
     scheduler: Scheduler
     trigger: int = field(init=False, default=NOTHING)
-    """Number of the event that called for this decision."""
+    """Number of the event that called for this decision; NOTHING: no event did."""
     logged: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """Maps a job's index to its promised start and the number of the event that logged it."""
     lead: int = field(init=False, default=NOTHING)
-    """Number of the first start, in this decision, of a job that had waited."""
+    """Number of the event with which this decision first starts a job that had waited; NOTHING:
+    there is no such start."""
     moved: list[tuple[tuple[float, int], int]] = field(init=False, factory=list)
     """Reservations logged at this decision: the sort key of the job in the queue, and the event's
     number."""

@@ -27,13 +27,13 @@ class Reserve:
     """
 
     left: list[int]
-    """Workers that have not been called, ascending."""
+    """Reserve workers that have not been called, ascending."""
     delay: float
     """Time from a call until the worker is UP, time units."""
     down: set[int] = field(init=False, factory=set)
     """Reserve workers that are DOWN."""
     called: int | None = field(init=False, default=None)
-    """Worker that has been called and has not come; None: there is none."""
+    """Worker that has been called and is not UP yet; None: there is none."""
     widened: dict[int, tuple[Queued, int]] = field(init=False, factory=dict)
     """Maps the index of each job for which a worker was called to its entry in the queue and the
     number of its members."""

@@ -36,8 +36,8 @@ class QueueState:
     moved: bool = False
     resumable: Collection[int] = ()
     compared: bool = True
-    """Whether the keys of running jobs, of which there may be thousands, are kept up to date for
-    the policy."""
+    """Whether the sort keys of running jobs, of which there may be thousands, are kept up to date.
+    Only a policy that compares running jobs with waiting ones needs them."""
     _keys: list[tuple[float, int]] = Factory(list)
     _widths: list[int] = Factory(list)
     """Allotments of the waiting jobs, in the queue's order."""
@@ -47,8 +47,8 @@ class QueueState:
     """Maps each copy to its run."""
     _by_end: list[Run] = Factory(list)
     _sorted: tuple[int, int] = (0, -1)
-    """Number of runs in `_by_end` and the latest copy, by which a change is recognised: a copy's
-    number is not used again."""
+    """Number of runs and the latest copy when `_by_end` was sorted. If either has changed, it has
+    to be sorted again, because a copy's number is not used again."""
     maintenance: Maintenance | None = None
     resized: set[int] = Factory(set)
     """Indices of jobs whose number of workers has changed since the last reservations."""
