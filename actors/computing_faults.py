@@ -94,7 +94,8 @@ class ComputingFaults(Hazard):
         if not self.count:
             return
         unit = int(self._left.argmin())
-        if not self._left[unit] <= ROUNDING * self._gaps[unit] < np.inf:  # else it is over
+        # If this does not hold, the clock of `unit` has run out already.
+        if not self._left[unit] <= ROUNDING * self._gaps[unit] < np.inf:
             passing = np.where(self._passing, self._left, np.inf)
             unit = int(passing.argmin())
             if not self._passing[unit]:
@@ -118,7 +119,7 @@ class ComputingFaults(Hazard):
         self._timer = None
         self._pass()
         over = self._over()
-        over[message.struck] |= np.isfinite(self._left[message.struck])  # rounding may leave more
+        over[message.struck] |= np.isfinite(self._left[message.struck])  # rounding may leave a rest
         for unit in np.flatnonzero(over).tolist():
             self._left[unit] = self._gaps[unit] = self.gap(unit)
             self.strike(unit, message.fault, cause)
@@ -145,7 +146,7 @@ def _units(workers: Sequence[int], together: int) -> Intervals:
     for first, last in held:
         begin, end = first // together, last // together
         if spans and begin <= spans[-1][1]:
-            begin = spans[-1][1] + 1  # the unit of the workers before has more of them
+            begin = spans[-1][1] + 1  # the unit before has some of these workers too
         if begin <= end:
             spans.append((begin, end))
     return tuple(spans)

@@ -158,7 +158,7 @@ class JobOfCopies(Job):
         if self.state is WAITING:
             self.become(RUNNING)
         job, speeds, addresses = self.described, message.speeds, message.addresses
-        # Members that have speeds, messages or tasks are listed anyway.
+        # Where each member has a speed, an address or tasks, the members are listed anyway.
         each = speeds or addresses or message.tasks
         held = members(message.numbers) if each else Members(message.numbers)
         copy: Copy[Run] = Copy(
@@ -179,7 +179,8 @@ class JobOfCopies(Job):
                 more = zip(ready, message.standby_addresses, strict=True)
                 copy.addresses = {**copy.addresses, **dict(more)}
         startup = job.select + job.startup
-        # While a run starts up nobody receives anything: its members drop what they had.
+        # While a run starts up its members receive nothing, and do not keep what they have
+        # received.
         for worker in held if self.former and not startup else ():
             self.former.pop(worker, None)
         self._start_run(copy, self.plan(copy), cause, message, startup=startup)
@@ -374,7 +375,7 @@ class JobOfCopies(Job):
         reached = runs.get(message.run)
         if reached is None:
             return
-        # Last of all, as the job is over because of it.
+        # The copy that has reached the limit ends last: its end is the cause of the job's.
         for copy in [*(it for it in self.copies.values() if it is not reached), reached]:
             end = self._drop(copy, CANCELLED, cause, gone=True)
         self.die(end)

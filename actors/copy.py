@@ -164,15 +164,15 @@ class Copy(Generic[R]):
         does not hold its buddy's checkpoint yet (P10)."""
         worker, other = message.worker, message.replacement
         if self.groups is None and isinstance(self.members, Members):
-            # Whoever is in whose place matters to buddies only; listing 4,096 members costs more
-            # than all else that their replacement does.
+            # Which member is in which place matters to buddies only. Listing 4,096 members would
+            # cost more than all else that a replacement does.
             self.members = Members(added(without(self.members.intervals, (worker,)), other))
         else:
             place = self.members.index(worker)
             self.members = (*self.members[:place], other, *self.members[place + 1 :])
             self.unordered = True
-        # The scheduler names all that the copy holds, its standbys too.
-        if self.text:  # empty where no log names it
+        # The scheduler's text names all workers that the copy holds, standbys included.
+        if self.text:  # empty where no log names the workers
             self.text = text(self._spans()) if self.standbys else message.text
         self.left.discard(other)
         self.down.discard(worker)

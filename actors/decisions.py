@@ -108,7 +108,7 @@ def name_of(policy: object) -> str:
     if ours(owner):
         return kind.__name__ if kind is owner else repr(owner)
     module = _module(owner)
-    # A name of its own in its module: of an instance, of a lambda, of a partial function.
+    # An instance, a lambda or a partial function may have a name of its own in its module.
     known = vars(sys.modules[module]) if module in sys.modules else {}
     own = [name for name, value in known.items() if value is policy or value is owner]
     return f"{module}:{own[0] if own else kind.__qualname__}"

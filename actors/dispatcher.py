@@ -143,7 +143,7 @@ class Dispatcher(Actor):
         if standbys:
             return copy, self._start_ready(copy, index, processors, standbys, cause, otherwise)
         if pool.numbers is None:
-            pool.free -= processors  # a call for each attempt took 3 % of the run
+            pool.free -= processors  # not by a method: its calls took 3 % of a run
         else:
             numbers = pool.allocate(copy, processors, former, index)
             named = self._present(numbers)
@@ -262,7 +262,7 @@ class Dispatcher(Actor):
                 break
             del self.replaceable[worker]
             if other is not None:
-                if self.tracker is not None:  # the spare may have been wanted for long
+                if self.tracker is not None:  # the copy may have waited for a worker
                     cause = self.tracker.freed_last(self.now, other, cause)
                 served[self.held[copy][0]] = cause
                 yield copy, self._replace(copy, worker, other, cause)
@@ -301,7 +301,7 @@ class Dispatcher(Actor):
                     self.send(self.actors[index], joins, cause)
                     yield copy, numbers
                     break
-        for index, cause in served.items():  # a copy may wait for one
+        for index, cause in served.items():  # a copy may wait for its replacement
             self.send(self.actors[index], RESUME, cause)
 
     def promise(self, copy: int, cause: int) -> None:

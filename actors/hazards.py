@@ -106,7 +106,7 @@ def weibull_faults(
     mtbf.
     """
     scale = weibull_scale(mtbf, shape)
-    if stationary and shape != 1:  # what is left of an exponential time is one
+    if stationary and shape != 1:  # the rest of an exponential time is exponential
         due = scale * rng.gamma(1 / shape, size=processors) ** (1 / shape)
     else:
         due = scale * rng.weibull(shape, processors)
@@ -210,7 +210,7 @@ class Hazard(Actor):
         (rules.md, Z2)."""
         for time, struck, *lasts in self.faults:
             fault = self.fault
-            if lasts and isinstance(fault, Fail):  # as long as the record has it
+            if lasts and isinstance(fault, Fail):  # it lasts as long as in the log
                 fault = Fail(lasts[0], fault.detection, fault.logs_detection, fault.law)
             if cause is None or time > self.due_by:
                 due = FaultDue(struck, fault)

@@ -23,8 +23,8 @@ def text(intervals: Intervals) -> str:
     return " ".join([str(a) if a == b else f"{a}-{b}" for a, b in intervals])
 
 
-# Whoever reads a log asks for the same set again and again while its run goes on: reading it takes
-# a microsecond per interval.
+# A reader of a log needs the same set again and again while a run goes on, and parsing takes a
+# microsecond per interval.
 @lru_cache(maxsize=2_048)
 def spans_in(text: str) -> Intervals:
     """Return the intervals that a log writes as this text."""
@@ -263,7 +263,7 @@ class Numbers:
 
     def _fewest(self, count: int) -> Intervals:
         starts, ends = self._starts, self._ends
-        lengths = list(map(sub, ends, starts))  # each one less than the gap's size
+        lengths = list(map(sub, ends, starts))  # each is one less than the gap's size
         by_size = sorted(range(len(starts)), key=lengths.__getitem__)
         whole = len(by_size)
         while (longest := lengths[by_size[whole - 1]] + 1) < count:
@@ -289,7 +289,7 @@ class Numbers:
         return True
 
     def _carve(self, wanted: Intervals) -> None:
-        # Ends of a gap are moved where they can be: slices in their place took twice as long.
+        # Where possible an end of a gap is moved, which takes half as long as replacing a slice.
         starts, ends = self._starts, self._ends
         for first, last in wanted:
             i = bisect_right(starts, first) - 1

@@ -201,7 +201,7 @@ class JobOfAttempts(Job):
         described = self.described
         self.time = time = described.profile.time(message.processors)
         self.begun = self.system.loop.now
-        # Summed once, as the scheduler does for `held`: equal instants must stay equal.
+        # Summed in the same way as the scheduler's `held`, so that both give the same instant.
         held = time + described.verification
         cause = self.record(cause, RunStarted, self.name, attempt, message.text, time)
         if self.killed_at is not None and remaining(held, self.killed_at):

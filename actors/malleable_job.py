@@ -82,11 +82,12 @@ class MalleableJob(JobOfRuns):
             copy.holders = size
             plan = evolve(self.protection.plan(copy), begins=state)
             plan = self._moved(copy, plan)
-            self._start_run(copy, plan, cause)  # processes go on: nothing starts up
+            self._start_run(copy, plan, cause)  # no start-up: its processes go on
             if not plan.closes:
                 copy.holders = len(copy.members)
         else:
-            # Struck at this instant, and without a downtime recovering, or starting up, already.
+            # A fault has struck at this instant; without a downtime, the recovery or start-up has
+            # begun.
             cause = run.end(Outcome.CANCELLED, cause)
             self._exchange(copy, message, cause)
             plan = self.resumed(copy) if self.protection.keeps else self._again(copy, run.plan)
@@ -121,7 +122,7 @@ class MalleableJob(JobOfRuns):
         before = (*plan.before, (MOVING, cost))
         closes = self.protection.keeps and plan.period < math.inf
         if closes and plan.rules.verified and plan.begins is not None:
-            # The verification before it completes the job where no work is left (P7).
+            # If no work is left, the verification before the checkpoint completes the job (P7).
             closes = remaining(1, plan.begins.fraction) > 0
         return evolve(plan, before=before, closes=closes)
 
@@ -173,7 +174,7 @@ class MalleableJob(JobOfRuns):
 
     def _under_way(self, copy: Copy[Run], run: Run) -> ProgressReport:
         part, now, done = run.part, self.now, run.base / run.work
-        # Messages follow a start-up where there is a master; so does loading.
+        # A start-up is followed by messages where there is a master, or by a load.
         follows = self.needs is not None or run.plan.loads is not None
         starts = run.stage is Stage.STARTING_UP and follows
         if starts or run.stage in BY_MESSAGES or run.shares or not part.rate:

@@ -94,7 +94,7 @@ class Master(Actor):
         if before is not None and not message.from_scratch:
             before.lacked, before.begun, before.cause = message.left, message.begun, cause
             if before.since is not None:
-                before.since = self.now  # what has passed by now is not in what it lacks
+                before.since = self.now  # `lacked` no longer has what has passed by now
             if before.standby and not message.standby:
                 before.standby, self._asks[index] = False, cause
                 self._serve_soon()  # as a member it comes before all standbys
@@ -166,7 +166,8 @@ class Master(Actor):
         served = (request for request in self.requests.values() if request.since is not None)
         losing = [request for request in served if request.index not in kept]
         if losing:
-            # They stop before others begin, who name that for their cause.
+            # Transfers are suspended before others begin, which have the last suspension as their
+            # cause.
             cause = self._claim(chosen, gaining)
             self._chosen, self._yielding = gaining, {request.index for request in losing}
             for request in losing:

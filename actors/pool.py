@@ -98,7 +98,8 @@ class Pool:
         more = min(standbys, self.free + size_of(self.closed) - count)
         in_order = getattr(self.take, "in_order", None)
         if self.closed:
-            # A window takes a standby out, and nothing else: only members keep clear of it.
+            # A window that takes a standby DOWN costs the run nothing: only members keep clear of
+            # it.
             taken = self.take(self.numbers, count, (), index)
             self.reopen()
             rest = lowest if in_order is None and self.take is not compact else self.take
@@ -109,7 +110,8 @@ class Pool:
             self.numbers.remove(taken)
             self.numbers.remove(ready)
         else:
-            # A criterion that expects when members end says nothing of workers that do not compute.
+            # A criterion for members' expected ends does not apply to standbys, which do not
+            # compute.
             taken = self.take(self.numbers, count, (), index)
             rest = self.take if self.take is compact else lowest
             ready = rest(self.numbers, more, (), index) if more else ()

@@ -250,7 +250,7 @@ class Repairs(Actor):
     def strike(self, _: Strike, __: int) -> None:
         self._striking = False
         ended, self._ended = self._ended, []
-        if ended:  # crews are dealt out once, after this instant's faults are known
+        if ended:  # free crews are assigned once, after this instant's faults are known
             self._deal_soon()
         for repair, outcome in ended:
             self._end(repair, outcome)
@@ -281,7 +281,7 @@ class Repairs(Actor):
             self._in_repair[worker] -= 1
             if not self._in_repair[worker]:
                 del self._in_repair[worker]
-            if unit not in self._unheard:  # else it is DOWN until that fault is known
+            if unit not in self._unheard:  # else another fault keeps it DOWN until that is known
                 self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
 
     def _fail(self, struck: UnitStruck) -> None:
@@ -290,7 +290,7 @@ class Repairs(Actor):
         # this instant (its run ended) and is still to be blamed.
         pending = unit in self._unheard or any(it.unit == unit for it in self._known)
         if pending or all(worker in self._in_repair for worker in unit.workers):
-            return  # a fault of what is in repair, or has just been struck, changes nothing
+            return  # a fault of a unit that is in repair or just struck changes nothing
         named = text(((unit.workers[0], unit.workers[-1]),))
         cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, named)
         self._unheard[unit] = Fault(unit, struck.law, set(unit.workers), cause)

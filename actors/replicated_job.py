@@ -76,8 +76,8 @@ class JobOfReplicas(JobOfRuns):
             self.resume_soon()
             return cause
         if not self._faults:
-            # Whoever is blamed in place of this member goes DOWN at this instant too; notices come
-            # after all losses.
+            # The unit that is blamed in place of this member's goes DOWN at this instant, too.
+            # Notices come after all such changes.
             self.later(JUDGE, NOTHING, Phase.NOTICES)
         self._faults.setdefault(copy.number, []).append((worker, cause))
         return cause
@@ -91,7 +91,8 @@ class JobOfReplicas(JobOfRuns):
             copy = self.copies.get(number)
             if copy is None or copy.run is None:
                 continue
-            # The first of them in the log: a worker's own state may be heard of after another's.
+            # The cause is the first of these events in the log. Messages about them may come in
+            # another order.
             replicas, cause = _replicas(copy), min(cause for _, cause in known)
             struck = {replicas.of(worker).number for worker, _ in known}
             groups = [replicas.groups[number] for number in sorted(struck)]
@@ -180,7 +181,7 @@ class JobOfReplicas(JobOfRuns):
             cause = self.record(cause, ReplicasRejoined, *about)
             for group in rejoining:
                 self.protection.rejoined(copy, group)
-            # A fault in them of which nobody has heard lets the run wait from now on.
+            # If a member of these groups has an undetected fault, the run waits from now on.
             run.missing.update(it for it in copy.unheard if replicas.of(it) in rejoining)
         self.resume_soon()
         return run.go_on(cause)
@@ -300,7 +301,7 @@ class JobOfReplicas(JobOfRuns):
         if copy is None or copy.run is None or group is None or group.standing is not LOADING:
             super().member_ready(message, cause)
         elif copy.run.number == message.run and message.worker in group.lacking:
-            # A member reports again when it is UP again; its replica may be loading by then.
+            # A member that comes back UP reports again; its replica may be loading by then.
             group.lacking.discard(message.worker)
             if not group.lacking:
                 self._load_state(copy, copy.run, group, cause)

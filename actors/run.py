@@ -265,7 +265,7 @@ class Run:
         cause = self.review(cause)
         beside = self.saving.under_way
         sends = beside is not None and beside.part is None
-        # Also what messages have ended meanwhile is complete only now.
+        # If the last message has ended during the pause, the part ends only now.
         awaited = not self.missing and (sends or self.stage in BY_MESSAGES)
         return self.react(READY, cause) if awaited else cause
 
@@ -295,7 +295,8 @@ class Run:
             count_free(self, cause)
         self.saving.drop(self)
         self.step = ENDED
-        self.base = min(self.done(self.actor.now), self.work)  # its last part may be late
+        # A real process may end the last part late.
+        self.base = min(self.done(self.actor.now), self.work)
         self.part = IDLE
         if self.watched is not None:
             self._watch()
@@ -533,7 +534,7 @@ class Run:
         else:
             rate = self._rate()
             self.part = Progress(length, 0, rate, self.actor.now)
-        if length and step is not OVERDUE:  # the log has it that the run computes on
+        if length and step is not OVERDUE:  # in OVERDUE the run computes on
             cause = self.record(cause, StageStarted, stage, rate, self.base)
         self._aim(cause)
         if self.watched is not None:
@@ -581,7 +582,7 @@ class Run:
         member's speed, times the share of replicas that are left; all else at rate 1; at 0 while a
         member is away or hangs (R1, E1)."""
         copy = self.copy
-        if copy.absent or self.hung or self.paused:  # not `passes`: a call for each part
+        if copy.absent or self.hung or self.paused:  # `passes`, inlined for speed
             return 0
         if self.stage not in AT_SPEED:
             return 1

@@ -101,7 +101,7 @@ class JobOfRuns(JobOfCopies):
             self._standby_changed(copy, message, cause)
             return
         if message.worker in copy.left:
-            return  # a standby that went DOWN and is back, all at this instant
+            return  # a standby that went DOWN and came back, all at this instant
         copy.move(message.worker, message.state, self.now)
         if message.state is DOWN:
             self._await_replacement(copy, message.worker, cause)
@@ -147,7 +147,7 @@ class JobOfRuns(JobOfCopies):
 
     def _act_on_hangs(self) -> None:
         if not (self._hangs or self._detected):
-            # All workers have changed state by then: owners and faults come before hangs.
+            # By then all workers have changed state: owners' changes and faults come before hangs.
             self.later(HEAR_HANGS, NOTHING, Phase.STATES_CHANGE)
 
     @handles(HearHangs)
@@ -163,7 +163,7 @@ class JobOfRuns(JobOfCopies):
             copy = self.copies.get(hung.copy)
             run = copy.run if copy is not None else None
             if copy is None or run is None or run.hung or not copy.depends_on(hung.worker):
-                continue  # only members of a run under way hang
+                continue  # only a member of a run under way can hang
             self._hang(copy, run, hung, cause)
 
     def _hang(self, copy: Copy[Run], run: Run, message: MemberHung, cause: int) -> None:
@@ -181,7 +181,7 @@ class JobOfRuns(JobOfCopies):
         copy = self.copies.get(due.copy)
         run = copy.run if copy is not None else None
         if copy is None or run is None or not run.hung or run.hang_event != cause:
-            return  # what hung is over
+            return  # the run that hung is over
         cause = self.record(cause, HangDetected, self.name, due.run, due.worker)
         self.report_progress(copy, self.fail(copy, run, due.worker, cause))
 
@@ -197,7 +197,7 @@ class JobOfRuns(JobOfCopies):
         concerned, by run number."""
         notices, self._notices = self._notices, []
         known = ((self.copies.get(copy), worker, cause) for copy, worker, cause in notices)
-        # That of a worker whose DOWN takes nothing from the run changes nothing.
+        # A notice changes nothing if the run does not depend on the worker.
         found = ((it.run, cause) for it, worker, cause in known if it and it.depends_on(worker))
         heard = [(run, cause) for run, cause in found if run is not None]
         for run, cause in sorted(heard, key=lambda it: it[0].number):
@@ -295,7 +295,7 @@ class JobOfRuns(JobOfCopies):
         if copy is None or after is None:
             return
         since, fall = copy.fallen.get(worker, (-1, NOTHING))
-        known = copy.unheard.get(worker) != since  # a later fault's time does not matter
+        known = copy.unheard.get(worker) != since  # an undetected later fault does not matter
         if known and since == message.since and since + after <= self.due_by:
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
 
@@ -351,7 +351,7 @@ class JobOfRuns(JobOfCopies):
         if hidden:
             copy.unheard.setdefault(worker, self.now)
             if copy.run is not None and copy.depends_on(worker):
-                copy.run.missing.add(worker)  # it waits, whatever others do
+                copy.run.missing.add(worker)  # the run waits for it, whatever others report
                 end = copy.run.review(cause)
         elif copy.run is not None:
             self.report_struck(copy)
@@ -419,7 +419,7 @@ class JobOfRuns(JobOfCopies):
         if copy.run is None and self.described.standbys:
             self._use_standbys(copy)
         if copy.run is None and not copy.absent and copy.number in self.copies:
-            # On workers that were kept nobody has to choose any.
+            # Time to choose workers is not spent, as the copy has kept its own.
             startup, plan = self.described.startup, self.resumed(copy)
             self._start_run(copy, plan, copy.cause, keeps=copy.last, startup=startup)
 

@@ -270,7 +270,7 @@ class Scheduler(Dispatcher):
             self.holdings.pop(worker, None)
             for workers in self.programmed.values():
                 workers.discard(worker)
-        in_place = state is DOWN and self.pool.holder(worker) >= 0  # a spare, of a member
+        in_place = state is DOWN and self.pool.holder(worker) >= 0  # a spare that is a member
         calls = (worker < self.pool.size or in_place) and self.decider.changed(worker, state, cause)
         if (calls or self.replaceable) and not self.deciding:
             self.decide_soon(cause)
@@ -283,11 +283,11 @@ class Scheduler(Dispatcher):
 
     @handles(StruckWhileDown)
     def hear_of_struck(self, message: StruckWhileDown, cause: int) -> None:
-        # A fault that follows one that is not known is known with that.
+        # If an earlier fault of the worker is undetected, this one becomes known together with it.
         if self.repairs is None or message.index in self.unheard:
             return
         copy = self.pool.holder(message.index)
-        # Only with replicas a run goes on while it holds a worker that is DOWN.
+        # Only a run with replicas goes on while it holds a worker that is DOWN.
         replicated = copy >= 0 and self.described[self.held[copy][0]].replicas is not None
         if replicated:
             self.tell_job(cause, MemberStruckAgain, message.index)
@@ -435,7 +435,7 @@ class Scheduler(Dispatcher):
             self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
             return
         if self.deciding:
-            self.deciding = False  # not by this message's cause: a decider's wake may come before
+            self.deciding = False  # by `trigger`: this message may be an earlier wake-up
             self.decider.decide(self.trigger)
         elif (woken := self.decider.woken(cause)) is not None:
             self.decider.decide(woken)

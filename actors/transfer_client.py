@@ -84,8 +84,9 @@ class TransferClient(Actor):
         way is lost but keeps its channel (rules.md, F1).
         """
         if state is DOWN:
-            # Its run is lost (R2). One that is back at once must not tell it that nothing is
-            # missing: it would hear that before it hears of the loss, and save what is lost.
+            # The worker's run is lost (R2). A worker that is UP again at once must not report that
+            # it lacks nothing: its job would get that before it learns of the loss, and would save
+            # what is lost.
             kind = self.memory.kind
             # The DOWN of a standby is known at once: it ends no run.
             ready = self.request is not None and self.request.standby
@@ -142,7 +143,7 @@ class TransferClient(Actor):
     def send_image(self, _: SendImage, cause: int) -> None:
         self.saving = True
         if self.memory.kind is DATA:
-            self._drop(cause)  # of a task that it has no more
+            self._drop(cause)  # data for a task that it no longer has
             self._report(cause)
         if self.request is not None and self.state is UP:
             self._go_on(self.request, cause)
@@ -155,7 +156,8 @@ class TransferClient(Actor):
             return
         self._drop(cause)
         self.request, self.saving, self.memory.image = None, False, False
-        # Also where its run had ended before, and it was only kept (P2): nobody else has its data.
+        # Also where the run had ended before and the worker was only kept (P2): its memory holds no
+        # other job's data then.
         if not message.keep:
             self.memory.leave()
         if held:
@@ -187,7 +189,7 @@ class TransferClient(Actor):
 
     def _report_ready(self, request: StageIn, cause: int, passed: bool = False) -> None:
         if request.standby:
-            return  # no run waits for it
+            return  # no run waits for a standby
         self.send(request.job, MemberReady(request.copy, request.run, self.index, passed), cause)
 
     def _ask_for_channel(self, request: StageIn, cause: int, from_scratch: bool = True) -> None:
@@ -210,13 +212,13 @@ class TransferClient(Actor):
         size = needs.program if kind is PROGRAM else needs.data if kind is DATA else needs.image
         since, wanted = self._wanted_since
         if since == now or cause == NOTHING:
-            cause = wanted  # it did not wait for a channel, or for none that became free
+            cause = wanted  # it did not wait for a channel, or not for one that was freed
         memory, job = self.memory, request.job.name
         left = memory.begin(kind, size, now)
         cause = self.record(cause, TransferStarted, self.index, job, request.run, kind, left)
         self._transfer = self.after(left, TRANSFER_DUE, cause)
         if self.reports and kind in INPUT:
-            # With its end, which need not be reported then.
+            # The report gives the message's end, which then needs no report of its own.
             account = memory.data, memory.part.done, now, now + left, kind is DATA
             self.send(self.scheduler, HoldingsChanged(self.index, job, *account), cause)
 
@@ -237,7 +239,7 @@ class TransferClient(Actor):
         if kind is PROGRAM:
             self.send(self.scheduler, ProgramReceived(self.index, request.needs.label), cause)
         if kind is not SAVE and self._wanted(request) is not None:
-            self._ask_for_channel(request, cause)  # anew: the one that it had is free
+            self._ask_for_channel(request, cause)  # anew, as its channel is free now
             return
         self._need_no_channel(cause)
         self.saving = False

@@ -247,9 +247,9 @@ class Worker(TransferClient):
             if hidden and self._hidden is None:
                 self._hide(known, fall)
             return
-        self._fallen = self._until, self._went_down  # one DOWN, which this fault makes longer
+        self._fallen = self._until, self._went_down  # the fault prolongs the present DOWN
         if self._hidden is not None and known < self._hidden[0]:
-            self._hide(known, self._hidden[1])  # it is heard of before the one that it follows
+            self._hide(known, self._hidden[1])  # this fault is detected before the earlier one
 
     def _hide(self, latest: float, fall: int) -> None:
         """Hide the fault from the job that holds the worker until the time `latest`, at which it is

@@ -304,7 +304,7 @@ def _whole_number(rng: Generator, low: int, high: int) -> int:
 def _drawn(name: str, rng: Generator) -> str:
     """Draw a text at random for the blank of this name."""
     match name:
-        case "states":  # UP in the end, for a trace that has ended holds its last state
+        case "states":  # it ends UP, because the last state lasts for ever
             stays = (
                 letter * _whole_number(rng, 1, 6)
                 for letter in rng.choice(list("uurd"), LONGEST // 4)

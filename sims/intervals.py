@@ -157,7 +157,7 @@ class Sampled(Estimate):
     @cached_property
     def _ends(self) -> tuple[float, float]:
         low, high = interval(*self._of)
-        if low == high:  # of a ratio, rounding may have moved it
+        if low == high:  # rounding may have moved the bounds of a ratio
             return self.mean, self.mean
         # An end of BCa's interval can lie beyond the mean of a sample that is skewed enough.
         return min(low, self.mean), max(high, self.mean)
@@ -204,7 +204,7 @@ def ratio_of(
     ratio = float(ours.mean() / theirs.mean())
     some = (ours != 0) | (theirs != 0) if informed is None else np.array(informed, bool)
     rest, size = _others(theirs)[some], int(some.sum())
-    if size < 2 or not (rest > 0).all():  # without one of them there is no ratio
+    if size < 2 or not (rest > 0).all():  # if a sum of the others is 0, there is no ratio
         return Estimate(ratio, -inf, inf, size)
     without = _others(ours)[some] / rest
     pseudo = ratio + (size - 1) * (without.mean() - without)

@@ -75,7 +75,7 @@ class LogFile:
             with open_binary(self.path) as file:
                 yield from file
         except EOFError:
-            self.cut = True  # a compressed log, interrupted
+            self.cut = True  # a compressed log that was interrupted
         except UNREADABLE as error:
             problem = f"cannot be read ({error})"
             raise InputError(str(self.path), "", problem, "a log of `holdfast run`") from None
@@ -107,7 +107,7 @@ class LogFile:
         # One comparison for the usual case: cause before the event, number in order, time not
         # before the last.
         if not 0 <= cause < record.seq == number - 1 or record.t < after:
-            self._check_order(number, record, after)  # refuses, but for the first record
+            self._check_order(number, record, after)  # raises an error, except for the first record
         self.read, self.last = number, record
         return record
 
@@ -142,7 +142,7 @@ class LogFile:
             raise self._wrong(number, "cause", f"{cause} is not an event before #{seq}", accepted)
 
     def _check_first(self, first: object) -> None:
-        # Before it is decoded: another version may have other fields.
+        # Checked before it is decoded, because another version may have other fields.
         if not isinstance(first, dict) or "event" not in first:
             return  # decoding raises the error
         if first["event"] != ScenarioStarted.__name__:

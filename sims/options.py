@@ -89,7 +89,7 @@ def guarded(body: Callable[[], int]) -> int:
         return body()
     except KeyboardInterrupt as interrupt:
         how = "terminated" if isinstance(interrupt, Terminated) else "interrupted"
-        note(f"{how}{interrupt}")  # which says what is left
+        note(f"{how}{interrupt}")  # the exception's text says what is left
         return interrupt.code if isinstance(interrupt, Terminated) else INTERRUPTED
     except BrokenPipeError:
         return 0
@@ -113,7 +113,7 @@ def _failed(error: Exception) -> int:
     from actors.decisions import BadDecision
     from actors.runtime import RuntimeFault
 
-    if isinstance(error, OSError) and error.filename:  # of a name that no file can have, say
+    if isinstance(error, OSError) and error.filename:  # such as for a name that no file can have
         note(InputError(str(error.filename), "", str(error.strerror)))
     elif isinstance(error, OSError) and error.errno in SCARCE:
         note(f"this takes more than the machine gives a process: {error.strerror}")
@@ -128,7 +128,7 @@ def _failed(error: Exception) -> int:
 
 
 def _on_one_line(error: typer.TyperException, program: str) -> InputError:
-    context: Any = getattr(error, "ctx", None)  # of classes that Typer does not export
+    context: Any = getattr(error, "ctx", None)  # the classes that have it are not exported by Typer
     place = context.command_path if context else program
     problem, _, accepted = _problem(error).partition(ACCEPTED)
     if unknown := COMMAND.match(problem):

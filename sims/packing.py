@@ -143,7 +143,7 @@ def _imports(module: Module) -> list[str]:
                 base = resolve_name("." * node.level + (node.module or ""), package)
                 names += [base, *(f"{base}.{alias.name}" for alias in node.names)]
     except (SyntaxError, ValueError, ImportError):
-        return []  # importing it says so, with the line
+        return []  # importing the module reports the error, with its line
     return names
 
 

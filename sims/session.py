@@ -202,7 +202,7 @@ def check(
         found = populate(bare, system, folder, lives=False)
         law = scenario.faults
         loaded = law.loaded(folder) if load_code and isinstance(law, NamedFaults) else law
-        # The law that stands for one that is not loaded says nothing of it.
+        # A law that is not loaded has another in its place, which says nothing of it.
         told = bare.model_copy(update={"faults": loaded})
         expected = tuple(_outlook(told.within(folder), found))
         details = code, load_code, summary.left_out, summary.changed, expected

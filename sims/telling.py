@@ -168,7 +168,7 @@ class Clock:
 
 def _clock(value: float) -> tuple[int, int, int, float]:
     """Split seconds into (days, hours, minutes, seconds), to a hundredth of a second."""
-    # Beyond 2^53 there are no fractions, and a hundred times it may be infinite.
+    # Beyond 2^53 a float has no fraction, and 100 times the value may be infinite.
     hundredths = round(100 * value) if value < 2**53 else 100 * int(value)
     minutes, rest = divmod(hundredths, 6_000)
     hours, minutes = divmod(minutes, 60)

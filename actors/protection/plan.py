@@ -39,7 +39,7 @@ class State:
     def of(self, work: float) -> float:
         """Return the work that this state amounts to for a run whose whole work is `work`: the same
         fraction is done."""
-        # Not scaled where the counts are equal: done * work / work need not be done.
+        # Equal works are not scaled: rounding could make done * work / work differ from done.
         return self.done if work == self.work else self.done * work / self.work
 
 

@@ -28,7 +28,7 @@ def begun(plan: Plan, saved: State | None, clone: State | None) -> Plan:
         clone = None  # a state without work is not fetched
     state = saved if saved is not None and (clone is None or saved.beyond(clone)) else clone
     if state is not None and rules.bytes is not None and rules.kind is ProtectionKind.IMAGES:
-        return evolve(plan, begins=state, loads=len(plan.before))  # changes over first
+        return evolve(plan, begins=state, loads=len(plan.before))  # loaded after the changeover
     if saved is not None and state is saved:
         return _fetched(plan, saved, on(rules.recovery, 1) + rules.changeover)
     if clone is not None:
@@ -119,7 +119,7 @@ class ReExecution(Protection):
 
     def plan(self, copy: Copy[Any]) -> Plan:
         plan = super().plan(copy)
-        # Nothing is saved, whatever the period says.
+        # No checkpoint is taken, whatever period the rules give.
         return plan if plan.period == math.inf else evolve(plan, period=math.inf)
 
     def save(self, copy: Copy[Any], state: State) -> None:

@@ -245,7 +245,8 @@ def count_free(run: Counted, cause: int) -> None:
     began, and store the state of the last one. From then on the run goes on as if that one had just
     been taken."""
     period, part, now = run.free_period, run.part, run.actor.now
-    run.free_period, done = 0, part.at(now)  # none is taken when no work would be left
+    run.free_period, done = 0, part.at(now)
+    # No checkpoint is taken when no work would be left after it (P7).
     most = math.ceil((run.work * (1 - ROUNDING) - run.base) / period) - 1
     count = max(min(math.floor(done / period * (1 + ROUNDING)), most), 0)
     exposed = run.exposure(now)
@@ -253,7 +254,8 @@ def count_free(run: Counted, cause: int) -> None:
     if count:
         at = part.since + count * period / part.rate if part.rate else now
         cause = run.record(cause, CheckpointTaken, run.base)
-        run.actor.system.journal.length += 2 * count - 1  # each is followed by a stage
+        # Events count as if each checkpoint were logged, and the stage that follows it.
+        run.actor.system.journal.length += 2 * count - 1
         run.copy.taken += count
         run.saved(run, State(run.number, run.base, run.work, run.exposure(at)), cause)
     run.exposed, run.reach = exposed, run.work if count == most else run.base + period

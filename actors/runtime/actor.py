@@ -178,7 +178,7 @@ class Actor:
     def send(self, target: Actor, message: object, cause: int) -> None:
         """Deliver `message` to `target` at this instant, after all that was sent before; `cause` is
         the number of the event that leads to it."""
-        # Straight into the loop's queue: a method of the loop would cost one more call per message.
+        # Appended to the loop's queue directly: a method of the loop would cost a call per message.
         self.system.loop._queue.append((target, message, cause))
 
     def after(

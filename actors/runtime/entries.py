@@ -58,7 +58,7 @@ def _run_handle(_: object, handle: asyncio.Handle, __: int = -1) -> None:
 
 
 def _run_timer(_: object, handle: TimerHandle, __: int) -> None:
-    # Handle and entry name each other: left so, each would wait for the garbage collector.
+    # Handle and entry refer to each other: the cycle would stay until garbage is collected.
     handle.entry = None
     _run_handle(_, handle)
 

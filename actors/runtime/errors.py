@@ -31,7 +31,7 @@ class ActorFailed(RuntimeFault):
         return f"{self.actor} failed on {self.message}: {type(self.error).__name__}: {self.error}"
 
     def __reduce__(self) -> tuple[type[ActorFailed], tuple[str, str, BaseException]]:
-        # Messages name actors, which cannot go from a campaign's process to another; words can.
+        # Messages refer to actors, which cannot be sent between a campaign's processes; texts can.
         return ActorFailed, (self.actor, str(self.message), self.error)
 
 

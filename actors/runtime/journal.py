@@ -75,7 +75,7 @@ class _Wanted(dict[object, "tuple[Sink, ...] | None"]):
 
     def __init__(self, sinks: Sequence[Sink], debug: bool) -> None:
         super().__init__()
-        # Asked for each class of events, this would take a fortieth of a short run.
+        # Asked anew for each class of events, this would take a fortieth of a short run's time.
         self._sinks = [(sink, isinstance(sink, Choosy)) for sink in sinks]
         self._debug = debug
 
@@ -115,7 +115,7 @@ class Journal:
 
         def probe(_: Record) -> None:
             for kind in kinds:
-                del self._wanted[kind]  # found again, without the probe, at the next look-up
+                del self._wanted[kind]  # computed anew, without the probe, at the next look-up
             call()
 
         for kind in kinds:
@@ -250,7 +250,7 @@ def _layout(
     blank: dict[str, object], names: tuple[str, ...]
 ) -> Callable[[Record], dict[str, object]]:
     causeless = {name: value for name, value in blank.items() if name != "cause"}
-    # Of several names it gives a tuple, and of one the value itself.
+    # `attrgetter` returns a tuple for several names, and the bare value for one.
     fetch = attrgetter(*names) if len(names) > 1 else None
 
     def values_of(record: Record) -> dict[str, object]:

@@ -213,8 +213,9 @@ class VirtualTimeLoop(NoOutsideWorld):
                 # which alone advances time.
                 if overdue:
                     self._queue_overdue()
-                # One round, as asyncio defines it: what is queued now, not what it queues. Most are
-                # of one message: making a range for each took an eighth of the message rate.
+                # One round, as asyncio defines it: all that is queued now, without what that
+                # queues. Most rounds have one message: a range for each would cost an eighth of the
+                # message rate.
                 left = len(queue)
                 while left:
                     left -= 1
@@ -231,8 +232,8 @@ class VirtualTimeLoop(NoOutsideWorld):
                     if len(later) > 1 or (heap and heap[0][0] <= due_by):
                         self._open_phase()
                         continue
-                    # Alone, as one decision an instant is; by way of the queue, a rigid attempt
-                    # takes a tenth longer.
+                    # A lone entry, such as an instant's decision, is run at once: by way of the
+                    # queue a rigid attempt would take a tenth longer.
                     _, target, message, cause = later.pop()
                     target.handlers[message.__class__](target, message, cause)
                     continue

@@ -94,7 +94,8 @@ class GainFunction:
             return 0.0
         from scipy.optimize import brentq
 
-        # A hair more than [work / peak, work], so that rounding leaves a change of sign inside.
+        # Slightly more than [work / peak, work], so that the sign changes within it despite
+        # rounding.
         low, high = work / self.peak * (1 - SAME), work * (1 + SAME)
         found: float = brentq(
             lambda t: self.function(copies, t) - work, low, high, xtol=1e-300, rtol=1e-14

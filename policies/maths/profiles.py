@@ -95,7 +95,7 @@ class Formulas:
             guess = self._root(limit)
         top = self.fastest
         counts = np.clip(np.nan_to_num(guess, nan=1e18), 1, top).astype(np.int64)
-        # The closed form is one off where it rounds; where it cancels, anything.
+        # Rounding may put the closed form off by one, and cancellation by any amount.
         counts = np.where(self.time(counts) > limit, np.minimum(counts + 1, top), counts)
         lower = np.maximum(counts - 1, 1)
         enough, spare = self.time(counts) <= limit, self.time(lower) <= limit

@@ -33,7 +33,8 @@ def srpt_completions(arrivals: Floats, sizes: Floats) -> Floats:
     waiting: list[tuple[float, int]] = []
     """Pairs (work left, job), the smallest first."""
     jobs = zip(arrivals.tolist(), sizes.tolist(), strict=True)
-    for job, (time, size) in enumerate(chain(jobs, [(np.inf, 0.0)])):  # the last only ends it
+    # The last entry only ends the loop.
+    for job, (time, size) in enumerate(chain(jobs, [(np.inf, 0.0)])):
         # SRPT: always the job with the least work left, until the next arrival.
         while waiting and clock < time:
             left, smallest = waiting.pop(0)

@@ -93,7 +93,7 @@ def smallest(least: float, processors: int, attempt: Callable[[float], TargetTri
     excess = below.area / processors - low
     if excess <= low * ROUNDING:
         return below
-    # With the area that X = low needs, area / P is long enough, if its chains are.
+    # A longer target needs no more area, so X = area / P is enough if the area at `low` is finite.
     high = low + excess if math.isfinite(excess) else 2 * low
     while not (above := attempt(high)).area <= processors * high * (1 + ROUNDING):
         low, below, high = high, above, 2 * high

@@ -112,7 +112,8 @@ class Places:
         for end, _, processors, *_ in view.early:
             free_profile.release(now, end, processors)
         begun = bisect_right(self.due, now, key=_start)
-        # A run that outlived its estimate has ended by now: who waited for it ends later, too.
+        # A run that outlived its estimate has ended by now: jobs that waited for it start later,
+        # and end later, too.
         if begun and self.due[0][0] < now * (1 - ROUNDING):
             return None
         starts = [waiting for _, _, waiting, _ in self.due[:begun]]
@@ -139,7 +140,8 @@ class Places:
             if step == 0:
                 starts.extend(given)
                 continue
-            # What is overdue is not there yet: a place at this instant, then, but no start.
+            # Overdue workers are not free yet: a job that waits for them has a place at this
+            # instant, but does not start.
             time = self.free_profile.times[step]
             which = self._which(kind)
             for waiting in given:

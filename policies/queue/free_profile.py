@@ -120,7 +120,7 @@ class FreeProfile:
         """Return the first step from `step` on, and before `most`, from which at least `processors`
         stay free for a duration `held`, and how many do; (`last`, 0) if there is none. From step
         `last` on all steps count as having enough."""
-        # One pass in compiled code; from then on, looking for a byte costs less than any array.
+        # One pass in compiled code; then a search for a byte costs less than any array operation.
         times, first, obstacle = self.times, step, -1
         blocked = (self._all[first:last] < processors).tobytes()
         while (at := blocked.find(0, obstacle + 1)) >= 0 and (step := first + at) < most:
@@ -150,7 +150,7 @@ class FreeProfile:
             self.take(step, processors, held)
             self.release(start, start + held, processors)
             return
-        # What is used before and after is left alone: most jobs slide by a step or two.
+        # Only the parts that do not overlap change: most jobs slide by a step or two.
         if at == len(times) or times[at] != start:
             self._insert(at, start)
         self._add(-processors, step, at)

@@ -146,7 +146,7 @@ class Columns(Decider):
         if placed.event.width > 1:
             given, rate = self._given().sum(), self.rates.sum()
         left = need - given
-        # Sums of service are rounded: a sliver of need is none.
+        # Sums of service are rounded: a tiny rest of the need counts as none.
         over = left <= need * INSTANT < inf
         placed.ends[n] = self.w.now + (0 if over else left / rate if rate else inf)
 
@@ -255,7 +255,8 @@ class Columns(Decider):
             runs.append(job.next_run)
             job.next_run += copies
             sizes.append(job.described.work)
-            # The furthest state, or each its own.
+            # With cloning all copies start from the furthest state, otherwise each from one of its
+            # own.
             known = self.states.get(name, [])
             known = known * copies if job.rules.cloning else known
             known = [*known[:copies], *[(0.0, 0)] * (copies - len(known))]

@@ -71,7 +71,7 @@ def cancel(w: World, event: RunEnded | MembersReleased) -> Script | None:
     turn = w.pending.get(copy.job)
     begun = turn.want[0] if turn is not None and turn.want is not None else None
     if turn is not None and turn.phase == Phase.DECISION and getattr(begun, "run", -1) == copy.last:
-        del w.pending[copy.job]  # it started at this instant, and goes no further
+        del w.pending[copy.job]  # the run started at this instant, and does not go on
     if w.copies_decide and copy.run is not None:
         # A later copy of the job may start from the state of this one (redundancy17).
         rules.keep(copy.job, copy.run.state(w.now))
@@ -95,7 +95,7 @@ def change(w: World, event: WorkerChanged) -> Script:
     ended = bool(cause)
     came = w.reserve.come(worker) if w.reserve is not None and state is UP else 0
     cause = came or cause
-    # An instant's notices follow its changes of state, but for workers that a decision calls then.
+    # At one instant notices come after changes of state, except for workers that a decision calls.
     ordered(w.last_notice != w.now or came, "it is after a notice")
     (_check_fault if fault else _check_owner)(w, worker, event, cause)
     about = state, None if first else was, until, event.detection
@@ -104,7 +104,7 @@ def change(w: World, event: WorkerChanged) -> Script:
         free = w.pool(event.worker)
         (free.give if state is UP else free.take)((event.worker, event.worker + 1))
     _note(w, worker, state, until, seq, ended)
-    # Only a run has to detect a fault: that of a free worker is known at once.
+    # Only the fault of a held worker has to be detected: that of a free one is known at once.
     late = worker.detection > 0 and fault and copy is not None
     if copy is not None and worker.number in copy.standbys:
         w.tell_state(worker.number, state, copy, seq)
@@ -249,12 +249,12 @@ def _changed(
     yet.
     """
     if copy.gone:
-        if hidden and w.repairs is not None:  # that of a free worker is known at once
+        if hidden and w.repairs is not None:  # the fault of a free worker is known at once
             w.repairs.known_down(worker, copy, cause)
         return
     absent = copy.absent_with(worker)
     (absent.discard if state is UP else absent.add)(worker)
-    # F1: the member's return, or its owner's taking it, reveals the fault before its time.
+    # F1: the member's return, or its owner's taking it, reveals the fault before its detection.
     if worker in copy.undetected and (state is UP or (state is DOWN and not fault)):
         yield from machine.fault_detected(w, copy, worker)
     if copy.gone:
@@ -309,7 +309,7 @@ def _lose(w: World, copy: Copy, worker: int, cause: int, hidden: bool) -> Script
         last = yield CheckpointLost(job.name, copy.last, tuple(sorted(copy.failed))), cause
         kept = lost if copy.stored is None else 0
         if copy.replicas is not None and copy.run is not None and copy.run.computes:
-            # While the run goes on it lacks nothing.
+            # While the run goes on it does not need the lost checkpoint.
             copy.replicas.given_up, copy.cause = kept, last
         else:
             copy.cause = last = yield from parts.give_up(copy, kept, last)

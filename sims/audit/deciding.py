@@ -132,8 +132,8 @@ class Decider:
         """Return the events of which one must be the cause of the start of `copy`."""
         if self.opened >= self.w.first:
             return self.opened
-        # A job that asks at this instant starts because of that; whatever freed workers came
-        # before.
+        # If the job has asked for workers at this instant, that causes its start, whatever has
+        # freed workers.
         if job.wanted >= self.w.first:
             self.started.append(-1)
             return job.wanted
@@ -188,7 +188,7 @@ class Enrolment(Decider):
     def state_changed(self, worker: int, state: WorkerState, copy: Copy | None, seq: int) -> None:
         super().state_changed(worker, state, copy, seq)
         if worker >= self.w.able and (copy is None or state is not DOWN):
-            self.triggers.pop()  # a policy is asked because of a spare only as a member of it fails
+            self.triggers.pop()  # a spare calls for a policy only when it fails as a member
 
     def submitted(self, job: Job, since: int) -> None:
         Decider.submitted(self, job, since)
@@ -212,7 +212,8 @@ class Enrolment(Decider):
         return self.triggers or job.wanted
 
     def cancels(self, copy: Copy) -> Collection[int]:
-        # A fault of a member that only its release makes known may leave too few workers.
+        # If a member has an undetected fault, which its release makes known, too few workers may be
+        # left for another run.
         if not copy.undetected:
             self.replaced[copy.job.name] = None
         run = copy.run

@@ -98,7 +98,7 @@ def send_images(w: World, run: Run, cause: int) -> None:
         worker = w.worker(number)
         worker.saving = True
         if worker.kind is DATA:
-            _drop(w, worker, cause)  # of a task that it has no more
+            _drop(w, worker, cause)  # data for a task that it no longer has
         if worker.run is not None and worker.state is UP:
             _go_on(w, worker, cause, anew=worker not in w.service.waiting)
 
@@ -246,7 +246,7 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     run = worker.run
     copy = run.copy
     if worker.standby:
-        return  # no run waits for it
+        return  # no run waits for a standby
     if not copy.concerns(worker.number):
         _replica_received(w, worker, cause)
         return
@@ -270,7 +270,7 @@ def _all_received(w: World, worker: Worker, cause: int) -> None:
     phase, order = max(w.phase, Phase.MESSAGES), LATER
     alone = missing or w.measured or phase > Phase.MESSAGES
     if not alone and len(copy.job.copies) > 1:
-        phase, order = Phase.PARTS, run.number  # all of the job's runs in their order
+        phase, order = Phase.PARTS, run.number  # in the order of all runs of the job
         it.received = w.now
     w.push(it.beside or run.copy.job, phase, order, go_on)
 

@@ -190,12 +190,12 @@ def _put_off(w: World, copy: Copy, turn: Turn | None) -> None:
     if turn is None:
         return
     line = turn.want[0]
-    # The copy has ended with this fault: its other faults are never detected, nor a hang.
+    # The copy has ended with this fault: no other fault of it, and no hang, is detected any more.
     never = HangDetected if not copy.gone else (FaultDetected, HangDetected)
     if isinstance(line, never) and line.run == copy.last:
         del w.pending[copy.job]
     elif isinstance(line, MembersReleased | MemberReplaced) and turn.phase == Phase.RESUME:
-        # Another copy was to go on as if this one were not lost, and may now come after it.
+        # Another copy's turn was due as if this copy were not lost; it may come later now.
         other = next((it for it in copy.job.copies if it.last == line.run), copy)
         if other is not copy:
             del w.pending[copy.job]
@@ -214,16 +214,17 @@ def fault_detected(w: World, copy: Copy, worker: int) -> Script:
         cause = yield from replicas.lose(w, copy, worker, cause)
         _put_off(w, copy, turn)
     elif copy.run is None and copy.job.standbys:
-        # Its standbys were to replace members as if this fault had not been detected.
+        # The copy's standbys were to replace members as if this fault were undetected.
         resumes = turn is not None and turn.phase == Phase.RESUME
         line = turn.want[0] if turn is not None and resumes else None
         if getattr(line, "run", None) == copy.last and not isinstance(line, FaultDetected):
             del w.pending[copy.job]
         parts.resume_soon(w, copy)
     elif copy.run is not None and copy.replicas is not None and copy.run.computes:
-        # Which faults that are known already lose: together, once all of this instant are known.
+        # Replicas drop out for known faults all together, once all faults of this instant are
+        # known.
         cause = yield from replicas.lose(w, copy, worker, cause)
-    elif copy.run is not None and turn is not None:  # which another's DOWN would lose
+    elif copy.run is not None and turn is not None:  # it is lost by another member's DOWN
         seq = yield turn.want[0], cause
         del w.pending[copy.job]
         with suppress(StopIteration):
@@ -259,7 +260,7 @@ def hang(w: World, event: RunHung) -> Script:
     sound = copy is not None and run is not None and run.hung is None
     possible(sound and copy is not None and copy.concerns(event.worker), "no such run can hang")
     assert copy is not None and run is not None
-    # A fault by a later law may have taken it DOWN at this very instant, or kept it from coming UP.
+    # A fault of a later law may have taken the worker DOWN at this instant, or kept it DOWN.
     falls = worker.state is DOWN and w.now in (worker.changed, worker.until)
     up = worker.state is UP or falls
     possible(event.worker in copy.members and up and event.detection >= 0)

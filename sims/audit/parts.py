@@ -50,7 +50,7 @@ def stored(w: World, it: Run, stage: Stage) -> Script:
     yield from wait(w, it)
     it.settle(w.now)
     if w.pack is not None and it.beside is None:
-        it.reports = True  # nobody has known when this would end
+        it.reports = True  # the decider did not know when this would end
 
 
 def linked(w: World, run: Run, stage: Stage) -> Script:
@@ -146,7 +146,7 @@ def _waits(w: World, run: Run) -> bool:
     """
     job = run.copy.job
     if run.saving is not None and run.saving.received == w.now:
-        return True  # a run's messages come before its part
+        return True  # messages of a run come before its part
     if (w.now, run.aimed) <= job.passed:
         return False
     runs = [copy.run for copy in job.copies]
@@ -227,7 +227,7 @@ def end(w: World, run: Run, outcome: Outcome, cause: Causes, kept: bool = False)
             it.over = True
         if it is not None and it.timer is not None:
             it.timer.live = False
-            it.timer = None  # which refers to it: garbage in cycles took a quarter of the time
+            it.timer = None  # the timer refers to `it`: such cycles took a quarter of the time
     run.base, run.exposed = min(run.done(w.now), run.work), run.expose(w.now)
     run.stage = None
     event = e.RunEnded(run.copy.job.name, run.number, outcome, run.base, kept)

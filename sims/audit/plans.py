@@ -117,6 +117,6 @@ class Plan:
         """Return whether a job that waits is planned at its start, after those."""
         first, last, free = self.place(claim, *planned)
         if last <= self.now and free >= claim.size:
-            return False  # it would start
+            return False  # a job that fits now does not wait
         start = max(claim.start, self.now)
         return (first <= start or same(first, start)) and (start <= last or same(start, last))

@@ -58,7 +58,7 @@ def rule_of(policy: str, reading: str) -> Rule:
     if found is None:
         return Rule(0, "easy")
     most = inf if found[1] == "Q" else int(found[1])
-    # Those of a whole queue that are made again at each decision are not logged.
+    # Reservations for the whole queue that are made anew at each decision are not logged.
     return Rule(0 if most == inf and reading != "kept" else most, reading)
 
 

@@ -141,7 +141,8 @@ class Queue(Decider):
             self.published.ended(copy, outcome)
         self.former[job.name] = copy.held
         if not gone and self.batches and outcome is not Outcome.FAILED and not job.copies:
-            self.allowed[job.name] = self.allowed.get(job.name, 0) + 1  # the same attempt again
+            # The job repeats the attempt.
+            self.allowed[job.name] = self.allowed.get(job.name, 0) + 1
 
     # --- starts -------------------------------------------------------------------------------
 
@@ -247,7 +248,8 @@ class Queue(Decider):
             return own[1]
         made = [seq for seq, name in self.made if name != job.name]
         lead = [seq for seq in (self.started if ready else self.started[:1]) if seq >= 0]
-        # Or the order has changed with time, and no job with a reservation is ahead any more.
+        # The call is the cause if the order has changed with time, so that no job with a
+        # reservation is ahead any more.
         return {*made, *lead, *self.called()}
 
     def why(self, job: Job, copy: Copy) -> Causes:
@@ -270,7 +272,7 @@ class Queue(Decider):
             self.preempted.add(copy.job.name)
             self.w.joined = self.w.now
             saves = copy.job.kind is ProtectionKind.IMAGES
-            if saves:  # by one decision, whose cause all of them share
+            if saves:  # all are preempted by one decision, and share its cause
                 self.calls.update(self.called())
                 return {0, *self.calls}
         return super().cancels(copy)
@@ -320,7 +322,8 @@ class Queue(Decider):
         if self.running:
             return
         able = w.free.count == w.able and ":" not in w.head.policy
-        kept = self.promises and self.settings.get("reading") == "kept"  # may hold the others up
+        # Kept reservations may hold other jobs up.
+        kept = self.promises and self.settings.get("reading") == "kept"
         left = able and not (w.capped or kept) and sorted(w.jobs.keys() - self.promises.keys())
         comes(not left, "{} wait, all workers are free, and none of them starts", left)
 

@@ -167,7 +167,8 @@ class Repairs:
         # The fault of another node may spread to it.
         spread = event.of is Struck.NODES
         possible(not cured or spread, "the law strikes it no more")
-        # Repairs begin after all faults of an instant, those of faults that are known before, too.
+        # Repairs begin after all faults of an instant, even repairs for faults that were known
+        # before.
         begun = [it for it in self.units if it.stage == 0 and it.since == w.now]
         struck = (*self.unheard, *self.known, *begun)
         possible(all(it.workers != workers or it.of is not event.of for it in struck))

@@ -93,7 +93,8 @@ def lose(w: World, copy: Copy, worker: int, cause: int) -> Script:
         _push_judgment(w, copy, replicas)
     early = [it for it in replicas.groups if it.standing is Standing.REJOINING]
     if early and replicas.pause is None and turn is not None:
-        # Replicas were to rejoin as if there were no such fault, and come after the judgment now.
+        # Replicas were due to rejoin as if there were no such fault; now they come after the
+        # judgment.
         del w.pending[copy.job]
         for it in early:
             it.standing = Standing.LOADED
@@ -117,7 +118,7 @@ def _judge(w: World, copy: Copy, replicas: Replicas) -> Script | None:
 def _judged(
     w: World, copy: Copy, replicas: Replicas, run: Run, known: list[tuple[int, int]]
 ) -> Script:
-    cause = min(seq for _, seq in known)  # the first of them in the log
+    cause = min(seq for _, seq in known)  # the first of these events in the log
     struck = [replicas.of(worker) for worker, _ in known]
     groups = [it for it in replicas.groups if it in struck]
     left = sum(not it.out for it in replicas.groups if it not in groups)
@@ -184,7 +185,7 @@ def _go_on(w: World, run: Run, cause: int) -> Script:
     it = run.saving or run
     if it.stage in BY_MESSAGES and not run.missing and not run.copy.blind:
         it.cause, it.reports = cause, it is run
-        # At once: before standbys take the places of members that have dropped out.
+        # The part ends at once, before standbys take the places of members that have dropped out.
         w.push(it.beside or run.copy.job, w.phase, JUDGED + run.copy.placed, it.take)
     return cause
 
@@ -225,7 +226,7 @@ def _rejoined(w: World, copy: Copy, run: Run, replicas: Replicas, cause: int) ->
         group.standing = Standing.IN
         copy.absent |= group.absent
         group.absent = set()
-        # It has its buddies' checkpoints again.
+        # The group's members have their buddies' checkpoints again.
         copy.failed.difference_update(group.members)
     if back:
         left = len(replicas.left)

@@ -243,7 +243,7 @@ class Turns:
     def _hasten(self, emitter: Emitter, event: Any) -> None:
         """Fire the timer of a part that a real process carries out, as this line logs its end: that
         may come at any time between the nominal and the latest one."""
-        # These lines cut the part short: it is not over.
+        # These lines interrupt the part, which is not over.
         early = getattr(event, "outcome", None) in (Outcome.LOST, Outcome.CANCELLED)
         early = early or isinstance(event, TransferDropped | TransferSuspended)
         if not self.lateness or emitter.front or emitter.turns or early:

@@ -50,7 +50,7 @@ def shut(w: World, copy: Copy, event: RunStarted, known: bool) -> Spans | None:
     end = now + believed + job.overhead
     endless = {n for _, over, them in w.windows if over == inf for n in numbers(them)}
     if copy.full > w.able - sum(n < w.able for n in endless):
-        return ()  # the windows leave it no place
+        return ()  # the windows never leave it enough workers
     taken = [
         them
         for start, over, them in w.windows

@@ -117,7 +117,7 @@ class Free:
         own, last = self.spans, len(spans) - 1
         self.count -= extent(spans)
         # Most often a run takes the lowest workers: then no merge is needed.
-        if own[:last] == spans[:last] and own[last : last + 1] > spans[last:]:  # most often
+        if own[:last] == spans[:last] and own[last : last + 1] > spans[last:]:
             self.spans = (spans[last], *own[last:])
             return True
         self.spans = self._but(spans)

@@ -153,11 +153,11 @@ class World(Turns):
         if kind is CopiesSettled:
             return getattr(self.decider, "emitter", None)
         if kind in (StandbyJoined, RunHung, PartMeasured):
-            return None  # the scheduler decides on it, chance or a process, and not the job
+            return None  # the scheduler, chance or a process decides on it, and not the job
         if kind is MemberReplaced:
             copy = self.copy_of(event)
             if copy is None or event.replacement not in copy.standbys:
-                return None  # whose runs start once all are replaced
+                return None  # the job's runs start once all members are replaced
         job = self.jobs.get(getattr(event, "job", ""))
         if job is not None and not job.checkpointing.blocking:
             run = self.run_of(event)

@@ -184,8 +184,9 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
     failed: list[BaseException] = []
 
     def frames(*_: object) -> Iterator[pl.DataFrame]:
-        # polars hands on what its source raises while threads of its own still write the file,
-        # which must be removed: so it is to see a table that ends.
+        # If its source raises, polars passes the error on while threads of its own still write the
+        # file, which must then be removed. So an error ends the table here, and is raised
+        # afterwards.
         nonlocal written
         try:
             while batch := list(islice(remaining, BATCH)):
@@ -200,7 +201,8 @@ def write_table(rows: Iterable[Row], columns: dict[str, type], path: Path) -> in
         try:
             (lazy.sink_csv if path.suffix == ".csv" else lazy.sink_parquet)(new)
         except polars.exceptions.ComputeError:
-            # What writes Parquet tells of a full disk in words of its own, or in none.
+            # The error of a full disk may not say so: writing a little more raises the system's
+            # own.
             with new.open("ab") as file:
                 file.write(bytes(BATCH))
             raise

@@ -156,7 +156,7 @@ class _ChromeTrace(Listener):
 
     def job_over(self, row: JobRow) -> None:
         span = row.submitted, self.history.now if row.ended is None else row.ended
-        # One name for all: viewers pack what has the same name into few tracks.
+        # All have one name, because viewers pack what has the same name into few tracks.
         self._pair(JOBS, "job", "in the system", row.name, span, {"job": row.name})
 
     def queue_changed(self, now: float) -> None:
@@ -198,9 +198,8 @@ class _ChromeTrace(Listener):
     # --- written ----------------------------------------------------------------------------------
 
     def _append(self, phase: str, process: int, thread: int, t: float, **rest: object) -> None:
-        # Whole microseconds: of a start and a duration in fractions, viewers would make slices that
-        # overlap.
         """Append a trace event of a phase at virtual time `t`."""
+        # In whole microseconds: from fractions viewers would make slices that overlap.
         self.waiting.append({"ph": phase, "pid": process, "tid": thread, "ts": _micro(t), **rest})
 
     def _thread(self, process: int, number: int, name: str) -> None:

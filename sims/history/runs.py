@@ -390,7 +390,7 @@ class Runs(Workers):
         if not run.rate:
             self._span(run, record, run.done)
         run.overlaps, run.second_level = True, event.done == run.checkpoint
-        # Through a master there is no time that passes, but messages.
+        # Through a master a checkpoint consists of messages, and no time of its own passes.
         run.passing = self.link is None or run.job.stored is not None or run.saves_in_memory
 
     def _end_checkpoint(self, record: Record, event: CheckpointStored | CheckpointTaken) -> None:

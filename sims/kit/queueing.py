@@ -75,7 +75,7 @@ def strategies(draw: st.DrawFn) -> AskedCase:
     free, runs = platform, list[Run]()
     while free and draw(st.booleans()):
         width, end, down = draw(st.integers(1, free)), now + draw(TIMES), draw(st.booleans())
-        index = FEW + len(runs)  # not in the queue: a copy of another job, or no job where DOWN
+        index = FEW + len(runs)  # not in the queue: a copy of another job or, if DOWN, no job
         job = None if down else _queued(index, width, end)
         runs.append((end, -1 - len(runs) if down else index, width, job, (), index))
         free -= width

@@ -37,14 +37,14 @@ POINTS: Mapping[Point, tuple[Any, Callable[[], SearchStrategy[AskedCase]]]] = Ma
         Point.STRATEGY: (Strategy, queueing.strategies),
         Point.ORDER: (Order, queueing.orders),
         Point.ALLOCATION: (Allocation, queueing.allocations),
-        Point.BATCH_ALLOCATION: (None, queueing.batch_allocations),  # it is known by `allot`
+        Point.BATCH_ALLOCATION: (None, queueing.batch_allocations),  # recognised by `allot`
         Point.ENROLMENT: (EnrolmentPolicy, others.enrolments),
         Point.PACK_ALLOCATION: (AllocationPolicy, others.pack_allocations),
         Point.REDISTRIBUTION: (RedistributionPolicy, others.redistributions),
         Point.COPIES: (RedundancyPolicy, others.copies),
         Point.SERVICE: (ServiceOrder, others.services),
         Point.DEADLINE: (KindPolicy, others.deadlines),
-        Point.RETIREMENT: (None, others.retirements),  # by `retires`
+        Point.RETIREMENT: (None, others.retirements),  # recognised by `retires`
     }
 )
 """Maps each decision point to the Protocol of its policies, and to the strategy that draws

@@ -143,7 +143,7 @@ class Slices(Listener):
     def member_changed(self, run: Run, worker: int, record: Record) -> None:
         status, known = Status.WITH, self.history.workers.get(worker)
         if known is not None:
-            # A message of a run that goes on meanwhile takes no time of its own.
+            # A message beside a run that goes on takes no time of its own.
             status = Status.SENDING if _beside(known, run) else Status.APART
         elif self.history.speeds.get(worker) == 0:
             status = Status.STALLED

@@ -89,7 +89,7 @@ def draw_panels(
         _number(axes, curves, log_x, log_y, ticks)
         axes.set_title(plainly(name), fontsize="medium")
         axes.grid(alpha=0.3)
-        # At the outer edges: a name for the whole picture would meet the legend.
+        # Axes are named at the outer edges: a name for the whole picture would overlap the legend.
         axes.set_ylabel("" if place % columns else plainly(y))
         axes.set_xlabel(plainly(x) if place + columns >= len(panels) else "")
     figure.suptitle(title_within(plainly(title), WIDTH * columns))

@@ -133,7 +133,7 @@ def _reading(path: Path) -> Iterator[None]:
     """Turn an error in reading `path` into an InputError that names the path."""
     try:
         yield
-    except (*UNREADABLE, ValueError) as error:  # the latter of a name with a zero byte
+    except (*UNREADABLE, ValueError) as error:  # ValueError: the name has a zero byte
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         accepted = f"a readable file, plain or {COMPRESSED}"
         raise InputError(str(path), "", f"cannot be read ({reason})", accepted) from error

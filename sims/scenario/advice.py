@@ -135,7 +135,8 @@ def _idle_protection(section: ProtectionSection, scenario: Scenario) -> dict[str
         (none, "protection.kind is none: no checkpoint is taken", OF_CHECKPOINTS),
         (kind is not ProtectionKind.BUDDIES, "members are kept only under buddies", OF_BUDDIES),
         (unsaved, NO_CHECKPOINT, OF_SAVING),
-        (unsaved and images, NO_CHECKPOINT, ("recovery",)),  # buddies spend it from scratch too
+        # Under buddies a run from scratch spends `recovery`, too.
+        (unsaved and images, NO_CHECKPOINT, ("recovery",)),
         (alone, "protection.copies is 1: there is nothing to clone from", ("cloning", "delay")),
         (not section.cloning, "protection.cloning is false: no copy is a clone", ("delay",)),
         (linked, BY_IMAGE, ("delay", "image_cost")),

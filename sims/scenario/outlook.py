@@ -72,7 +72,7 @@ class Planned:
         images = rules.kind is ProtectionKind.IMAGES
         if scenario.storage is not None and rules.bytes is not None:
             stored = scenario.storage.time(rules.bytes, members)
-            # Of buddies' checkpoints each k-th is stored too: the mean.
+            # Under buddies each k-th checkpoint is stored too: this is the mean time of one.
             apart = on(rules.cost, members) + stored / (rules.images_every or inf)
             return stored if images else apart
         if not images or rules.image is None or scenario.master is None:

@@ -83,7 +83,7 @@ class Section(BaseModel):
         try:
             self.check()
         except InputError as error:
-            raise ValueError(error) from None  # which pydantic tells with its place
+            raise ValueError(error) from None  # pydantic adds the key's place
         return self
 
     def differs(self, key: str) -> bool:
@@ -119,7 +119,7 @@ def documented(
     for key, description in table["properties"].items():
         description |= {"default": defaults[key]} if key in defaults else {}
         description |= {"description": docs[key]} if key in docs else {}
-        if "$ref" in description and len(description) > 1:  # which in draft 7 stands alone
+        if "$ref" in description and len(description) > 1:  # draft 7 ignores all beside `$ref`
             description["allOf"] = [{"$ref": description.pop("$ref")}]
     return node
 
@@ -290,7 +290,7 @@ class OneOf:
     def _written(self, tag: str, handler: GetJsonSchemaHandler) -> list[Json]:
         """Return the schemas of all forms in which a member may be written."""
         member = self.members[tag]
-        # Within another schema it is written as it writes itself.
+        # Wrapped in another schema, the member generates its JSON Schema itself.
         table = handler(core.definitions_schema(_built(member).core_schema, []))
         if not self.named:
             return [table]

@@ -72,7 +72,7 @@ class Accepts:
     def __get_pydantic_json_schema__(
         self, schema: core.CoreSchema, handler: GetJsonSchemaHandler
     ) -> Json:
-        # Not all of it are bounds that JSON has: other readers leave a keyword of ours alone.
+        # JSON Schema cannot express all bounds. Other readers ignore the keyword `accepted`.
         return handler(schema) | {"accepted": self.words}
 
     def _checked(self, value: Any) -> Any:
@@ -281,9 +281,9 @@ def one_line(text: str) -> str:
 
 
 def _own_docs(kind: type) -> Iterator[tuple[str, str]]:
-    # One made at run time is in no source: nothing is written below its attributes.
     """Yield the attributes of a class that have a docstring in its own source, with it on one
     line."""
+    # A class made at run time has no source, and so no such docstrings.
     definition = _classes(kind.__module__).get(kind.__qualname__.rpartition(".")[2])
     for statement, following in pairwise(definition.body if definition else ()):
         match statement, following:

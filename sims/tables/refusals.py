@@ -56,7 +56,7 @@ def checked(read: Callable[[Any], Read], table: object, source: str, key: str) -
     except ValidationError as error:
         first = min(error.errors(include_url=False), key=lambda it: it["type"] == "missing")
         refusal, place = _refusal(first, table), first["loc"]
-        if place[-1:] == ("[key]",):  # of a table whose keys are numbers
+        if place[-1:] == ("[key]",):  # a key is refused, in a table whose keys are numbers
             place = place[:-2]
         raise InputError(
             source,
@@ -74,7 +74,7 @@ def _refusal(error: ErrorDetails, table: object) -> InputError:
     if error["type"] != "value_error":
         texts = error.get("ctx", {}).get("texts", "") if _has_text(value) else ""
         return InputError("", "", not_accepted(value, accepted), f"{accepted}{texts}")
-    # Of keys that do not go together, or of a class that does not take them.
+    # Raised by a section's `check`, or by a class that does not take its arguments.
     reason = error["ctx"]["error"]
     inner = reason.args[0] if reason.args else None
     if isinstance(inner, InputError):

@@ -163,7 +163,8 @@ class JobStory(Listener):
         self._settle(job, record.t)
         self._messages.leave(record.t)
         for _, number in self.history.runs:
-            self._runs[number].span.close(record.t)  # of one line's events the job's end came first
+            # Where one line ends a job and its runs, the job's end is reported first.
+            self._runs[number].span.close(record.t)
         self.root.happened("killed at the user's estimate" if job.killed else "completed", record)
         self.root.close(record.t)
 
@@ -314,7 +315,8 @@ class JobStory(Listener):
     @hear.register
     def _transfer(self, event: TransferStarted, record: Record) -> None:
         number = event.run
-        if (self.job, number) not in self.history.runs:  # the run in which it became a standby
+        # For a standby the event has the run in which it became one, which may be over.
+        if (self.job, number) not in self.history.runs:
             number = self.history.holders(event.worker)[0].number
         self._messages.start(event, self._runs[number], record)
 

@@ -202,7 +202,8 @@ class Waits(Listener):
     def run_released(self, run: Run, record: Record) -> None:
         for it in self._unsettled:
             it.run_released(run, record)
-        if self._open is not None and not isinstance(record.event, RunStarted):  # which has them
+        # Workers that a new run takes over are not free.
+        if self._open is not None and not isinstance(record.event, RunStarted):
             self._freed.append(run)
 
     def run_ended(self, run: Run, record: Record, done: float) -> None:
@@ -216,7 +217,7 @@ class Waits(Listener):
             self._cancellation = record.seq
 
     def job_ended(self, job: Job, record: Record) -> None:
-        if job.name == self.job:  # and no other job made its copies end
+        if job.name == self.job:  # its own end cancelled its copies
             self._cancellation = None
 
     def worker_changed(self, worker: Worker, record: Record) -> None:

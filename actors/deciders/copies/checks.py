@@ -59,7 +59,7 @@ def _type_problem(allocation: object) -> str | None:
     if not isinstance(allocation, CopyAllocation):
         return "an answer is a CopyAllocation(jobs, copies)"
     for name, given in (("jobs", allocation.jobs), ("copies", allocation.copies)):
-        # An ndarray, as the type says: users might return a list all the same.
+        # A user's policy may return a list, although the type says that it is an ndarray.
         if not isinstance(given, np.ndarray) or given.ndim != 1 or given.dtype.kind not in "iu":
             return f"`{name}` is an array of whole numbers, of one dimension"
     if not finite(allocation.share):

@@ -47,7 +47,8 @@ class Placer:
             lowest: Counts = self.workers[np.arange(copies) % len(self.workers)]
             return lowest
         if copies <= len(self.workers):
-            # A whole permutation is drawn in any case: the draws do not depend on the number.
+            # The whole permutation is drawn for any number of copies, so that the draws do not
+            # depend on it.
             return self.rng.permutation(self.workers)[:copies]
         return self._layers(allocation.copies, copies)
 

@@ -174,7 +174,7 @@ class RunningCopies(RunningPlacement):
 
     def mark_ended(self, due_by: float) -> None:
         on = self.workers
-        # Of the copies on a worker that has reached its smallest need, those end that need no more.
+        # On a worker that has delivered its smallest need, the copies with that need end.
         ending = (self.ends[on] <= due_by) & (self.need <= self.needs[on])
         self.ended |= np.logical_or.reduceat(ending, self.first)
 

@@ -116,7 +116,7 @@ class VectorisedCopies(Decider):
             placed.running.change(worker, now)
             if due_by < self.due:
                 end = placed.running.earliest()
-                if end != self.due:  # else it has no part in it
+                if end != self.due:  # else this worker's speed does not matter
                     self._aim(end, cause)
 
     def woken(self, cause: int) -> int | None:
@@ -170,7 +170,7 @@ class VectorisedCopies(Decider):
         return cause
 
     def _depart(self, columns: Counts, cause: int) -> None:
-        # From the last column down, because removing a job moves the columns behind it.
+        # The last column goes first, because removing a job moves the columns behind it.
         for column in sorted(columns.tolist(), reverse=True):
             job = self.table.remove(column)
             self.log.forget(job.name)
@@ -185,8 +185,7 @@ class VectorisedCopies(Decider):
         workers, first = self._workers(allocation, names), copies.cumsum() - copies
         running = self._running(allocation, names, view, workers, first)
         self.placed = placed = Placed(allocation, names, sizes, workers, first, running)
-        # The event comes before the timer is set, because the copies' end has their start for its
-        # cause.
+        # The start is logged before the timer is set, because it is the cause of the copies' end.
         now, journal = self.scheduler.now, self.scheduler.system.journal
         cause = journal.record_costly(
             cause, CopiesPlaced, lambda: self.log.placement(placed, now, self.states)

@@ -129,7 +129,7 @@ class EnrolmentDecider(Decider):
 
     def _describe_beliefs(self) -> None:
         system, first = self.scheduler.system, next(iter(self.enrolments.values()), None)
-        if first is not None:  # all have the same belief
+        if first is not None:  # all jobs have the same belief
             chains = first.belief.chains if system.journal.wants(ChainsBelieved) else ()
             rows = grouped([chain.rows for chain in chains])
             self.scheduler.record(system.origin, ChainsBelieved, rows)

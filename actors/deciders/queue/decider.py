@@ -173,7 +173,7 @@ class QueueDecider(Decider):
         self.promises.decide(cause)
         if self.memory is not None:
             self.memory.refresh()
-        # Without an arrival too: an empty queue may let the next batch open.
+        # An empty queue may open the next batch, even without an arrival.
         if self.arrived or not state.queue:
             self._admit()
         if self.maintenance is not None:
@@ -326,7 +326,7 @@ class QueueDecider(Decider):
         for promise in new:
             self.promises.make(promise)
         if decision.wake is not None and decision.wake != self.wake:
-            # Not in this instant, which has already been decided on.
+            # The wake-up comes after this instant, which has been decided on.
             time = after_instant(scheduler.now, decision.wake)
             scheduler.at(time, DECIDE, cause, DECISION)
         self.wake = decision.wake

@@ -45,7 +45,7 @@ class Entries:
         if self.estimates is not None:
             time = self.estimates(job, processors)
         else:
-            # BatchJob.believed without its call: one is made per job and run.
+            # This is BatchJob.believed, inlined: it would be called for each job and run.
             time = job.profile.time(processors) if job.estimate is None else job.estimate
         priority = self.order(job, processors, time, self.platform, self.draw)
         return Queued(job, processors, time + job.overhead, (-priority, job.index))
@@ -133,7 +133,7 @@ class BatchIntake:
         index = job.index
         self._joined[index] = self._joined.get(index, 0) + 1
         if attempts == 1:
-            self._left[index] = []  # the first batch, where nearly all jobs are
+            self._left[index] = []  # as for nearly all jobs, in the first batch
             return self.entries(job, allotment[0][1])
         counts = [count for times, count in allotment for _ in range(times)]
         # All attempts but the first, reversed, so that `pop` takes the next one.

@@ -191,8 +191,8 @@ class QueueState:
         """Replace a run by one with another expected end or other workers."""
         del self.runs[run[5]]
         self.runs[run[5]] = run
-        # Invalidates `_by_end`, of which number and latest copy alone would not show the change.
-        # (0, -1) would not: it is what they are where no run is left.
+        # This makes `_by_end` out of date, which the number of runs and the latest copy would not
+        # show. (0, -1) would not do: it stands for no runs.
         self._sorted = (-1, -1)
 
     def forget_instant(self) -> None:

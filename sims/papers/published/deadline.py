@@ -69,7 +69,7 @@ def start(
 def spot_hours(report: Report) -> float:
     """Return the hours of work done on the spot worker, as a measure."""
     assert report.measures is not None and report.measures.hour
-    # rounded: its sum differs from the whole work by what decimals do
+    # Rounded, because the sum may differ from the whole work by the rounding of decimals.
     return round(float(report.ledger.by_worker[0][Use.USEFUL]) / report.measures.hour, 9)
 
 

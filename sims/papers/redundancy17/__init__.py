@@ -134,7 +134,8 @@ def bound(scenario: Scenario, end: float) -> float:
     if workers.gain is not None:
         peak = process_of(workers.speed, Path()).peak
         return mean_bound(arrivals, sizes, workers.workers, peak) / len(found)
-    # C(t) at unit speed: the policy's is augmented, the bound may need the servers for longer.
+    # C(t) at unit speed: only the policy's servers are augmented. The bound may need servers for
+    # longer.
     plain = workers.model_copy(update={"augmentation": 1.0})
     platform = scenario.model_copy(update={"platform": plain}).full_platform
     horizon = 2 * end

@@ -234,7 +234,7 @@ def _spawn_platform(
                 registry(worker)
     _describe_faults(scenario, system)
     _spawn_hazards(scenario, system, scheduler, registry)
-    if repairs is not None and recorded(scenario):  # it asks for how long runs compute
+    if repairs is not None and recorded(scenario):  # records need the time for which runs compute
         scheduler.clocks = (*scheduler.clocks, repairs)
     if not isinf(scenario.cap):
         system.spawn(Cap(CAP, scenario.cap, scheduler))
