@@ -31,7 +31,7 @@ class ComputingFaults(Hazard):
     """Draws the computing time from a fault of the unit, or from the start, to its next fault."""
     units: Sequence[int] = field(kw_only=True)
     """Numbers of the units that the law strikes."""
-    together: int = field(kw_only=True)
+    unit_size: int = field(kw_only=True)
     """Number of workers in a unit."""
     count: int = field(kw_only=True)
     """Number of units on the platform, those that the law does not strike included."""
@@ -65,7 +65,7 @@ class ComputingFaults(Hazard):
         which no run computes any more."""
         self._pass()
         if message.computes:
-            counts = _counts(_units(message.members, self.together), self.count)
+            counts = _counts(_units(message.members, self.unit_size), self.count)
             self._of_copy[message.copy] = counts
             self._computing += counts
         else:
@@ -136,15 +136,15 @@ def _counts(units: Intervals, count: int) -> NDArray[np.int_]:
     return np.cumsum(steps[:-1])
 
 
-def _units(workers: Sequence[int], together: int) -> Intervals:
-    """Return the numbers of the units, of `together` workers each, that these workers belong to.
+def _units(workers: Sequence[int], size: int) -> Intervals:
+    """Return the numbers of the units, of `size` workers each, that these workers belong to.
     The workers of an interval are not listed one by one: a wide job has few intervals."""
     held = workers.intervals if isinstance(workers, Members) else intervals_of(sorted(workers))
-    if together == 1:
+    if size == 1:
         return held
     spans: list[tuple[int, int]] = []
     for first, last in held:
-        begin, end = first // together, last // together
+        begin, end = first // size, last // size
         if spans and begin <= spans[-1][1]:
             begin = spans[-1][1] + 1  # the unit before has some of these workers too
         if begin <= end:

@@ -196,7 +196,7 @@ class JobOfCopies(Job):
         if not self.copies:
             return None
         now = self.now
-        runs = ((it, it.run) for it in self.copies.values() if not it.undetected)
+        runs = ((it, it.run) for it in self.copies.values() if not it.waits_for_detection)
         known = [copy for copy, run in runs if run is not None and not run.hung]
         known.sort(key=lambda copy: min(copy.members, default=-1))
         return furthest(copy.run.state(now) for copy in known if copy.run is not None)

@@ -70,7 +70,7 @@ class Copy(Generic[R]):
     P12)."""
     standbys_away: set[int] = field(init=False, factory=set)
     """Standbys that are RECLAIMED."""
-    left: set[int] = field(init=False, factory=set)
+    lost_standbys: set[int] = field(init=False, factory=set)
     """Workers that went DOWN as standbys, which the copy then released."""
     newcomers: dict[int, int] = field(init=False, factory=dict)
     """Maps each standby that has become a member at this instant to the number of the event that
@@ -78,13 +78,13 @@ class Copy(Generic[R]):
     for it."""
     outcome: Outcome | None = field(init=False, default=None)
     """Outcome of the last run, if the copy has kept its members after it."""
-    unheard: dict[int, float] = field(init=False, factory=dict)
+    undetected: dict[int, float] = field(init=False, factory=dict)
     """Maps each member that has gone DOWN by a fault that is not detected yet (rules.md, F1) to the
     time at which it did."""
-    fallen: dict[int, tuple[float, int]] = field(init=False, factory=dict)
+    went_down: dict[int, tuple[float, int]] = field(init=False, factory=dict)
     """Maps each member that has not been UP since it went DOWN to the time, and the number of the
     event, with which it went DOWN."""
-    risen: dict[int, float] = field(init=False, factory=dict)
+    came_up: dict[int, float] = field(init=False, factory=dict)
     """Maps each member that has come back UP after it went DOWN to the time at which it last
     did."""
     groups: Sequence[Sequence[int]] | None = field(init=False, default=None)
@@ -122,23 +122,23 @@ class Copy(Generic[R]):
         return len(self.members) if self.replicas is None else self.replicas.width
 
     @property
-    def undetected(self) -> bool:
+    def waits_for_detection(self) -> bool:
         """Whether its run waits because a member has gone DOWN by a fault that is not yet detected
         (rules.md, F1)."""
         if self.replicas is None:
-            return bool(self.unheard)
-        return any(not self.replicas.of(worker).out for worker in self.unheard)
+            return bool(self.undetected)
+        return any(not self.replicas.of(worker).out for worker in self.undetected)
 
     def fell_before(self, now: float) -> list[int]:
         """Return the members that were DOWN just before this instant, in no particular order."""
-        away = [worker for worker, (since, _) in self.fallen.items() if since < now]
-        return [*away, *(worker for worker, time in self.risen.items() if time == now)]
+        away = [worker for worker, (since, _) in self.went_down.items() if since < now]
+        return [*away, *(worker for worker, time in self.came_up.items() if time == now)]
 
     def depends_on(self, worker: int) -> bool:
         """Return whether a change of this worker's state matters to the run. It does not if the
         worker is a standby, was one until this instant, or belongs to a replica that has dropped
         out."""
-        if worker in self.standbys or worker in self.left:
+        if worker in self.standbys or worker in self.lost_standbys:
             return False
         return self.replicas is None or not self.replicas.of(worker).out
 
@@ -174,7 +174,7 @@ class Copy(Generic[R]):
         # The scheduler's text names all workers that the copy holds, standbys included.
         if self.text:  # empty where no log names the workers
             self.text = text(self._spans()) if self.standbys else message.text
-        self.left.discard(other)
+        self.lost_standbys.discard(other)
         self.down.discard(worker)
         if self.groups is not None:
             self.groups = [[other if n == worker else n for n in it] for it in self.groups]
@@ -184,8 +184,8 @@ class Copy(Generic[R]):
             self.failed_members.add(other)
         self.absent.discard(worker)
         self.failed_members.discard(worker)
-        self.unheard.pop(worker, None)
-        del self.fallen[worker]
+        self.undetected.pop(worker, None)
+        del self.went_down[worker]
         if self.speeds is not None:
             del self.speeds[worker]
             self.speeds[other] = message.speeds[0] if message.speeds else 1
@@ -248,8 +248,8 @@ class Copy(Generic[R]):
             absent = group.absent
         if state is UP:
             absent.discard(worker)
-            if self.fallen.pop(worker, None) is not None:
-                self.risen[worker] = now
+            if self.went_down.pop(worker, None) is not None:
+                self.came_up[worker] = now
         else:
             absent.add(worker)
 

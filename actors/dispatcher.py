@@ -110,7 +110,7 @@ class Dispatcher(Actor):
     worker is free or another copy holds it."""
     tracker: CauseTracker | None = field(init=False, default=None)
     """Finds the causes of starts; None: no sink records runs, so that causes are not needed."""
-    unheard: dict[int, int] = field(init=False, factory=dict)
+    undetected: dict[int, int] = field(init=False, factory=dict)
     """Maps each worker whose DOWN is not detected yet (rules.md, F1) to the number of the event
     with which it went DOWN."""
     replaceable: dict[int, tuple[int, int]] = field(init=False, factory=dict)

@@ -179,7 +179,7 @@ class JobOfAttempts(Job):
     sound: int = field(init=False)
     """Number of the attempt that will succeed if it is not lost: f_j, plus one for each attempt
     lost."""
-    over: Timer = field(init=False, repr=False)
+    end_timer: Timer = field(init=False, repr=False)
     """Timer of the end of the attempt that is under way."""
     copy: int = field(init=False, default=-1)
     time: float = field(init=False, default=0)
@@ -205,9 +205,9 @@ class JobOfAttempts(Job):
         held = time + described.verification
         cause = self.record(cause, RunStarted, self.name, attempt, message.text, time)
         if self.killed_at is not None and remaining(held, self.killed_at):
-            self.over = self.after(self.killed_at, LimitReached(attempt), cause)
+            self.end_timer = self.after(self.killed_at, LimitReached(attempt), cause)
         else:
-            self.over = self.after(held, OVER, cause)
+            self.end_timer = self.after(held, OVER, cause)
 
     @handles(AttemptOver, during=(Life.RUNNING,))
     def detect(self, message: AttemptOver, cause: int) -> None:
@@ -245,7 +245,7 @@ class JobOfAttempts(Job):
     def _end_early(self, outcome: Outcome, cause: int, dies: bool = False) -> None:
         """End the attempt with this outcome before its time. The job then waits for its next
         attempt; with `dies` it is killed instead."""
-        self.cancel(self.over)
+        self.cancel(self.end_timer)
         done = min(self.now - self.begun, self.time)
         cause = self.record(cause, RunEnded, self.name, self.attempt, outcome, done)
         self.release_copy(self.copy, outcome, cause, not dies, dies)

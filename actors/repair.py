@@ -57,7 +57,7 @@ class Stage:
     fixes: Chance
     """Decides whether a repair that the stage does not hand on has removed the cause of the
     fault."""
-    crews: float = inf
+    free_crews: float = inf
     """Number of crews that are free, that is, of further repairs that the stage can begin now; inf:
     any number."""
     times: Iterator[float] = field(factory=lambda: iter(()))
@@ -86,7 +86,7 @@ class Fault:
 
     unit: Unit
     law: int
-    unheard: set[int]
+    unknown: set[int]
     """Workers of the unit on which the fault is not known yet."""
     cause: int
     """Number of the last event of the fault: it struck, or became known on a worker."""
@@ -162,7 +162,7 @@ class Repairs(Actor):
     """Returns the address of a worker."""
     of: Sequence[Struck]
     """Kind of unit that each law strikes, by number of the law."""
-    together: Mapping[Struck, int]
+    unit_sizes: Mapping[Struck, int]
     """Maps each kind of unit to the number of workers in one."""
     size: int
     """Number of workers on the platform."""
@@ -177,7 +177,7 @@ class Repairs(Actor):
     """Repairs whose stage is over at this instant and whose outcome is not drawn yet."""
     _ended: list[tuple[Repair, RepairOutcome]] = field(init=False, factory=list)
     """Repairs whose stage is over at this instant, each with the drawn outcome."""
-    _unheard: dict[Unit, Fault] = field(init=False, factory=dict)
+    _unknown: dict[Unit, Fault] = field(init=False, factory=dict)
     _known: list[Fault] = field(init=False, factory=list)
     """Faults that have become known at this instant and are not blamed yet."""
     _repairs: dict[Unit, Repair] = field(init=False, factory=dict)
@@ -262,7 +262,7 @@ class Repairs(Actor):
         unit, stage = repair.unit, repair.stage
         named = text(((unit.workers[0], unit.workers[-1]),))
         repair.cause = self.record(repair.cause, RepairEnded, unit.of, named, stage, outcome)
-        self.stages[stage].crews += 1
+        self.stages[stage].free_crews += 1
         if outcome is PASSED_ON:
             repair.stage += 1
             self._wait(repair)
@@ -281,19 +281,19 @@ class Repairs(Actor):
             self._in_repair[worker] -= 1
             if not self._in_repair[worker]:
                 del self._in_repair[worker]
-            if unit not in self._unheard:  # else another fault keeps it DOWN until that is known
+            if unit not in self._unknown:  # else another fault keeps it DOWN until that is known
                 self.send(self.worker(worker), BackFromRepair(unit), repair.cause)
 
     def _fail(self, struck: UnitStruck) -> None:
         unit = self._unit(self.of[struck.law], struck.unit)
-        # A fault is not in `_unheard` any more, and has no repair yet, where it has become known at
+        # A fault is not in `_unknown` any more, and has no repair yet, where it has become known at
         # this instant (its run ended) and is still to be blamed.
-        pending = unit in self._unheard or any(it.unit == unit for it in self._known)
+        pending = unit in self._unknown or any(it.unit == unit for it in self._known)
         if pending or all(worker in self._in_repair for worker in unit.workers):
             return  # a fault of a unit that is in repair or just struck changes nothing
         named = text(((unit.workers[0], unit.workers[-1]),))
         cause = self.record(self.system.origin, UnitFailed, struck.law, unit.of, named)
-        self._unheard[unit] = Fault(unit, struck.law, set(unit.workers), cause)
+        self._unknown[unit] = Fault(unit, struck.law, set(unit.workers), cause)
         fail = Fail(0, struck.detection, struck.logs_detection, struck.law, unit)
         for worker in unit.workers:
             self.send(self.worker(worker), fail, cause)
@@ -312,12 +312,12 @@ class Repairs(Actor):
         """Record that a worker's fault is known. A unit's fault is known, and is blamed, once the
         faults of all its workers are."""
         worker = message.worker
-        for fault in [it for it in self._unheard.values() if worker in it.unheard]:
-            fault.unheard.discard(worker)
+        for fault in [it for it in self._unknown.values() if worker in it.unknown]:
+            fault.unknown.discard(worker)
             fault.copies[worker] = message.copy
             fault.cause = max(fault.cause, cause)
-            if not fault.unheard:
-                del self._unheard[fault.unit]
+            if not fault.unknown:
+                del self._unknown[fault.unit]
                 self._known.append(fault)
                 self._deal_soon()
 
@@ -347,7 +347,7 @@ class Repairs(Actor):
         for members, computed in ran:
             self.records.ran(members, computed, self._blamed_now)
         for number, stage in enumerate(self.stages):
-            while stage.crews and stage.waiting:
+            while stage.free_crews and stage.waiting:
                 repair = stage.waiting.pop(0)[-1]
                 self._begin(stage, number, repair)
 
@@ -410,7 +410,7 @@ class Repairs(Actor):
         this instant."""
         if unit.of is Struck.WORKERS and isinstance(run.members, Members):
             return without(run.members.intervals, {unit.number, *run.away})
-        each = self.together[unit.of]
+        each = self.unit_sizes[unit.of]
         numbers = {member // each for member in run.members if member not in run.away}
         return intervals_of(sorted(numbers - {unit.number}))
 
@@ -446,7 +446,7 @@ class Repairs(Actor):
         insort(waiting, turn, key=lambda it: it[:3])
 
     def _begin(self, stage: Stage, number: int, repair: Repair) -> None:
-        stage.crews -= 1
+        stage.free_crews -= 1
         unit = repair.unit
         named = text(((unit.workers[0], unit.workers[-1]),))
         repair.cause = self.record(repair.cause, RepairStarted, unit.of, named, number)
@@ -460,7 +460,7 @@ class Repairs(Actor):
     # --- units and streams --------------------------------------------------------------------
 
     def _unit(self, of: Struck, number: int) -> Unit:
-        each = self.together[of]
+        each = self.unit_sizes[of]
         return Unit(of, number, range(number * each, min((number + 1) * each, self.size)))
 
     def _stream(self, what: str, unit: Unit) -> Callable[[], Generator]:

@@ -182,7 +182,7 @@ class JobOfReplicas(JobOfRuns):
             for group in rejoining:
                 self.protection.rejoined(copy, group)
             # If a member of these groups has an undetected fault, the run waits from now on.
-            run.missing.update(it for it in copy.unheard if replicas.of(it) in rejoining)
+            run.missing.update(it for it in copy.undetected if replicas.of(it) in rejoining)
         self.resume_soon()
         return run.go_on(cause)
 
@@ -263,7 +263,7 @@ class JobOfReplicas(JobOfRuns):
     def _refill(self, copy: Copy[Run], replicas: Replicas) -> None:
         """Replace the DOWN members of replicas that have dropped out by standbys, the lowest first,
         as far as there are any (P12)."""
-        down = sorted(copy.down.difference(copy.unheard))
+        down = sorted(copy.down.difference(copy.undetected))
         waiting = [worker for worker in down if replicas.of(worker).out]
         for worker, other in zip(waiting, list(islice(copy.ready(), len(waiting))), strict=False):
             group = replicas.of(worker)

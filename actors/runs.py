@@ -100,7 +100,7 @@ class JobOfRuns(JobOfCopies):
         if message.worker in copy.standbys:
             self._standby_changed(copy, message, cause)
             return
-        if message.worker in copy.left:
+        if message.worker in copy.lost_standbys:
             return  # a standby that went DOWN and came back, all at this instant
         copy.move(message.worker, message.state, self.now)
         if message.state is DOWN:
@@ -122,10 +122,10 @@ class JobOfRuns(JobOfCopies):
     @handles(MemberFaultHeard, during=AT_WORK)
     def hear_of_fault(self, message: MemberFaultHeard, cause: int) -> None:
         copy, worker = self.copies.get(message.copy), message.worker
-        if copy is None or worker not in copy.unheard:
+        if copy is None or worker not in copy.undetected:
             return
-        del copy.unheard[worker]
-        since, _ = copy.fallen[worker]
+        del copy.undetected[worker]
+        since, _ = copy.went_down[worker]
         self.ask_replacement(ReplacementDue(copy.number, worker, since), cause)
         self.report_struck(copy)
         cause = self.record(cause, FaultDetected, self.name, copy.last, worker)
@@ -209,7 +209,11 @@ class JobOfRuns(JobOfCopies):
         copy = self.copies.get(message.copy)
         if copy is not None and message.worker in copy.standbys:
             copy.standbys[message.worker] = message.speed
-        elif copy is not None and copy.speeds is not None and message.worker not in copy.left:
+        elif (
+            copy is not None
+            and copy.speeds is not None
+            and message.worker not in copy.lost_standbys
+        ):
             copy.speeds[message.worker] = message.speed
             if copy.run is not None:
                 cause = copy.run.review(cause)
@@ -238,7 +242,7 @@ class JobOfRuns(JobOfCopies):
         if state is DOWN:
             del copy.standbys[worker]
             copy.standbys_away.discard(worker)
-            copy.left.add(worker)
+            copy.lost_standbys.add(worker)
             cause = self.record(cause, StandbyLost, self.name, copy.last, worker)
             self.send(self.scheduler, WorkerLeft(copy.number, worker), cause)
         else:
@@ -249,7 +253,7 @@ class JobOfRuns(JobOfCopies):
         copy, worker = self.copies[message.copy], message.worker
         copy.standbys[worker] = message.speeds[0] if message.speeds else 1
         copy.standbys = dict(sorted(copy.standbys.items()))
-        copy.left.discard(worker)
+        copy.lost_standbys.discard(worker)
         if copy.addresses is not None and message.addresses:
             copy.addresses = {**copy.addresses, worker: message.addresses[0]}
         joined = self.record(cause, StandbyJoined, self.name, copy.last, worker)
@@ -259,9 +263,9 @@ class JobOfRuns(JobOfCopies):
         """Replace each member that is DOWN by a standby, the lowest first. If there are too few
         standbys, end the copy and release its workers; under buddies the copy waits for its members
         instead."""
-        down, ready = sorted(copy.down.difference(copy.unheard)), list(copy.ready())
+        down, ready = sorted(copy.down.difference(copy.undetected)), list(copy.ready())
         if len(down) > len(ready) and not self.protection.keeps:
-            _, fall = copy.fallen[down[len(ready)]]
+            _, fall = copy.went_down[down[len(ready)]]
             self._drop(copy, copy.outcome or LOST, fall, early=True)
             return
         for worker, other in zip(down, ready, strict=False):
@@ -270,7 +274,7 @@ class JobOfRuns(JobOfCopies):
     def promote(self, copy: Copy[Run], worker: int, other: int) -> int:
         """Give the place of `worker`, a member that is DOWN, to the standby `other`. Return the
         number (seq) of the event that logs it."""
-        _, fall = copy.fallen[worker]
+        _, fall = copy.went_down[worker]
         copy.promote(worker, other)
         cause = self.record(fall, MemberReplaced, self.name, copy.last, worker, other)
         copy.newcomers[other] = cause
@@ -281,7 +285,7 @@ class JobOfRuns(JobOfCopies):
 
     def _await_replacement(self, copy: Copy[Run], worker: int, cause: int) -> None:
         after = self.protection.rules.replace_after
-        since, _ = copy.fallen.setdefault(worker, (self.now, cause))
+        since, _ = copy.went_down.setdefault(worker, (self.now, cause))
         if after is not None and since == self.now:
             due = ReplacementDue(copy.number, worker, since)
             self.at(since + after, due, cause, Phase.RUNS_RESUME)
@@ -294,8 +298,8 @@ class JobOfRuns(JobOfCopies):
         after = self.protection.rules.replace_after
         if copy is None or after is None:
             return
-        since, fall = copy.fallen.get(worker, (-1, NOTHING))
-        known = copy.unheard.get(worker) != since  # an undetected later fault does not matter
+        since, fall = copy.went_down.get(worker, (-1, NOTHING))
+        known = copy.undetected.get(worker) != since  # an undetected later fault does not matter
         if known and since == message.since and since + after <= self.due_by:
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
 
@@ -310,7 +314,7 @@ class JobOfRuns(JobOfCopies):
         if copy is None or worker in copy.standbys:
             return
         if self.protection.rules.replace_after is not None:
-            _, fall = copy.fallen[worker]
+            _, fall = copy.went_down[worker]
             self.send(self.scheduler, ReplacementWanted(copy.number, worker), fall)
         elif not self.described.standbys:
             problem = "keeps it as a member, and replaces none (protection.replace_after)"
@@ -349,7 +353,7 @@ class JobOfRuns(JobOfCopies):
     def _lose(self, copy: Copy[Run], worker: int, cause: int, hidden: bool) -> int:
         lost, end = self.protection.member_failed(copy, worker), cause
         if hidden:
-            copy.unheard.setdefault(worker, self.now)
+            copy.undetected.setdefault(worker, self.now)
             if copy.run is not None and copy.depends_on(worker):
                 copy.run.missing.add(worker)  # the run waits for it, whatever others report
                 end = copy.run.review(cause)

@@ -170,7 +170,7 @@ class Scheduler(Dispatcher):
     """The last report of each worker on what it holds."""
     completed: int = field(init=False, default=0)
     killed: int = field(init=False, default=0)
-    runs: int = field(init=False, default=0)
+    ended_copies: int = field(init=False, default=0)
     """Number of copies that have ended."""
     deciding: bool = field(init=False, default=False)
     unsettled: list[Actor] = field(init=False, factory=list)
@@ -216,7 +216,7 @@ class Scheduler(Dispatcher):
                 self.tracker.want(self.now, message.index, since)
         if self.promised:
             self._hand_on(message.copy, cause)
-        self.runs += 1
+        self.ended_copies += 1
         if self.repairs is not None:
             self._hear_of_released(message.copy, numbers)
         self.decider.over(message, cause)
@@ -257,7 +257,7 @@ class Scheduler(Dispatcher):
                 self.tell_promiser(worker, cause)
         held = self.tell_job(cause, MemberStateChanged, worker, state, message.hidden)
         if held and message.hidden:
-            self.unheard[worker] = cause
+            self.undetected[worker] = cause
         else:
             self._hear(worker, state, cause, self.pool.holder(worker))
 
@@ -277,14 +277,14 @@ class Scheduler(Dispatcher):
 
     @handles(FaultHeard)
     def hear_of_hidden_fault(self, message: FaultHeard, cause: int) -> None:
-        if self.unheard.pop(message.index, None) is not None:
+        if self.undetected.pop(message.index, None) is not None:
             self.tell_job(cause, MemberFaultHeard, message.index)
             self._hear(message.index, DOWN, cause, self.pool.holder(message.index))
 
     @handles(StruckWhileDown)
     def hear_of_struck(self, message: StruckWhileDown, cause: int) -> None:
         # If an earlier fault of the worker is undetected, this one becomes known together with it.
-        if self.repairs is None or message.index in self.unheard:
+        if self.repairs is None or message.index in self.undetected:
             return
         copy = self.pool.holder(message.index)
         # Only a run with replicas goes on while it holds a worker that is DOWN.
@@ -322,8 +322,8 @@ class Scheduler(Dispatcher):
     def _hear_of_released(self, copy: int, numbers: Intervals) -> None:
         """Act on the undetected faults of workers that a copy has released, because the fault of a
         free worker is known at once."""
-        for worker in among(numbers, self.unheard):
-            self._hear(worker, DOWN, self.unheard.pop(worker), copy)
+        for worker in among(numbers, self.undetected):
+            self._hear(worker, DOWN, self.undetected.pop(worker), copy)
 
     @handles(WorkerHung)
     def worker_hung(self, message: WorkerHung, cause: int) -> None:
@@ -395,7 +395,7 @@ class Scheduler(Dispatcher):
         else:
             self.killed += 1
         if self.completed + self.killed == self.jobs:
-            over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.runs)
+            over = self.record(cause, WorkloadEnded, self.completed, self.killed, self.ended_copies)
             self.system.finish(over)
 
     def decide_soon(self, cause: int) -> None:
@@ -431,7 +431,7 @@ class Scheduler(Dispatcher):
     def decide(self, message: Decide, cause: int) -> None:
         if self.system.journal.length >= self.look_at:
             self._look_for_progress()
-        if (self.replaceable or self.unheard or self.repaired) and self._look_after_members():
+        if (self.replaceable or self.undetected or self.repaired) and self._look_after_members():
             self.decide_soon(self.trigger)  # once jobs have logged which standbys have joined
             return
         if self.deciding:
@@ -460,8 +460,8 @@ class Scheduler(Dispatcher):
     def hear_of_free_workers(self) -> None:
         """Act on the undetected faults of workers that no copy holds any more: those are known at
         once (rules.md, F1)."""
-        for worker in [n for n in self.unheard if self.pool.holder(n) < 0]:
-            self._hear(worker, DOWN, self.unheard.pop(worker), -1)
+        for worker in [n for n in self.undetected if self.pool.holder(n) < 0]:
+            self._hear(worker, DOWN, self.undetected.pop(worker), -1)
 
     def waits_for(self) -> str | None:
         left = self.jobs - self.completed - self.killed

@@ -165,7 +165,7 @@ class StorageClient:
     """Index of the run's job."""
     size: float
     """Bytes of a state, of all members together."""
-    each: float
+    worker_bandwidth: float
     """Largest bandwidth of one member, bytes per time unit."""
     group: int = -1
     """Number of the group that loads for itself; -1: the run saves or loads."""
@@ -192,7 +192,7 @@ class StorageClient:
             self._leave(run, cause)
             return cause
         self._uses = True
-        cap, where = self.each * run.width, (run.copy.number, run.number, self.group)
+        cap, where = self.worker_bandwidth * run.width, (run.copy.number, run.number, self.group)
         use = UseStorage(run.actor, self.index, *where, cap)
         run.actor.send(self.storage, use, cause)
         return cause

@@ -70,7 +70,7 @@ class Worker(TransferClient):
     """The owner's next change; None: there is none."""
     _until: float = field(init=False, default=-1)
     """Time at which the last fault's downtime ends, or ended."""
-    _fallen: tuple[float, int] = field(init=False, default=(-1, -1))
+    _downtime_end: tuple[float, int] = field(init=False, default=(-1, -1))
     """Time at which the last fault's downtime ends, and number of the event with which the worker
     went DOWN."""
     _went_down: int = field(init=False, default=-1)
@@ -243,11 +243,11 @@ class Worker(TransferClient):
             detection = fault.detection if fault.logs_detection else None
             cause = self._struck[0][1] if self._struck else None
             fall = self._change(DOWN, until, hidden, detection, cause)
-            self._fallen = self._until, fall
+            self._downtime_end = self._until, fall
             if hidden and self._hidden is None:
                 self._hide(known, fall)
             return
-        self._fallen = self._until, self._went_down  # the fault prolongs the present DOWN
+        self._downtime_end = self._until, self._went_down  # the fault prolongs the present DOWN
         if self._hidden is not None and known < self._hidden[0]:
             self._hide(known, self._hidden[1])  # this fault is detected before the earlier one
 
@@ -274,7 +274,7 @@ class Worker(TransferClient):
         the event of the unit's fault, if it has one.
         """
         loop, was = self.system.loop, self.state
-        due_by, (over, fall) = loop.due_by, self._fallen
+        due_by, (over, fall) = loop.due_by, self._downtime_end
         ends = was is DOWN and loop.now <= over <= due_by
         if cause is None:
             cause = fall if ends else self.system.origin

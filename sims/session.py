@@ -199,7 +199,7 @@ def check(
         bare = scenario if load_code else without_code(scenario, folder)
         summary = Summary()
         system = System(scenario.seed, [summary], start=0)
-        found = populate(bare, system, folder, lives=False)
+        found = populate(bare, system, folder, simulated=False)
         law = scenario.faults
         loaded = law.loaded(folder) if load_code and isinstance(law, NamedFaults) else law
         # A law that is not loaded has another in its place, which says nothing of it.

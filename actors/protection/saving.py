@@ -105,7 +105,7 @@ class Saving:
         """Return whether an owner's notice makes a checkpoint due now. It does if the protection
         asks for that, the run has computed since the last checkpoint, and it does not wait for a
         fault or a hang to be detected (O1, F1, F6)."""
-        if not self.plan.rules.on_notice or run.copy.undetected or run.hung:
+        if not self.plan.rules.on_notice or run.copy.waits_for_detection or run.hung:
             return False
         return run.part.at(run.actor.now) > 0
 

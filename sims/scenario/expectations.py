@@ -28,7 +28,7 @@ def expected(scenario: Scenario) -> Iterator[Expected]:
         if law.hangs:
             continue  # a hang takes no worker DOWN: it is no fault that came
         units = law.struck(platform.count(law.of))
-        workers = min(units * platform.together(law.of), platform.size)
+        workers = min(units * platform.unit_size(law.of), platform.size)
         mtbf, shape = law.mtbf if law.mtbf < inf else None, float(getattr(law, "shape", 1))
         listed = tuple(sorted(_listed(scenario, law)))
         yield number, workers, mtbf, shape, law.starts, law.down, listed

@@ -105,14 +105,14 @@ class Platform:
         have fewer workers; None if workers fail one by one."""
         if of is Struck.WORKERS:
             return None
-        each, size = self.together(of), self.size
+        each, size = self.unit_size(of), self.size
         return [range(k, min(k + each, size)) for k in range(0, size, each)]
 
     def count(self, of: Struck) -> int:
         """Return the number of units of this kind (workers, nodes, racks) on the platform."""
-        return -(-self.size // self.together(of))
+        return -(-self.size // self.unit_size(of))
 
-    def together(self, of: Struck) -> int:
+    def unit_size(self, of: Struck) -> int:
         """Return the number of workers of a unit of this kind: 1 for workers themselves."""
         if of is Struck.WORKERS:
             return 1

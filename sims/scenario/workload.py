@@ -76,7 +76,7 @@ class Submission:
         span = self.span(scenario.full_platform.able) if asked else (0.0, 0.0)
         platform = scenario.full_platform
         failing = [
-            (platform.together(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
+            (platform.unit_size(law.of), law.mtbf_over(*span) / law.part(platform.count(law.of)))
             for law in faults.laws
         ]
         arguments = self.job.verification, self.image, together(it for _, it in failing), failing

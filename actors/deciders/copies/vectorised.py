@@ -160,7 +160,7 @@ class VectorisedCopies(Decider):
         cause = self.scheduler.system.journal.record_costly(
             cause, CopiesSettled, lambda: self.log.settlement(placed, lefts, left)
         )
-        self.scheduler.runs += len(lefts)
+        self.scheduler.ended_copies += len(lefts)
         self.placed = None
         if not placed.allocation.cloning:
             self.states.keep(placed, lefts, self.log.runs(placed))

@@ -73,18 +73,18 @@ class Populated:
     """The jobs of the simulation; None: they are a stream, and each is made when it arrives."""
 
 
-def populate(scenario: Scenario, system: System, folder: Path, lives: bool = True) -> Populated:
+def populate(scenario: Scenario, system: System, folder: Path, simulated: bool = True) -> Populated:
     """Make the scenario's actors (scheduler, master, workers, hazards, jobs) in `system`.
 
-    Files are looked for from `folder`. `lives` says whether the simulation is going to run; if it
-    is only checked, jobs that need no further check get no actor. Raises InputError for a scenario
-    that cannot be simulated.
+    Files are looked for from `folder`. `simulated` says whether the simulation is going to run; if
+    it is only checked, jobs that need no further check get no actor. Raises InputError for a
+    scenario that cannot be simulated.
     """
     with rare_collections():
-        return _populated(scenario, system, folder, lives)
+        return _populated(scenario, system, folder, simulated)
 
 
-def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) -> Populated:
+def _populated(scenario: Scenario, system: System, folder: Path, simulated: bool) -> Populated:
     scenario = scenario.within(folder)
     if isinstance(scenario.faults, NamedFaults):
         scenario = scenario.model_copy(update={"faults": scenario.faults.loaded(folder)})
@@ -126,7 +126,7 @@ def _populated(scenario: Scenario, system: System, folder: Path, lives: bool) ->
     scheduler = _spawn_platform(scenario, system, pool, decider, count)
     pool.take = queue.take(scenario, jobs, scheduler) or pool.take
     storage = spawn_storage(scenario, system)
-    JobMaker(scenario, system, jobs, scheduler, storage, lives).spawn()
+    JobMaker(scenario, system, jobs, scheduler, storage, simulated).spawn()
     return Populated(count, jobs)
 
 
@@ -328,8 +328,8 @@ def _hazard(
     if law.by_computing:
         units_of = faulty if faulty is not None else range(units)
         gap = gap_of(law, partial(_stream_of, system, f"fault/{number}"))
-        together = platform.together(law.of)
-        return ComputingFaults(*about, gap=gap, units=units_of, together=together, count=units)
+        size = platform.unit_size(law.of)
+        return ComputingFaults(*about, gap=gap, units=units_of, unit_size=size, count=units)
     if ignored:
         return PaperFaults(*about, scheduler=scheduler)
     return Hazard(*about)

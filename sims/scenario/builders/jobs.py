@@ -59,7 +59,7 @@ class JobMaker:
     scheduler: Scheduler
     storage: Storage | None = None
     """The shared storage; None: there is none."""
-    lives: bool = True
+    simulated: bool = True
     """Whether the jobs will be simulated. If they are only checked, jobs of whole attempts get no
     actor."""
 
@@ -72,7 +72,7 @@ class JobMaker:
         for submission, count in zip(self.jobs.submissions, self._failures(), strict=True):
             if whole(submission):
                 _refuse_hopeless(mtbf, submission.job)
-                if self.lives:
+                if self.simulated:
                     self.system.spawn(JobOfAttempts(*self._common(submission.job), failures=count))
                 continue
             _warn_of_single(submission)

@@ -53,9 +53,9 @@ def spawn_repairs(
         tuple(number for number, law in enumerate(laws) if law.cured),
         blame.certain,
     )
-    together = {it: platform.together(it) for it in Struck}
+    sizes = {it: platform.unit_size(it) for it in Struck}
     begun = [it.begun for it in stages]
     policy = section.retirement.policy(scenario.folder)
     records = Records(platform.able, policy, scheduler.largest)
-    about = of, together, platform.size, blame, records, scheduler
+    about = of, sizes, platform.size, blame, records, scheduler
     return system.spawn(Repairs(REPAIRS, begun, registry, *about))
