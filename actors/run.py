@@ -129,7 +129,7 @@ class Run:
     hang_event: int = field(init=False, default=NOTHING)
     """Number of the event with which that hang began."""
     paused: bool = field(init=False, default=False)
-    """Whether it stands still while replicas drop out or rejoin (rules.md, E1)."""
+    """Whether the run stands still while replicas drop out or rejoin (rules.md, E1)."""
     started: int = field(init=False, default=NOTHING)
     """Number of the event that logs the run's start."""
     due: float = field(init=False, default=math.inf)

@@ -59,7 +59,7 @@ class TransferClient(Actor):
     scheduler: Actor
     master: Actor | None = None
     reports: bool = False
-    """Whether it reports to the scheduler what it holds, whenever that changes."""
+    """Whether the worker reports to the scheduler what it holds, whenever that changes."""
     memory: Memory = field(init=False, factory=Memory)
     request: StageIn | None = field(init=False, default=None)
     """Request for which the worker fetches: that of its present run, or of its copy where it is a
@@ -72,9 +72,9 @@ class TransferClient(Actor):
     """Time, and number of the event, since which the worker has wanted to fetch or send its present
     message."""
     _asking: bool = field(init=False, default=False)
-    """Whether the master knows that it wants a channel."""
+    """Whether the master knows that the worker wants a channel."""
     _orphaned: bool = field(init=False, default=False)
-    """Whether it holds a channel for a message that is lost, until its run ends (F1)."""
+    """Whether the worker holds a channel for a message that is lost, until its run ends (F1)."""
 
     def moved(self, state: WorkerState, cause: int, hidden: bool) -> None:
         """Suspend, resume or lose the worker's messages, as its state has changed; called only

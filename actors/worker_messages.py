@@ -216,13 +216,13 @@ class AskForChannel:
     worker: Actor
     index: int
     begun: bool
-    """Whether a part of the message that it fetches or sends next has passed already."""
+    """Whether a part of the message that the worker fetches or sends next has passed already."""
     left: float
     """Channel time of all messages that the worker lacks."""
     from_scratch: bool
     """Whether the worker gives up a channel that it has, and asks anew."""
     standby: bool = False
-    """Whether it asks as a standby, which is served after all members."""
+    """Whether the worker asks as a standby, which is served after all members."""
 
 
 @message

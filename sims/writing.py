@@ -125,7 +125,7 @@ class Segments(io.RawIOBase):
         self._file = path.open("wb")
         self._pack, self._draft = pack, draft
         self._rest = bytearray()
-        """Data that no stream holds yet."""
+        """Data that no compressed stream holds yet."""
         self._end = 0
         """Position in the file at which the streams end."""
         self._drafted = self._fresh = False

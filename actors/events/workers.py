@@ -206,7 +206,7 @@ class WorkerPriced(Event):
     times: tuple[Time, ...]
     """Times from which on each price holds; the first is 0."""
     prices: tuple[Annotated[float, Quantity("per time")], ...]
-    """Price of a unit of time, from each of these times on."""
+    """Price of a unit of time, from each of `times` on."""
     period: Time | None
     """Time after which the prices repeat; None if the last one lasts."""
 

@@ -72,7 +72,7 @@ class Rules:
     images_every: int | None = None
     """k: under buddies every k-th checkpoint is also sent to the master (P9); None: none is."""
     image_cost: float = 0
-    """Time in which such a checkpoint gets to shared storage without a master."""
+    """Time in which a checkpoint of buddies gets to shared storage without a master."""
     bytes: float | None = None
     """Size of a checkpoint on shared storage, of all members together (S1); None: none is kept
     there."""

@@ -78,8 +78,8 @@ class VirtualTimeLoop(NoOutsideWorld):
         self.latest = inf
         """The latest time at which the scenario's shortest time still makes a later instant."""
         self.shortest = ""
-        """Description of that shortest time, for the error raised where a run gets later than
-        `latest`."""
+        """Description of the scenario's shortest time, for the error raised where a run gets later
+        than `latest`."""
         self.idle_report: Callable[[], Sequence[str]] = self.pending_tasks
         self._queue: Any = self._ready  # type: ignore[attr-defined]
         self._heap: list[Timer] = self._scheduled  # type: ignore[attr-defined]

@@ -37,16 +37,17 @@ class Assignment:
     slowest: float
     """Expected slots of the slowest member's transfers alone, max_q E_q(n_q)."""
     scores: dict[Load, float] = field(factory=dict, init=False)
-    """Maps each additional task that was evaluated to the score of the assignment with it."""
+    """Maps each additional task that was evaluated to the score of the assignment with the task."""
     estimates: dict[Load, tuple[float, float]] | None = None
-    """Maps each additional task to (ln P, E) of the assignment with it, where the score changes
-    with t."""
+    """Maps each additional task to (ln P, E) of the assignment with the task; None if the score
+    does not change with t."""
     after: dict[Load, Assignment] = field(factory=dict, init=False)
-    """Maps each task that was chosen next to the assignment with it."""
+    """Maps each task that was chosen next to the assignment with the task."""
     value: tuple[float, float] | None = field(default=None, init=False)
-    """The pair (ln P, E) of this assignment."""
+    """The pair (ln P, E) of this assignment; None while not computed."""
     ceiling: tuple[float, float] | None = field(default=None, init=False)
-    """The pair (ln P, E) that no assignment continuing from this one can exceed."""
+    """The pair (ln P, E) that no assignment continuing from this one can exceed; None while not
+    computed."""
     _configuration: Configuration | None = field(default=None, init=False)
 
     @classmethod

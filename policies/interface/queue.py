@@ -64,8 +64,8 @@ class BatchJob:
     """Time that the job waited where its log was recorded; None if it is not known. It is kept for
     reports, and no decision may depend on it."""
     startup: float = 0.0
-    """Time in which each attempt starts up before anything else; it counts as verification
-    does."""
+    """Time in which each attempt starts up before anything else; like a verification it counts in
+    no priority and no area."""
     select: float = 0.0
     """Time in which workers are chosen for an attempt, before it starts up."""
     standbys: int = 0

@@ -107,7 +107,7 @@ class OfflineOptimum:
     upper: int | None
     """Slot at which an iteration ends; None where none was found."""
     workers: tuple[int, ...]
-    """Indices of that iteration's workers, ascending."""
+    """Indices of the workers of the iteration that ends at `upper`, ascending."""
     optimal: bool
     """Whether the search was finished: `upper` is `lower`, or None because there is no
     iteration."""

@@ -49,7 +49,7 @@ class Spectrum:
     ratio: float
     """Ratio of the eigenvalues, l2 / l1."""
     close: bool
-    """Whether l1 and l2 are too near each other for that sum."""
+    """Whether l1 and l2 are too near each other for a sum of their powers."""
     alternating: bool
     """Whether l2 < 0 or l1 = 0, so that powers are defined at whole t only."""
     table: NDArray[np.float64] = field(init=False, repr=False)

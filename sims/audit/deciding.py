@@ -32,11 +32,11 @@ class Decider:
     opened: int = -1
     """Sequence number of the shelf or batch that opened last."""
     freed_by: list[tuple[int, Spans]] = Factory(list)
-    """Events that freed workers at this instant, and the workers that each freed."""
+    """Events that freed workers at this instant, each with the workers that it freed."""
     triggers: list[int] = Factory(list)
     """Sequence numbers of the events that called for a decision at this instant."""
     decides_now: bool = False
-    """Whether one of these events has called for a decision for certain."""
+    """Whether one of `triggers` has called for a decision for certain."""
     decided: list[int] = Factory(list)
     """Sequence numbers of the decisions of this instant, where the log has a line for them."""
     started: list[int] = Factory(list)

@@ -40,7 +40,7 @@ class State:
     done: float
     """Work done, in units of the run that computed the state."""
     work: float
-    """Whole work of that run."""
+    """Whole work of the run that computed the state."""
     exposed: float = 0
     """Workers x computing time since the last verified point (R3)."""
 

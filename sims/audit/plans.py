@@ -11,7 +11,8 @@ from attrs import define, frozen
 from sims.audit.law import ROUNDING, same
 
 SEARCHED = 400
-"""Largest number of sets of planned jobs that are tried; a log that needs more is not accused."""
+"""Largest number of sets of planned jobs that are tried; a log for which more would be needed
+counts as correct."""
 NEAR = ROUNDING / 4
 """Part of a time by which a claim may begin or end earlier or later, because of rounding."""
 Changes = list[tuple[float, int]]
@@ -28,9 +29,10 @@ class Claim:
     least: float
     """Shortest time for which the job may be believed to hold them."""
     most: float
-    """Longest such time; inf where the log does not imply one."""
+    """Longest time for which the job may be believed to hold them; inf where the log does not imply
+    one."""
     standbys: int = 0
-    """Further workers that it has taken, if it starts now: they are no part of the plan."""
+    """Further workers that the job has taken, if it starts now; they are no part of the plan."""
     again: bool = False
     """Whether this is one more copy of a job that runs: it starts after all that was planned."""
 

@@ -54,8 +54,8 @@ class Queue(Decider):
     """Jobs whose reservation made at this instant is new or has changed; one that is kept may be
     logged again."""
     due: list[int] | None = None
-    """0 and the events of the reservations that came due at this instant; None while not
-    computed."""
+    """Events that a wake-up may have as its cause: 0, for the passing of time, and the reservations
+    that have come due at this instant; None while not computed."""
     former: dict[str, Spans] = Factory(dict)
     """Maps jobs to the workers that a copy of theirs released last at this instant."""
     shelf: ShelfOpened | None = None

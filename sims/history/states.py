@@ -126,7 +126,8 @@ class Run:
     done: float
     """Amount of work done at `since`."""
     holding: float
-    """Time since which the job has held these workers without a gap, over several runs perhaps."""
+    """Time since which the job has held these workers without a gap, which may span several
+    runs."""
     follows: int | None = None
     """Number of the run whose workers this one took over without a gap; None if there is none."""
     clones: bool = False
@@ -145,9 +146,9 @@ class Run:
     """Workers that the job holds and the run does not compute on, as a set of intervals: standbys,
     and members of replicas that have dropped out."""
     aside_away: set[int] = field(factory=set)
-    """Numbers of those that are not UP."""
+    """Numbers of the workers in `aside` that are not UP."""
     aside_since: float = 0
-    """Time since which the run has had these workers, as they are."""
+    """Time at which `aside`, or the state of one of its workers, last changed."""
     aside_seq: int = -1
     """Sequence number of the event that set `aside_since`."""
     dropped: str = ""
@@ -164,7 +165,7 @@ class Run:
     overlaps: bool = False
     """Whether the run goes on while its checkpoints are under way."""
     passing: bool = False
-    """Whether a checkpoint of such a run is under way."""
+    """Whether the time of a checkpoint passes beside the run; only if `overlaps`."""
     bandwidth: float = 0
     """Bandwidth with which the run, or a checkpoint beside it, saves to shared storage or loads
     from it; 0 while it does neither."""

@@ -21,7 +21,7 @@ class Dot:
     y: float
     value: float
     good: bool
-    """Whether it has a ring: it is as good as the best, say."""
+    """Whether the point has a ring, which says that it is as good as the best."""
     best: bool
 
 

@@ -234,7 +234,7 @@ class Scenario(Section):
     faults: AnyFaults = Field(default_factory=NoFaults)
     """Whether and when workers fail; default: never."""
     repair: RepairSection | None = None
-    """How that which faults strike is repaired; default: a fault has a downtime."""
+    """How units that faults strike are repaired; default: a fault has a downtime instead."""
     errors: ErrorSection = Field(default_factory=ErrorSection)
     master: MasterSection | None = None
     storage: StorageSection | None = None

@@ -113,8 +113,8 @@ class PolicySection(Section):
     """d, for deadlines: time that a run takes on other workers than its job's last ones, before it
     recovers and computes, time units."""
     every: Duration | None = None
-    """Time between two questions to a deadline policy, time units, which is also asked at every
-    change; default: the changeover, or a thousandth of the deadline."""
+    """Time between two regular questions to a deadline policy, time units; it is also asked at
+    every change. Default: the changeover, or a thousandth of the deadline."""
     look: LookAhead = LookAhead.ANY
     """Condition under which EndLocal and ShortestApplicationsFirst see an application as
     improvable: `any` number of pairs would help, or the `next-pair` alone."""

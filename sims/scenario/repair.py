@@ -23,7 +23,7 @@ class RepairStage(Section):
     time: Duration
     """Mean time of a repair in this stage, time units."""
     law: RepairLaw = RepairLaw.EXPONENTIAL
-    """Law of that time: `exponential` or `fixed`."""
+    """Law of the time of a repair: `exponential` or `fixed`."""
     passes_on: Asked = 0.0
     """Probability that the stage hands a repair on to the next one; or a list of outcomes in the
     order in which repairs end, 1 for each that is handed on, after which none is. The last stage

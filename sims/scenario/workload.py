@@ -50,7 +50,8 @@ class Submission:
     protection: ProtectionSection
     """The job's own protection, or the file's."""
     needs: Needs | None
-    """Data that members of the job's runs fetch from the master; None: there is no master."""
+    """Sizes of the messages that members of the job's runs fetch from the master; None: there is no
+    master."""
 
     @classmethod
     def of(cls, scenario: Scenario, job: BatchJob, own: AnyJob | None = None) -> Self:

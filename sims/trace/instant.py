@@ -108,7 +108,8 @@ class Look(Listener):
     same job that take the workers over without a gap are included."""
     _waiting_names: frozenset[str] = field(init=False)
     _successors: dict[Key, Key] = field(init=False)
-    """Maps each run that holds such workers now to the run that held them at the instant."""
+    """Maps each run that now holds the workers of one of `held` to the run that held them at the
+    instant."""
 
     @classmethod
     def at(cls, history: History, excluded: str | None = None) -> Look:

@@ -92,7 +92,7 @@ class Placed:
     names: Sequence[str]
     """Names of the jobs that are served."""
     sizes: Numbers
-    """Sizes p_j of these jobs."""
+    """Sizes p_j of the jobs that are served."""
     workers: Counts
     """Worker of each copy, job after job."""
     first: Counts

@@ -76,14 +76,15 @@ class PackDecider(Decider):
     state: PackState = field(init=False)
     names: dict[int, str] = field(init=False, factory=dict)
     ended: dict[int, int] = field(init=False, factory=dict)
-    """Maps the index of each application that ended to the number (seq) of that event."""
+    """Maps the index of each application that has ended since the last decision to the number (seq)
+    of the event that ended its run."""
     failed_copies: dict[int, int] = field(init=False, factory=dict)
-    """Maps each copy that kept its workers when one of them went DOWN to the number (seq) of that
-    event."""
+    """Maps each copy that kept its workers when one of them went DOWN to the number (seq) of the
+    event with which it did."""
     successions: dict[int, int] = field(init=False, factory=dict)
-    """Maps each application whose oldest copy ended at this instant to the number (seq) of that
-    event. They are handled after all messages of the instant, because another copy may have
-    completed them."""
+    """Maps each application whose oldest copy ended at this instant to the number (seq) of the
+    event of that end. They are handled after all messages of the instant, because another copy may
+    have completed them."""
     freed: int | None = field(init=False, default=None)
     """Number (seq) of the last event since the last decision that may have freed workers; None if
     there was none."""

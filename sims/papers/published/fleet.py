@@ -15,7 +15,7 @@ from sims.summary import Summary
 
 HOUR, DAY = 3600, 86400
 LEMONS = 1
-"""Number of the law of the lemons' own faults."""
+"""Number of the law of faults that strikes lemons, the nodes that fail more often than others."""
 
 
 def default(seed: int, days: float) -> dict[str, Any]:
