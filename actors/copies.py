@@ -49,7 +49,7 @@ LOST, CANCELLED = Outcome.LOST, Outcome.CANCELLED
 DOWN = WorkerState.DOWN
 AT_WORK = (Life.RUNNING,)
 GONE = (Life.COMPLETED, Life.KILLED)
-PLAIN = Rules().refinements()
+DEFAULTS = Rules().refinements()
 """Default values of CheckpointingDescribed, with which that event is not logged."""
 
 
@@ -89,7 +89,7 @@ class JobOfCopies(Job):
         rules = self.protection.rules
         self.record(cause, ProtectionDescribed, self.name, *rules.described())
         refinements = rules.refinements()
-        if refinements != PLAIN:
+        if refinements != DEFAULTS:
             self.record(cause, CheckpointingDescribed, self.name, *refinements)
         if rules.bytes is not None:
             self.record(cause, StoredSizeDescribed, self.name, rules.bytes)

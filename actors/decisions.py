@@ -24,7 +24,7 @@ R = TypeVar("R")
 MOST_ITEMS = 1_000_000
 """Largest number of items that an answer may have: listing an iterator without an end would take
 all memory."""
-LONGEST = 300
+LONGEST_QUOTE = 300
 """Largest number of characters that are quoted of an answer, a view or an exception."""
 
 
@@ -95,9 +95,9 @@ def finite(number: object) -> bool:
 
 
 def short(text: str) -> str:
-    """Return the text on one line of at most LONGEST characters."""
+    """Return the text on one line of at most LONGEST_QUOTE characters."""
     line = " ".join(text.split())
-    return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+    return line if len(line) <= LONGEST_QUOTE else f"{line[:LONGEST_QUOTE]}..."
 
 
 def name_of(policy: object) -> str:

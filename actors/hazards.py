@@ -262,7 +262,7 @@ class PaperFaults(Hazard):
 Change = tuple[float, WorkerState]
 
 STATES = (WorkerState.UP, WorkerState.RECLAIMED, WorkerState.DOWN)
-OTHERS = ((1, 2), (0, 2), (0, 1))
+OTHER_STATES = ((1, 2), (0, 2), (0, 1))
 """Indices of the two other states, by index of the state."""
 
 FIRST_BLOCK, LARGEST_BLOCK = 8, 1024
@@ -302,5 +302,5 @@ def _sojourn(stay: float, draw: float) -> int:
 
 
 def _successor(row: tuple[float, float, float], now: int, draw: float) -> int:
-    low, high = OTHERS[now]
+    low, high = OTHER_STATES[now]
     return low if draw * (row[low] + row[high]) < row[low] else high

@@ -38,7 +38,7 @@ from sims.world import run as simulate
 from sims.world import with_given
 from sims.writing import refuse_inputs
 
-PARTS = ("name", "order", "allocation")
+CODE_KEYS = ("name", "order", "allocation")
 """Keys of `[policy]` that may name code."""
 
 Workers = TypeVar("Workers", bound=WorkerFields)
@@ -229,7 +229,9 @@ def _outlook(scenario: Scenario, found: Populated) -> Iterator[str]:
 def code_of(scenario: Scenario) -> dict[str, str]:
     """Map each key that names code which a run would load to `package.module:Name`."""
     section, pool = scenario.policy, scenario.platform
-    names = {f"policy.{it}": getattr(section, it) for it in PARTS if section.object_at(it) is None}
+    names = {
+        f"policy.{it}": getattr(section, it) for it in CODE_KEYS if section.object_at(it) is None
+    }
     workers = {f"workers.{k}": it for k, it in enumerate(scenario.workers)}
     for place, one in {**({"platform": pool} if pool else {}), **workers}.items():
         if isinstance(one.speed, OwnLaw):
@@ -249,7 +251,7 @@ def without_code(scenario: Scenario, folder: Path) -> Scenario:
     named = code_of(scenario)
     for key, name in named.items():
         located(name, folder, key)
-    ours: dict[str, Any] = {it: None for it in PARTS if f"policy.{it}" in named}
+    ours: dict[str, Any] = {it: None for it in CODE_KEYS if f"policy.{it}" in named}
     if "name" in ours:
         ours |= {"name": DECIDERS[scenario.decider].default, "parameters": {}}
     pool = scenario.platform

@@ -68,7 +68,7 @@ def importing() -> Iterator[None]:
 
     A module that is interrupted while it is imported may raise any exception, or none.
     """
-    for number, handler in HEARD.items():
+    for number, handler in HANDLERS.items():
         if signal.getsignal(number) is handler:
             _set(number, _leave)
     try:
@@ -79,7 +79,7 @@ def importing() -> Iterator[None]:
 
 def hear() -> None:
     """Turn Ctrl-C, SIGTERM and SIGHUP into exceptions from now on, as all modules are imported."""
-    for number, handler in HEARD.items():
+    for number, handler in HANDLERS.items():
         if signal.getsignal(number) is _leave:
             _set(number, handler)
 
@@ -101,7 +101,7 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
     raise Terminated if number == signal.SIGTERM else HungUp
 
 
-HEARD = {it: handler if it == signal.SIGINT else _terminate for it, handler in USUAL.items()}
+HANDLERS = {it: handler if it == signal.SIGINT else _terminate for it, handler in USUAL.items()}
 """Maps each signal to the handler that raises its exception. Others know Python's own handler of
 Ctrl-C, and set theirs in its place."""
 

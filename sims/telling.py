@@ -113,7 +113,7 @@ def about(value: float, unit: str) -> str:
     return in_units(value, unit, 4)
 
 
-APART = 1.1
+LARGEST_RATIO = 1.1
 """Ratio by which two numbers of faults, or two rates, may differ without a warning."""
 PARTED = (
     "the fitted law and its log part: the law takes all nodes for alike and each of its times for "
@@ -124,7 +124,7 @@ PARTED = (
 def differ(one: float, other: float) -> bool:
     """Return whether two numbers that should agree differ by more than a tenth, which calls for a
     warning."""
-    return max(one, other) > APART * min(one, other)
+    return max(one, other) > LARGEST_RATIO * min(one, other)
 
 
 def log_rate(law_mtbf: float, log_mtbf: float, unit: str) -> str:

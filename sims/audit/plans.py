@@ -10,7 +10,7 @@ from attrs import define, frozen
 
 from sims.audit.law import ROUNDING, same
 
-SEARCHED = 400
+MOST_SETS = 400
 """Largest number of sets of planned jobs that are tried; a log for which more would be needed
 counts as correct."""
 NEAR = ROUNDING / 4
@@ -92,7 +92,7 @@ class Plan:
         begun = 0, frozenset(promised)
         tried, seen = [begun], {begun}
         while tried:
-            if len(seen) > SEARCHED:
+            if len(seen) > MOST_SETS:
                 return True
             at, left = tried.pop()
             if at == len(starts) and not left:

@@ -154,10 +154,10 @@ def item(name: str) -> Item:
 # --- whether each still says what it said, at smoke size -----------------------------------------
 
 STORED = HERE / "stored.json"
-MOST, ENOUGH = 60, 20.0
+MOST_CELLS, ENOUGH_SECONDS = 60, 20.0
 """Largest number of a table's cells that are run to estimate its cost at a size, and CPU seconds
 after which no more are run."""
-APART = 0.6180339887
+STRIDE = 0.6180339887
 """Distance between two sampled cells, as a share of all cells: the golden section. A whole number
 of cells as a step would meet the same variants again and again."""
 
@@ -241,8 +241,8 @@ def costs(item: Item) -> dict[str, float]:
 def _each(plan: Cells) -> float:
     """Run a sample of a plan's cells, and return the mean CPU seconds of a run."""
     spent, count = 0.0, 0
-    while count < min(MOST, len(plan)) and spent < ENOUGH:
-        case = plan[int(len(plan) * (APART * count % 1))]
+    while count < min(MOST_CELLS, len(plan)) and spent < ENOUGH_SECONDS:
+        case = plan[int(len(plan) * (STRIDE * count % 1))]
         start = process_time()
         simulate(case.scenario(0), [Summary()], case.folder, until=plan.campaign.until)
         spent, count = spent + process_time() - start, count + 1

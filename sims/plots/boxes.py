@@ -35,13 +35,13 @@ that began it."""
 
 FEW = 5000
 """Largest number of boxes that are drawn one by one: so many take a second, and more overlap."""
-LETTERS = (4.0, 8.0)
+FONT_SIZES = (4.0, 8.0)
 """Smallest and largest font size of a name, in points."""
-VECTORS = 2000
+MOST_VECTORS = 2000
 """Largest number of boxes that SVG and PDF files hold as vectors; more are one image there."""
 PIXELS = (900, 1600)
 """Largest numbers of rows and columns of an image of boxes."""
-EDGED = 3.0
+LEAST_EDGED = 3.0
 """Smallest height and width, in points, of a box with an outline: smaller boxes would vanish below
 it."""
 BANDS = 16
@@ -228,7 +228,7 @@ def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
     from matplotlib.collections import PolyCollection
 
     behind = np.array([paint.state for paint in paints])[boxes.kind]
-    outlined = (np.min(_points(axes, boxes), axis=0) >= EDGED) & ~behind
+    outlined = (np.min(_points(axes, boxes), axis=0) >= LEAST_EDGED) & ~behind
     # The small ones last, or their neighbours' outlines would hide them.
     order = np.argsort(np.where(behind, 0, np.where(outlined, 1, 2)), kind="stable")
     boxes, outlined = boxes[order], outlined[order]
@@ -240,7 +240,7 @@ def draw_boxes(axes: Axes, boxes: Columns, paints: Sequence[Paint]) -> None:
         facecolors=colours,
         edgecolors=np.where(outlined[:, np.newaxis], 1.0, colours),
         linewidths=np.where(outlined, 0.3, 0.2),
-        rasterized=len(boxes) > VECTORS,
+        rasterized=len(boxes) > MOST_VECTORS,
     )
     axes.add_collection(drawn)
 
@@ -267,9 +267,9 @@ def draw_names(axes: Axes, boxes: Columns, names: Sequence[str], margin: float =
     order = np.argsort(height * length, kind="stable")
     largest = {(boxes.job[k], boxes.run[k]): k for k in order if boxes.run[k] >= 0}
     for k in largest.values():
-        box, size = boxes[k], min(height[k] * 0.8, LETTERS[1])
+        box, size = boxes[k], min(height[k] * 0.8, FONT_SIZES[1])
         name = names[box.job]
-        if size >= LETTERS[0] and length[k] > 0.7 * size * len(name) + 2 * margin:
+        if size >= FONT_SIZES[0] and length[k] > 0.7 * size * len(name) + 2 * margin:
             x, y = (box.start + box.end) / 2, (box.low + box.high) / 2
             axes.text(x, y, name, fontsize=size, ha="center", va="center", zorder=4)
 

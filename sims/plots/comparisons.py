@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sims.intervals import Estimate
 
-ROW, FAR = 0.35, 30.0
+ROW, LOG_RATIO = 0.35, 30.0
 """Height of a distribution in inches; ratio of largest to smallest value from which on the axis is
 logarithmic."""
 WIDTH, HEIGHT, MORE = 4.6, 3.5, 1.2
@@ -196,7 +196,7 @@ def draw_spreads(
     figure = blank_figure(2 * WIDTH, (MORE + ROW * rows) * len(panels) + MORE)
     every = [spread for panel in panels.values() for spread in panel.values()]
     known = [value for values, _ in every for value in values]
-    far = 0 < FAR * min(known) < max(known)
+    far = 0 < LOG_RATIO * min(known) < max(known)
     for axes, (name, panel) in zip(
         figure.subplots(len(panels), 1, sharex=True, squeeze=False).flat,
         panels.items(),

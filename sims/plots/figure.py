@@ -31,7 +31,7 @@ DPI = 150
 UNDATED = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 PLAIN = "{x:,.10g}"
 """Format of ticks without a power of ten beside the axis."""
-LETTERS = 10.0
+LETTERS_PER_INCH = 10.0
 """Number of letters of a title that fit into an inch."""
 WIDTH = 13.0
 """Width of a picture of a log, in inches."""
@@ -103,7 +103,7 @@ def save(figure: Figure, path: Path, dpi: int = DPI) -> Path:
 
 def title_within(title: str, inches: float) -> str:
     """Return the title, broken into the lines that it needs on a picture of that width."""
-    return textwrap.fill(title, int(inches * LETTERS))
+    return textwrap.fill(title, int(inches * LETTERS_PER_INCH))
 
 
 def plainly(text: str) -> str:

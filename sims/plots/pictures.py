@@ -47,7 +47,7 @@ intervals."""
 
 AVERAGED = f"each level's mean over {FINEST:,} equal intervals of time"
 """Text in the legend of a picture with averaged steps."""
-SHARED = 9
+DIGITS = 9
 """Digits to which a number of busy processors is rounded, since runs may hold fractions."""
 
 CHANNELS = {"data": "transfer", "image": "image", "program": "program", "saved image": "save"}
@@ -249,7 +249,7 @@ def processors_busy(scene: Scene) -> tuple[Floats, Floats]:
     many = (uses.high - uses.low) * uses.share
     times, place = np.unique(np.concatenate([[0.0], uses.start, uses.end]), return_inverse=True)
     changes = np.bincount(place[1:], np.concatenate([many, -many]), len(times))
-    return times, np.round(changes.cumsum(), SHARED)
+    return times, np.round(changes.cumsum(), DIGITS)
 
 
 def _stack(

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from sims.errors import InputError
 
-LONGEST = 80
+LONGEST_VALUE = 80
 """Largest number of characters of a value in a message."""
 
 ACCEPTED: Mapping[str, str] = {
@@ -128,7 +128,7 @@ def shown(value: object) -> str:
 
 def cut(text: str) -> str:
     """Return a text as it is or, where it is longer than 80 characters, its first 76 and ` ...`."""
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 4]} ..."
 
 
 def _listed(value: object) -> object:

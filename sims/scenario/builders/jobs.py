@@ -42,7 +42,7 @@ from sims.scenario.workload import (
 if TYPE_CHECKING:
     from actors.deciders.pack import PackDecider
 
-LONGEST = 100
+MOST_FAULTS = 100
 """Largest mean number of faults during a run; of e^100 runs that long, on average one would end
 without a fault."""
 
@@ -285,7 +285,7 @@ def _everywhere(scenario: Scenario) -> float:
 
 
 def _refuse_hopeless(mtbf: float, job: BatchJob) -> None:
-    if job.profile.work >= LONGEST * mtbf:
+    if job.profile.work >= MOST_FAULTS * mtbf:
         raise unfit(
             "faults.mtbf",
             f"at {mtbf!r} no run of {job.name}, whose work is {job.profile.work!r} "

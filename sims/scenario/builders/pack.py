@@ -36,7 +36,7 @@ from sims.scenario.platform import StorageSection
 from sims.scenario.protection import FREE, Fatal, ProtectionSection
 from sims.scenario.workload import Submission, Workload
 
-LONGEST = 100
+MOST_FAULTS = 100
 """Largest mean number of faults in a period; only one of e^100 periods that long would end without
 a fault."""
 PAIR = 2
@@ -205,7 +205,7 @@ def _check_period(
             f"{section.period!r}: {FREE}",
             "a cost above 0, or a number as protection.period",
         )
-    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= LONGEST * mtbf).any():
+    if cost[0] >= mtbf[0] or (protection.period(mtbf, cost) >= MOST_FAULTS * mtbf).any():
         raise unfit(
             "faults.mtbf" if section.mtbf is None else "protection.mtbf",
             f"{protection.mtbf!r} is not accepted: a checkpoint would take {cost[0]:.3g}, "
