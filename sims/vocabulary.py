@@ -33,9 +33,6 @@ from sims.tables.fields import attribute_docs, members_of, one_line
 
 BEGIN, END = "<!-- vocabulary: begin -->", "<!-- vocabulary: end -->"
 """Marks in a Markdown file; this module writes what is between the two."""
-
-RULES = re.compile(r" \(WORLD\.md[^)]*\)")
-"""Pattern of references to a text that readers of a log do not have."""
 BAR = r"\|"
 """A bar in a cell of a Markdown table."""
 
@@ -113,7 +110,7 @@ def _type(hint: Any) -> str:
 
 def _in_log_words(text: str) -> str:
     """Return a docstring in the words of a log, which has null for None."""
-    return re.sub(r"\bNone\b", "null", RULES.sub("", one_line(text)))
+    return re.sub(r"\bNone\b", "null", one_line(text))
 
 
 def is_enum(kind: Any) -> bool:
