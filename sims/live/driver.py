@@ -81,7 +81,7 @@ class Driver(Activities):
 
     def _describe(self, _: Record, event: MessagesDescribed) -> None:
         if event.program:
-            self._labels[event.job] = f"{self.name}{event.label}"
+            self._labels[event.job] = f"program {self.name}{event.label}"
 
     def _start(self, _: Record, event: RunStarted) -> None:
         members, before = list(numbers_in(event.processors)), event.keeps
@@ -158,8 +158,7 @@ class Driver(Activities):
             return
         lineage = context.lineage
         self.carrier.aside(self.drop(lineage, lineage.name))
-        lineage.name, lineage.kept, lineage.taking = lineage.taken, lineage.taking, {}
-        lineage.done = event.done
+        lineage.name, lineage.done = lineage.taken, event.done
 
     def _store(self, _: Record, event: CheckpointStored) -> None:
         context = self.contexts[event.job, event.run]

@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from asyncio import FIRST_COMPLETED
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError, Future
 from contextlib import suppress
@@ -72,6 +73,9 @@ class Seat:
     """Id of the present process."""
     generation: int = 0
     """Number of processes that have died in this seat."""
+    held: defaultdict[str, set[int]] = field(factory=lambda: defaultdict(set))
+    """Maps labels to the chains whose data, or whose states in the run of that name, the present
+    process has received."""
     ready: asyncio.Event = field(factory=asyncio.Event)
     """Set while a process with an actor is present."""
     stopped: bool = False
@@ -216,6 +220,7 @@ class Processes:
 
     def _await_replacement(self, seat: Seat) -> None:
         seat.generation += 1
+        seat.held = defaultdict(set)
         seat.ready.clear()
         self._spawn(self._renew(seat))
 
@@ -428,7 +433,7 @@ async def tried(
     while done < steps and step * done < LONG_ENOUGH:
         more = min(max(1, done), steps - done)
         order, begun = order + 1, clock()
-        first = call(worker, "compute", name, order, [0], done + more, 0.0, {}, "", "", False)
+        first = call(worker, "compute", name, order, [0], done + more, 0.0, "", "", False)
         await processes.heard(worker, "J1", first)
         done, step = done + more, (clock() - begun) / more
     begun = clock()

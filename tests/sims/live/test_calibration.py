@@ -167,7 +167,7 @@ def test_a_run_of_a_name_that_was_forgotten_computes_anew() -> None:
         for _ in range(2):
             await holder.load("trial", {0: (0, dumps(b""))})
             for order, target in ((1, 1), (2, 3)):
-                about = "trial", order, [0], target, 0.0, {}, "", "", True
+                about = "trial", order, [0], target, 0.0, "", "", True
                 done.append((await holder.compute(*about))[0][0])
             await holder.forget("trial", ())
 

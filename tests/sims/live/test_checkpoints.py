@@ -66,6 +66,7 @@ class Here(Processes):
     def kill(self, number: int) -> None:
         seat = self.seats[number]
         seat.generation += 1
+        seat.held.clear()
         seat.holder = Holder(self.packed, False)
 
     def kept(self) -> list[str]:
