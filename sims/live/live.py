@@ -8,23 +8,20 @@ import os
 import resource
 import signal
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import count
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import frozen
 
-from actors.events import DeciderKind, ProcessesDescribed, ProtectionKind
-from actors.runtime import ActorFailed, Phase, Sink, System, VirtualTimeLoop
-from actors.runtime.wall import WallClockLoop
-from actors.scheduler import Scheduler
-from actors.worker_messages import Fail, ToldToEnd
+from actors.events import DeciderKind, ProtectionKind
+from actors.runtime import ActorFailed, Sink
 from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
 from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
-from sims.live.carrier import LATE, Carrier
+from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
@@ -32,9 +29,8 @@ from sims.live.scratch import scratch
 from sims.packing import importable, pack
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
-from sims.scenario.jobs import SCHEDULER
 from sims.scenario.platform import Service
-from sims.world import Ending, run
+from sims.world import run
 
 NAMES = count()
 """Numbers the runs of one command, whose labels must differ in the processes that they share."""
@@ -42,10 +38,8 @@ NAMES = count()
 
 @frozen
 class LiveResult:
-    """The result of a live run: its end, whether its answers are right, and the states of its
-    jobs."""
+    """The result of a live run: whether its answers are right, and the states of its jobs."""
 
-    ending: Ending
     answers: Mapping[str, bool]
     """Maps each job to whether its results equal those of one uninterrupted process; empty where
     the jobs began from states that were given."""
@@ -53,52 +47,6 @@ class LiveResult:
     """Maps each job to the states at its end."""
     missed: int
     """Number of processes that died without a command of this run."""
-
-
-@define(eq=False)
-class Live:
-    """Connects a simulated world to the real processes of its workers (a `sims.world.Live`)."""
-
-    processes: Processes
-    carrier: Carrier
-    loop: VirtualTimeLoop
-    lateness: float | None
-    """Largest delay, in time units, that the log allows to real work; None: it is measured."""
-    downtime: float
-    """Time units for which a worker is DOWN whose process died without a command of this run."""
-    size: int
-    """Number of workers of the platform; the cluster may have more."""
-    system: System = field(init=False)
-    missed: int = field(init=False, default=0)
-    """Number of processes that died without a command of this run."""
-
-    def attach(self, system: System) -> None:
-        """Keep the actor system, in which there are no actors yet, and start the run's clock."""
-        self.system = self.carrier.system = system
-        self.carrier.now()  # the clock starts, before anything begins
-        if self.carrier.free:
-            system.describe(ProcessesDescribed, self.carrier.scale)
-
-    def begins(self, _: int, __: Callable[[], float]) -> None:
-        """Pass deaths of real processes, and notices of them, on to their workers from now on, as
-        all actors exist."""
-        scheduler = self.system.actors[SCHEDULER]
-        assert isinstance(scheduler, Scheduler)
-        registry = scheduler.workers
-        assert registry is not None
-        workers = [registry(number) for number in range(self.size)]
-
-        def lost(number: int) -> None:
-            if number < self.size:
-                self.missed += 1
-                self.carrier.tell(Phase.FAULTS_OCCUR, workers[number], Fail(self.downtime))
-
-        def noticed(number: int) -> None:
-            if number < self.size:
-                self.carrier.tell(Phase.NOTICES, workers[number], ToldToEnd())
-
-        self.processes.lost, self.processes.failed = lost, self.carrier.end
-        self.processes.noticed = noticed
 
 
 def refuse(wrong: bool, key: str, problem: str, accepted: str) -> None:
@@ -179,16 +127,14 @@ def live(
     about = scenario.live
     processes.patience = about.patience
     driver = Driver(processes, f"{next(NAMES)}/", about, given or {})
-    carrier = driver.carrier = Carrier(processes, about, driver.activity)
-    loop, size = WallClockLoop(carrier), scenario.full_platform.size
     downtime = downtime_of(scenario, max(processes.starts))
+    size = scenario.full_platform.size
+    carrier = driver.carrier = Carrier(processes, about, driver.activity, size, downtime)
     if isinstance(scenario.faults, NoFaults):  # any real process may die
         listed = ListedFaults(strikes=(), downtime=downtime)
         scenario = scenario.model_copy(update={"faults": listed})
-    lateness = None if carrier.free else (about.patience or LATE) / about.scale
-    it = Live(processes, carrier, loop, lateness, downtime, size)
     try:
-        ending = run(scenario, [driver, *sinks], folder, begins=it.begins, live=it)
+        run(scenario, [driver, *sinks], folder, begins=carrier.begins, live=carrier)
     except ActorFailed as failed:
         # What goes wrong outside is raised where the loop waits, and no actor is to blame.
         raise failed.error if failed.error is carrier.error else failed from None
@@ -199,7 +145,7 @@ def live(
     with importable(processes.packed.kit):
         known = processes.advance, processes.answers
         right = {it: work.is_right(*known) for it, work in works if not work.given}
-    return LiveResult(ending, right, {name: work.results for name, work in works}, it.missed)
+    return LiveResult(right, {name: work.results for name, work in works}, carrier.missed)
 
 
 # --- the cluster ---------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def sent(about: LiveSection, kind: TransferKind, time: float) -> list[int]:
 
     nothing: Any = None
     activities = Activities(Silent(nothing, True, hashed, nothing), "", about)
-    activities.carrier = Carrier(activities.processes, about, nothing)
+    activities.carrier = Carrier(activities.processes, about, nothing, 1, 1.0)
     event = TransferStarted(0, "J1", 0, kind, time)
     asyncio.run(activities._pass_bytes(event, time))
     return sizes

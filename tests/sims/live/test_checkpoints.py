@@ -155,14 +155,14 @@ def test_a_carrier_forgets_work_that_has_ended(here: Here, monkeypatch: pytest.M
     _, events = lived(here, failing=3)
     assert sum(isinstance(it, PartMeasured) for it in events) > 8
     (it,) = made
-    assert (it._measured, it._under_way) == ({}, {})
+    assert it._open == {}
 
 
 def test_a_carrier_forgets_work_that_is_stopped(here: Here) -> None:
-    carrier = Carrier(here, LiveSection(), lambda _: (asyncio.sleep(0), ("J1", 0, None)))
+    carrier = Carrier(here, LiveSection(), lambda _: (asyncio.sleep(0), ("J1", 0, None)), 1, 1.0)
     carrier.system = System()
     entry = [1.0, 7, None, "a part", 0]
     carrier.begin(entry)
-    assert list(carrier._measured) == [7]
+    assert list(carrier._open) == [7]
     carrier.stop(entry)
-    assert carrier._measured == {}
+    assert carrier._open == {}
