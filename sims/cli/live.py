@@ -182,7 +182,7 @@ def reality(
     Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
     it (written down before any live run begins), carries N out live with the same faults, and
     prints both, with the error of each figure."""
-    from sims.live.calibration import Costs, calibrated, predictable, rehearse, survey
+    from sims.live.calibration import calibrated, costs_of, lines, predictable, rehearse, survey
     from sims.live.live import advance_of, opened
     from sims.live.reality import Comparison, measure, predict, read, write
     from sims.session import as_toml
@@ -197,13 +197,13 @@ def reality(
             seeds = range(scenario.seed, scenario.seed + runs)
             size, advance = scenario.full_platform.size, advance_of(scenario, file.parent)
             with opened(size, advance, scheduler, open_to_all, file.parent) as processes:
-                step, lines = processes.post(survey(processes)).result()
-                show("processes", *lines)
+                step, told = processes.post(survey(processes)).result()
+                show("processes", *told)
                 where.mkdir(parents=True, exist_ok=True)
                 about = carried, step, processes, file.parent
                 lengths = rehearse(*about, where / "rehearsal.jsonl")
-                costs = Costs.of(lengths)
-                show("costs of parts and messages", *costs.lines(scenario.live.scale))
+                costs = costs_of(lengths)
+                show("costs of parts and messages", *lines(costs, scenario.live.scale))
                 expected = {name: calibrated(it, costs) for name, it in variants.items()}
                 for name, variant in expected.items():
                     with replacing(where / f"{name.replace(':', '-')}.toml") as new:

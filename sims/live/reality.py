@@ -22,7 +22,7 @@ from sims.campaign.cells import seeded
 from sims.intervals import LEVEL, Estimate, mean_of
 from sims.ledger import Use
 from sims.ledger.accountant import account
-from sims.live.calibration import Costs, calibrated
+from sims.live.calibration import Costs, calibrated, drawn
 from sims.live.live import live
 from sims.live.processes import Processes
 from sims.log_writer import LogWriter
@@ -63,9 +63,9 @@ def predict(
     drawn about them; return the outcomes of all runs."""
     found = []
     for draw in range(DRAWS + 1):
-        drawn = costs.drawn(stream(draw, "costs")) if draw else costs
+        now = drawn(costs, stream(draw, "costs")) if draw else costs
         for name, scenario in variants.items():
-            expected = calibrated(scenario, drawn)
+            expected = calibrated(scenario, now)
             found += [simulate(name, expected, seed, folder, draw) for seed in seeds]
     return found
 
