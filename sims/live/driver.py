@@ -180,7 +180,7 @@ class Driver(Activities):
     def _turn(self, _: Record, event: WorkerChanged) -> None:
         worker = event.worker
         if event.state is WorkerState.DOWN:
-            self.processes.kill(worker)
+            self.carrier.aside(self.processes.kill(worker))
         # Only a reclaimed worker's runs go on later: those on a killed one have lost their states.
         runs = self.history.holders(worker) if self.is_reclaimed(worker) else ()
         contexts = [self.contexts[run.key] for run in runs if run.end is None]

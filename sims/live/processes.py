@@ -89,8 +89,7 @@ class Seat:
 class Processes:
     """The processes of all workers.
 
-    All state belongs to the loop of the Dask client; `post` and `kill` may be called from any
-    thread.
+    All state belongs to the loop of the Dask client; `post` may be called from any thread.
     """
 
     client: Any
@@ -282,48 +281,44 @@ class Processes:
         Raises InputError, and kills the process, when it does not answer for too long.
         """
         task = asyncio.ensure_future(work)
+        pulse = asyncio.ensure_future(self._pulse(number, job))
         try:
-            while not (await asyncio.wait({task}, timeout=min(QUIET, self.patience or QUIET)))[0]:
-                await self._answer(number, job, task)
+            await asyncio.wait({task, pulse}, return_when=FIRST_COMPLETED)
+            if pulse.done():
+                await asyncio.wait({task}, timeout=SETTLING)  # until the process is dead
+                await pulse
             return await task
         finally:
             task.cancel()
+            pulse.cancel()
 
-    async def _answer(self, number: int, job: str, task: asyncio.Task[T]) -> None:
-        """Wait until the process answers, or the task is done."""
-
-        async def ask() -> None:
-            with suppress(Gone):
-                await self.call(number, "pid")
-
-        begun, answer = time.monotonic(), asyncio.ensure_future(ask())
-        either: set[asyncio.Future[Any]] = {answer, task}
-        half = (self.patience or max(SILENT, TIMES * self.longest)) / 2
-
-        async def silent() -> bool:
-            return not (await asyncio.wait(either, timeout=half, return_when=FIRST_COMPLETED))[0]
-
-        try:
-            problem = f"{job}: worker {number} has not answered for"
-            if await silent():
-                note(f"{problem} {half:g} s; it is killed after {2 * half:g} s (live.patience)")
-                if await silent():
-                    self.lost = None  # this death ends the run, which need not go on elsewhere
-                    await self.murder(number)
-                    await asyncio.wait({task}, timeout=SETTLING)
-                    accepted = "more seconds, or a function whose steps end"
-                    raise unfit("live.patience", f"{problem} {2 * half:g} s", accepted)
-        finally:
-            answer.cancel()
-        self.longest = max(self.longest, time.monotonic() - begun)
+    async def _pulse(self, number: int, job: str) -> None:
+        """Ask a worker's process again and again whether it answers. Raises InputError, and kills
+        the process, when it does not for too long."""
+        problem = f"{job}: worker {number} has not answered for"
+        while True:
+            await asyncio.sleep(min(QUIET, self.patience or QUIET))
+            begun, limit = time.monotonic(), self.patience or max(SILENT, TIMES * self.longest)
+            about = f"{problem} {limit / 2:g} s; it is killed after {limit:g} s (live.patience)"
+            warning = asyncio.get_running_loop().call_later(limit / 2, note, about)
+            try:
+                async with asyncio.timeout(limit):
+                    with suppress(Gone):
+                        await self.call(number, "pid")
+            except TimeoutError:
+                self.lost = None  # this death ends the run, which need not go on elsewhere
+                await self.murder(number)
+                accepted = "more seconds, or a function whose steps end"
+                raise unfit("live.patience", f"{problem} {limit:g} s", accepted) from None
+            finally:
+                warning.cancel()
+            self.longest = max(self.longest, time.monotonic() - begun)
 
     # --- failures and reclaims --------------------------------------------------------------------
 
-    def kill(self, number: int) -> None:
+    async def kill(self, number: int) -> None:
         """Kill the process of a worker that goes DOWN."""
-        self.post(self._kill(self.seats[number]))
-
-    async def _kill(self, seat: Seat) -> None:
+        seat = self.seats[number]
         if seat.missed or not seat.ready.is_set():
             # The process is dead already, or has no state yet that it could lose.
             seat.missed = False

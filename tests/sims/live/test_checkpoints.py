@@ -63,7 +63,7 @@ class Here(Processes):
     async def stop(self, number: int, stopped: bool) -> None:
         """No process is stopped here."""
 
-    def kill(self, number: int) -> None:
+    async def kill(self, number: int) -> None:
         seat = self.seats[number]
         seat.generation += 1
         seat.held.clear()
