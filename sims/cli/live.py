@@ -184,7 +184,7 @@ def reality(
     prints both, with the error of each figure."""
     from sims.live.calibration import calibrated, costs_of, lines, predictable, rehearse, survey
     from sims.live.live import advance_of, opened
-    from sims.live.reality import Comparison, measure, predict, read, write
+    from sims.live.reality import Comparison, Outcome, measure, predict, read, write
     from sims.session import as_toml
 
     scenario = load(file, changes or (), seed)
@@ -221,7 +221,8 @@ def reality(
                 for outcome in tracked(measured(), planned, "live runs"):
                     found.append(outcome)
                     write(found, results)
-    compared_runs = Comparison(read(predictions), read(results), scenario.times.value)
+    before, after = read(Outcome, predictions), read(Outcome, results)
+    compared_runs = Comparison(before, after, scenario.times.value)
     show(*compared_runs.lines(), f"results      {results}")
     if output is not None:
         from sims.plots.comparisons import draw_reality

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import orjson
 import psutil
 from attrs import define, field, frozen
 
@@ -28,11 +27,12 @@ from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.holder import Advance
-from sims.live.live import LOOPBACK, check_sealed, opened
+from sims.live.live import LOOPBACK, check_sealed, live, opened
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
-from sims.live.reality import measure, write
+from sims.live.reality import read, write
 from sims.live.scratch import scratch
 from sims.log import LogFile
+from sims.log_writer import LogWriter
 from sims.scenario import Scenario
 
 KILLS = 6
@@ -73,12 +73,17 @@ class Kill:
     """Seconds after the start of the run."""
 
 
+def _kills(found: Sequence[Kill | dict[str, Any]]) -> Sequence[Kill]:
+    """Return kills, some of which were read from a file."""
+    return [it if isinstance(it, Kill) else Kill(**it) for it in found]
+
+
 @frozen
 class Trial:
     """One live run, the kills that happened in it, and what was found."""
 
     run: int
-    kills: Sequence[Kill]
+    kills: Sequence[Kill] = field(converter=_kills)
     seconds: float
     """Length of the run, by the wall clock."""
     downs: int
@@ -110,8 +115,8 @@ class Cluster:
     folder: Path
     settings: str
     """Dask's settings for its processes, with the certificates."""
-    scheduler: subprocess.Popen[bytes] = field(init=False)
-    nannies: list[subprocess.Popen[bytes]] = field(init=False, factory=list)
+    processes: list[psutil.Popen] = field(init=False, factory=list)
+    """The scheduler, then the Nannies, those that have been killed included."""
 
     @property
     def file(self) -> Path:
@@ -121,11 +126,10 @@ class Cluster:
     def start(self, size: int) -> None:
         """Start the scheduler and `size` workers. Raises InputError where the first does not
         come."""
-        where = "--scheduler-file", str(self.file)
-        self.scheduler = self._dask("scheduler", "--port", "0", "--no-show", *where)
+        self._start("scheduler", "--port", "0", "--no-show")
         begun = time.monotonic()
         while not self.file.exists():
-            if time.monotonic() - begun > JOINING or self.scheduler.poll() is not None:
+            if time.monotonic() - begun > JOINING or self.processes[0].poll() is not None:
                 problem = f"no scheduler has started within {JOINING} s"
                 raise InputError("cluster", "", problem, "a machine with less other work")
             time.sleep(LOOK)
@@ -134,37 +138,33 @@ class Cluster:
 
     def add(self) -> None:
         """Start one more worker."""
-        where = "--scheduler-file", str(self.file), "--local-directory", str(self.folder)
-        self.nannies.append(self._dask("worker", "--nthreads", "1", *where))
+        self._start("worker", "--nthreads", "1", "--local-directory", str(self.folder))
 
-    def _dask(self, *words: str) -> subprocess.Popen[bytes]:
-        command = (sys.executable, "-m", "dask", *words, "--host", LOOPBACK, "--no-dashboard")
+    def _start(self, *words: str) -> None:
+        where = "--host", LOOPBACK, "--no-dashboard", "--scheduler-file", str(self.file)
+        command = sys.executable, "-m", "dask", *words, *where
         env = os.environ | {"DASK_INTERNAL_INHERIT_CONFIG": self.settings}
-        quiet = subprocess.DEVNULL
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with safe_path():
-            return subprocess.Popen(command, cwd=self.folder, env=env, stdout=quiet, stderr=quiet)
+            self.processes.append(psutil.Popen(command, cwd=self.folder, env=env, **quiet))
 
     def kill_nanny(self, seat: Seat) -> None:
         """Kill the Nanny of a worker's process, and start another worker."""
         parent = psutil.Process(seat.process).ppid()
-        (nanny,) = (it for it in self.nannies if it.pid == parent)
+        (nanny,) = (it for it in self.processes[1:] if it.pid == parent)
         nanny.kill()
-        nanny.wait()
-        self.nannies.remove(nanny)
         self.add()
 
     def close(self) -> None:
         """End all processes of the cluster that are left."""
-        for it in (*self.nannies, self.scheduler):
-            it.terminate()
-        begun = time.monotonic()
-        for it in (*self.nannies, self.scheduler):
-            # Without a scheduler a Nanny takes up to a minute to end.
-            try:
-                it.wait(max(0.0, begun + ENDING - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                it.kill()
-                it.wait()
+        for it in self.processes:
+            with suppress(psutil.NoSuchProcess):
+                it.terminate()
+        # Without a scheduler a Nanny takes up to a minute to end.
+        _, left = psutil.wait_procs(self.processes, ENDING)
+        for it in left:
+            it.kill()
+        psutil.wait_procs(left)
 
 
 @contextmanager
@@ -218,7 +218,7 @@ def trials(
     tell of. The first run has none: it shows how long a run takes. `folder`: where the scenario's
     files are."""
     results = where / "trials.jsonl"
-    done = _read(results)
+    done = read(Trial, results) if results.exists() else []
     yield from done
     size, due = scenario.full_platform.size, most - sum(len(it.kills) for it in done)
     while due > 0:
@@ -263,7 +263,8 @@ def _attempt(
     beside.append(processes.post(_limit(processes, seconds, log)))
     lost, right, begun = False, True, time.monotonic()
     try:
-        right = measure(scenario.name, scenario, scenario.seed, processes, folder, log).right
+        with LogWriter(log) as writer:
+            right = all(live(scenario, processes, folder, [writer]).answers.values())
     except InputError as error:
         lost, right = True, error is LOST
         if not any(it.victim is Victim.SCHEDULER for it in happened):
@@ -273,8 +274,8 @@ def _attempt(
             it.cancel()
     # A run whose scheduler dies before it begins has no log.
     records = list(LogFile(log)) if log.exists() or not lost else []
-    events = [it.event for it in records if isinstance(it.event, WorkerChanged)]
-    down = sum(it.state is WorkerState.DOWN for it in events)
+    changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
+    down = sum(it.state is WorkerState.DOWN for it in changes)
     # A log that ends early breaks one law, that of its end.
     broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
     return Trial(run, happened, time.monotonic() - begun, down, lost, right, not broken)
@@ -291,7 +292,7 @@ async def _carry_out(
     elif kill.victim is Victim.NANNY:
         cluster.kill_nanny(seat)
     else:
-        cluster.scheduler.kill()
+        cluster.processes[0].kill()
     happened.append(kill)
 
 
@@ -303,12 +304,16 @@ async def _limit(processes: Processes, seconds: float, log: Path) -> None:
         processes.failed(InputError(str(log), "", "the run does not end", accepted))
 
 
+def _children() -> set[psutil.Process]:
+    return set(psutil.Process().children(recursive=True))
+
+
 @define(eq=False)
 class Traces:
     """Remembers the folder, the processes and the shared files in memory (such as semaphores) of a
     cluster, to look afterwards whether the cluster has left any of them behind."""
 
-    others: set[psutil.Process] = field(init=False, factory=lambda: set(_children()))
+    others: set[psutil.Process] = field(init=False, factory=_children)
     """Processes of this command that are there before the cluster."""
     processes: set[psutil.Process] = field(init=False, factory=set)
     files: set[Path] = field(init=False, factory=set)
@@ -317,7 +322,7 @@ class Traces:
         """Note the cluster's folder, its processes that run now, and the files in memory that they
         share."""
         self.files.add(folder)
-        for it in set(_children()) - self.others:
+        for it in _children() - self.others:
             self.processes.add(it)
             with suppress(psutil.Error):
                 mapped = (Path(it.path) for it in it.memory_maps())
@@ -326,22 +331,5 @@ class Traces:
     def left(self) -> list[str]:
         """Return the names of the processes, files and folders that the cluster has left behind;
         processes get some seconds to end first."""
-        begun = time.monotonic()
-        while (found := self._found()) and time.monotonic() - begun < JOINING:
-            time.sleep(LOOK)
-        return found
-
-    def _found(self) -> list[str]:
-        alive = self.processes.intersection(_children())
+        _, alive = psutil.wait_procs(self.processes, JOINING)
         return sorted([*map(str, alive), *(str(it) for it in self.files if it.exists())])
-
-
-def _children() -> list[psutil.Process]:
-    found: list[psutil.Process] = psutil.Process().children(recursive=True)
-    return found
-
-
-def _read(results: Path) -> list[Trial]:
-    lines = results.read_bytes().splitlines() if results.exists() else []
-    found = (orjson.loads(it) for it in lines)
-    return [Trial(**{**it, "kills": [Kill(**kill) for kill in it["kills"]]}) for it in found]
