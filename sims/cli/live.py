@@ -182,7 +182,15 @@ def reality(
     Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
     it (written down before any live run begins), carries N out live with the same faults, and
     prints both, with the error of each figure."""
-    from sims.live.calibration import calibrated, costs_of, lines, predictable, rehearse, survey
+    from sims.live.calibration import (
+        calibrated,
+        costs_of,
+        drawn,
+        lines,
+        predictable,
+        rehearse,
+        survey,
+    )
     from sims.live.live import advance_of, opened
     from sims.live.reality import Comparison, Outcome, measure, predict, read, write
     from sims.session import as_toml
@@ -204,7 +212,7 @@ def reality(
                 lengths = rehearse(*about, where / "rehearsal.jsonl")
                 costs = costs_of(lengths)
                 show("costs of parts and messages", *lines(costs, scenario.live.scale))
-                expected = {name: calibrated(it, costs) for name, it in variants.items()}
+                expected = {name: calibrated(it, drawn(costs, 0)) for name, it in variants.items()}
                 for name, variant in expected.items():
                     with replacing(where / f"{name.replace(':', '-')}.toml") as new:
                         new.write_text(as_toml(variant))

@@ -14,7 +14,7 @@ from attrs import define, field
 from actors.events import TransferKind, TransferStarted
 from actors.protection.buddies import buddies, groups
 from policies.availability import WorkerState
-from sims.history import History
+from sims.history import History, Run
 from sims.live.carrier import Carrier, LiveError
 from sims.live.holder import Peer, State, States, Work
 from sims.live.processes import Gone, Processes
@@ -62,6 +62,7 @@ class RunContext:
     """One run of a job in real processes: the chains of steps that each process computes, and where
     their states are."""
 
+    run: Run
     name: str
     work: Work
     shares: dict[int, list[int]]
@@ -191,10 +192,14 @@ class Activities:
         keeps it."""
         lineage = context.lineage
         if lineage.taken != lineage.name:  # one that was interrupted
-            self.carrier.aside(self.drop(lineage, lineage.taken))
+            self.drop(lineage.places, "", [lineage.taken])
         lineage.names += 1
         lineage.taken = f"{context.name}#{lineage.names}"
         return lineage
+
+    def drop(self, workers: Iterable[int], run: str, names: Sequence[str]) -> None:
+        """Have workers forget the states of a run, and what they keep under these names."""
+        self.carrier.aside(self._call_each(workers, "forget", run, names))
 
     async def freeze(self, context: RunContext) -> None:
         """Have each member keep its present states, which are saved while it computes on."""
@@ -241,12 +246,8 @@ class Activities:
             await self._keep(lineage, context.name, worker)
 
         await asyncio.gather(*map(one, lineage.places))
-        self.carrier.aside(self.drop(lineage, former))
+        self.drop(lineage.places, "", [former])
         lineage.name, context.restores = lineage.taken, False
-
-    async def drop(self, lineage: Lineage, name: str) -> None:
-        """Have members forget a checkpoint in memory, which is of no more use."""
-        await self._call_each(lineage.places, "forget", "", [name])
 
     async def save(self, context: RunContext) -> None:
         """Collect the states of all members at the master at once, as their checkpoint; for
@@ -316,10 +317,6 @@ class Activities:
         """Return whether the worker is RECLAIMED now."""
         known = self.history.workers.get(worker)
         return known is not None and known.state is WorkerState.RECLAIMED
-
-    async def forget(self, context: RunContext) -> None:
-        """Drop the states of a finished run in all of its processes."""
-        await self._call_each(context.shares, "forget", context.name, [context.frozen])
 
     async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
         return await self.processes.call(worker, method, *arguments)

@@ -19,10 +19,9 @@ from statistics import fmean, stdev
 from typing import Any, TypeVar
 
 from attrs import define, field
-from numpy.random import Generator
 
 from actors.events import PartMeasured, Stage, TransferKind
-from actors.runtime import Record
+from actors.runtime import Record, stream
 from sims.errors import InputError
 from sims.history import History, Listener, Run
 from sims.live.live import downtime_of, live, playable, refuse
@@ -61,8 +60,8 @@ KEYS = {
 lengths."""
 SPECIAL = {Stage.CHECKPOINTING: "image_cost", Stage.RECOVERING: "delay"}
 """Maps parts to such keys where a checkpoint is on its second level, and where a run is a clone."""
-RULES, SIZES = ("cost", "image_cost", "recovery", "delay"), ("program", "data", "image")
-"""Keys of `[protection]`, and of `[master]`, that a calibration sets."""
+SIZES = "program", "data", "image"
+"""Keys of `[master]`, in the order of `live.rates`."""
 
 
 # --- processes alone --------------------------------------------------------------------------
@@ -161,9 +160,8 @@ def rehearsed(
     the scenario's files are.
     """
     scale, size = scenario.live.scale, scenario.full_platform.size
-    known: Costs = {"step": (step / scale, 0.0)}
-    free, never = dict.fromkeys((*RULES, *SIZES), (0.0, 0.0)), {"faults": NoFaults()}
-    simple = calibrated(scenario.model_copy(update=never), {**known, **free})
+    known, free = {"step": step / scale}, dict.fromkeys((*KEYS.values(), *SPECIAL.values()), 0.0)
+    simple = calibrated(scenario.model_copy(update={"faults": NoFaults()}), known | free)
     foreseen = run(simple, folder=folder).time
     part = min(1.0, REHEARSAL / (foreseen * scale))
     shorter = (_shorter(it, part, scenario.protection) for it in scenario.job.jobs)
@@ -267,10 +265,14 @@ def _cost(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return sum(lengths) / sum(numbers), error
 
 
-def drawn(costs: Costs, stream: Generator) -> Costs:
-    """Return costs drawn at random about these means, each by its standard error."""
-    means = {key: max(0.0, stream.normal(*it)) for key, it in costs.items()}
-    return {key: (mean, costs[key][1]) for key, mean in means.items()}
+def drawn(costs: Costs, number: int) -> dict[str, float]:
+    """Return each cost, drawn at random about its mean by its standard error; `number` is that of
+    the draw; 0: the means themselves."""
+    rng = stream(number, "costs")
+    return {
+        key: max(0.0, rng.normal(mean, error)) if number else mean
+        for key, (mean, error) in costs.items()
+    }
 
 
 def lines(costs: Costs, scale: float) -> Iterator[str]:
@@ -279,14 +281,13 @@ def lines(costs: Costs, scale: float) -> Iterator[str]:
         yield f"  {key:<11} {mean * scale:.4g} s (standard error {error * scale:.2g})"
 
 
-def calibrated(scenario: Scenario, costs: Costs) -> Scenario:
+def calibrated(scenario: Scenario, costs: Mapping[str, float]) -> Scenario:
     """Return the scenario with these costs: times of jobs and periods in time units, as a
     simulation counts them.
 
     Carried out live, it has the same steps and messages as before, and its policies see the costs.
     """
-    known = {key: mean for key, (mean, _) in costs.items()}
-    step = known.pop("step")
+    step, known = costs["step"], dict(costs)
 
     def protected(section: ProtectionSection) -> ProtectionSection:
         # What a checkpoint costs the work beside it is in the length of a step.

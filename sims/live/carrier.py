@@ -89,7 +89,8 @@ class Carrier:
     loop: VirtualTimeLoop = field(init=False)
     carried: frozenset[type] = CARRIED
     """Classes of the messages whose entries wait for real work."""
-    _zero: float | None = field(init=False, default=None)
+    _zero: float = field(init=False, factory=time.monotonic)
+    """Time of the wall clock at which the run began."""
     _arrived: list[Arrival] = field(init=False, factory=list)
     error: BaseException | None = field(init=False, default=None)
     """First error that occurred outside the simulation; `wait` raises it."""
@@ -114,8 +115,7 @@ class Carrier:
 
     def attach(self, system: System) -> None:
         """Keep the actor system, in which there are no actors yet, and start the run's clock."""
-        self.system = system
-        self.now()  # the clock starts, before anything begins
+        self.system, self._zero = system, time.monotonic()
         if self.free:
             system.describe(ProcessesDescribed, self.scale)
 
@@ -140,11 +140,8 @@ class Carrier:
     # --- the clock ----------------------------------------------------------------------------
 
     def now(self) -> float:
-        """Return the time of the run, in time units since the first call of this method."""
-        clock = time.monotonic()
-        if self._zero is None:
-            self._zero = clock
-        return (clock - self._zero) / self.scale
+        """Return the time of the run, in time units since `attach`."""
+        return (time.monotonic() - self._zero) / self.scale
 
     def seconds(self, until: float) -> float:
         """Return the seconds of the wall clock from now until the run's time `until`, at least 0; 0

@@ -15,8 +15,9 @@ import os
 import pickle
 import signal
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -204,15 +205,14 @@ class Holder:
     ) -> None:
         # The sleeps spread the steps over the time, as if each took its nominal share of it.
         ends, states = time.monotonic() + seconds, self._states[run]
-        left = target - min((states[chain][0] for chain in chains), default=target)
-        while self._orders[run] == order:
-            await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, left)))
-            if self._orders[run] != order or left <= 0:
+        first = min((states[chain][0] for chain in chains), default=target)
+        for step in range(first, target + 1):
+            await asyncio.sleep(max(0.0, (ends - time.monotonic()) / max(1, target - step)))
+            if self._orders[run] != order:
                 break
-            left -= 1
             for chain in chains:
                 done, state = states[chain]
-                if done < target - left:
+                if done <= step < target:
                     with running(*CALLED):
                         states[chain] = done + 1, self._advance(state, done)
 
@@ -340,25 +340,24 @@ class Work:
         self.begins, self.iteration = _following(self.results), self.iteration + 1
         self.saved.clear()
 
-    def is_right(self, advance: Advance, known: dict[object, States] | None = None) -> bool:
+    def is_right(self, advance: Advance, known: dict[object, States]) -> bool:
         """Return whether the results equal those that one process computes without interruption.
 
         `known` keeps these for the next run of the same work: computing them may take longer than
         the run.
         """
-        known = {} if known is None else known
         key = self.job, self.chains, self.steps, self.iteration
         if key not in known:
-            states = self._beginning()
-            for it in range(self.iteration or 1):
-                states = _following(states) if it else states
-                ends = self._ends(states, advance)
-                states = sealed({chain: (self.steps, state) for chain, state in ends})
+            states = self._ends(self._beginning(), advance)
+            for _ in range(1, self.iteration):
+                states = self._ends(_following(states), advance)
             known[key] = states
         return opened(known[key]) == opened(self.results)
 
-    def _ends(self, states: States, advance: Advance) -> Iterable[tuple[int, Any]]:
-        for chain, (_, state) in opened(states).items():
-            for unit in range(self.steps):
-                state = advance(state, unit)
-            yield chain, state
+    def _ends(self, states: States, advance: Advance) -> States:
+        """Return the states that all steps of an iteration lead to."""
+        steps = range(self.steps)
+        ends = {
+            chain: reduce(advance, steps, state) for chain, (_, state) in opened(states).items()
+        }
+        return sealed({chain: (self.steps, state) for chain, state in ends.items()})

@@ -6,10 +6,14 @@ from __future__ import annotations
 import logging
 import os
 import resource
+import shutil
 import signal
+import stat
+import tempfile
+import time
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from multiprocessing import forkserver, resource_tracker
 from pathlib import Path
@@ -19,13 +23,13 @@ from attrs import frozen
 
 from actors.events import DeciderKind, ProtectionKind
 from actors.runtime import ActorFailed, Sink
-from sims.campaign.executors import ANSWERING, address_of, at_once, safe_path, silence_dask
-from sims.errors import COMMAND_LINE, InputError, imported, note, unfit
+from sims.campaign.executors import address_of, at_once, connected, safe_path, silence_dask
+from sims.errors import InputError, imported, note, unfit
 from sims.live.carrier import Carrier
 from sims.live.driver import Driver
 from sims.live.holder import Advance, State, States, hashed
 from sims.live.processes import JOINING, Processes
-from sims.live.scratch import scratch
+from sims.log_writer import take
 from sims.packing import importable, pack
 from sims.scenario import Scenario, own_code
 from sims.scenario.faults import ListedFaults, NoFaults
@@ -76,16 +80,18 @@ def playable(scenario: Scenario) -> Scenario:
     for key, wrong in simulated.items():
         refuse(wrong, key, "live processes do not carry that out", accepted)
     paced, unlinked = scenario.live.pace != "free", scenario.master is None
-    problem = "a pace fits no work that goes on beside its checkpoints"
     for it in scenario.protections.values():
-        wrong, accepted = paced and not it.blocking, 'true, or live.pace = "free"'
-        refuse(wrong, "protection.blocking", problem, accepted)
+        refuse(
+            paced and not it.blocking,
+            "protection.blocking",
+            "a pace fits no work that goes on beside its checkpoints",
+            'true, or live.pace = "free"',
+        )
         costs = it.kind is ProtectionKind.BUDDIES or (it.kind is ProtectionKind.IMAGES and unlinked)
         stores = unlinked and it.images_every is not None
-        spent = {"cost": costs and not it.cost, "image_cost": stores and not it.image_cost}
-        for key, wrong in spent.items():
-            about = "a live checkpoint takes time", f"{key} above 0"
-            refuse(wrong, f"protection.{key}", *about)
+        problem = "a live checkpoint takes time"
+        refuse(costs and not it.cost, "protection.cost", problem, "cost above 0")
+        refuse(stores and not it.image_cost, "protection.image_cost", problem, "image_cost above 0")
     return scenario
 
 
@@ -156,6 +162,9 @@ FILES, FILES_EACH = 22, 13
 """Number of files that a cluster keeps open in this process, and of further ones for each
 worker."""
 LOOPBACK = "127.0.0.1"
+PREFIX = "holdfast-live-"
+DAY = 86_400.0
+"""Age in seconds from which on a folder without a lock counts as left behind."""
 QUIET: dict[str, object] = {
     "distributed.worker.multiprocessing-method": "forkserver",  # 0.14 s to a fresh one, not 0.8 s
     "distributed.scheduler.worker-ttl": None,  # a stopped process is no dead one
@@ -188,35 +197,20 @@ def opened(
     unless `open_to_all` allows every user of this machine to connect.
     """
     command = "pip install 'holdfast[cluster]'"
-    dask = imported("dask", "cluster", command)
-    connect = imported("distributed", "cluster", command).Client
+    dask, distributed = (imported(it, "cluster", command) for it in ("dask", "distributed"))
     silence_dask()
-    packed = pack(advance, folder)
-    with dask.config.set(QUIET), _cluster(count, scheduler, open_to_all) as where:
+    packed, own = pack(advance, folder), scheduler is None
+    with (
+        dask.config.set(QUIET),
+        _cluster(count, scheduler, open_to_all) as where,
+        connected(distributed, where, scheduler, direct_to_workers=own) as client,
+    ):
+        processes = Processes(client, own, advance, packed)
         try:
-            client = connect(where, timeout=ANSWERING, direct_to_workers=scheduler is None)
-        except (OSError, TimeoutError, ValueError) as error:
-            problem, accepted = f"{scheduler}: {error}", "a scheduler that runs"
-            raise InputError(COMMAND_LINE, "--scheduler", problem, accepted) from None
-        processes = Processes(client, scheduler is None, advance, packed)
-        with client:
-            try:
-                _occupied(processes, count)
-                yield processes
-            finally:
-                processes.post(processes.leave()).result(JOINING)
-
-
-def _occupied(processes: Processes, count: int | None) -> None:
-    """Place an actor in each worker's process. Raises InputError unless all workers answer within
-    JOINING seconds."""
-    try:
-        processes.post(processes.occupy(count)).result(JOINING)
-    except TimeoutError:
-        last = processes.trouble
-        why = f": {type(last).__name__}: {last}" if last else ""
-        problem = f"not all workers answered within {JOINING} s{why}"
-        raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
+            processes.post(processes.occupy(count)).result()
+            yield processes
+        finally:
+            processes.post(processes.leave()).result(JOINING)
 
 
 @contextmanager
@@ -225,14 +219,11 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield address_of(scheduler) if isinstance(scheduler, str) else scheduler
         return
     count = count or os.cpu_count() or 1
-    from dask import config as dask_config
-    from distributed import LocalCluster, Security
+    from distributed import LocalCluster
 
-    sealed = check_sealed(open_to_all)
     _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-    with scratch() as folder, ExitStack() as stack:
-        stack.enter_context(dask_config.set({"temporary-directory": str(folder)}))
+    with private(open_to_all) as folder, ExitStack() as stack:
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting(), safe_path(), at_once():
@@ -247,7 +238,6 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
                     dashboard_address=None,  # each process would import bokeh: 2 s more
                     worker_dashboard_address=None,
                     local_directory=str(folder),
-                    security=Security.temporary() if sealed else None,
                     silence_logs=logging.CRITICAL + 1,
                 )
             )
@@ -256,22 +246,77 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield cluster
 
 
-def check_sealed(open_to_all: bool) -> bool:
-    """Return whether a cluster of this command's can be encrypted. Raises InputError where every
-    user of this machine could connect and the user has not allowed that."""
+@contextmanager
+def private(open_to_all: bool) -> Iterator[Path]:
+    """Yield a folder for the files of a cluster that is started within the block, with Dask set to
+    encrypt its connections.
+
+    Raises InputError where they cannot be encrypted, so that every user of this machine could
+    connect, and the user has not allowed that.
+    """
+    from dask import config
+    from distributed import Security
+
     try:
         import cryptography.x509  # noqa: F401
     except ImportError:
-        sealed = False
-    else:
-        sealed = True
-    danger = "everybody on this machine can connect to the cluster, and run code in your name"
-    if not sealed and not open_to_all:
-        problem = f"cryptography is missing: {danger}"
-        raise InputError("cluster", "", problem, "pip install 'holdfast[cluster]', or --open")
-    if not sealed:
+        danger = "everybody on this machine can connect to the cluster, and run code in your name"
+        if not open_to_all:
+            problem = f"cryptography is missing: {danger}"
+            accepted = "pip install 'holdfast[cluster]', or --open"
+            raise InputError("cluster", "", problem, accepted) from None
         note(f"without cryptography {danger}")
-    return sealed
+        comm: dict[str, Any] = {}
+    else:
+        made: Any = Security.temporary()
+        comm = {
+            "default-scheme": "tls",
+            "require-encryption": True,
+            "tls.ca-file": made.tls_ca_file,
+        }
+        for role in ("client", "scheduler", "worker"):
+            comm[f"tls.{role}.cert"] = made.tls_client_cert
+            comm[f"tls.{role}.key"] = made.tls_client_key
+    with _scratch() as folder:
+        about = {f"distributed.comm.{key}": value for key, value in comm.items()}
+        with config.set({"temporary-directory": str(folder), **about}):
+            yield folder
+
+
+@contextmanager
+def _scratch() -> Iterator[Path]:
+    """Give a new temporary folder within a `with` block, and remove it at its end; remove first
+    those that killed runs have left."""
+    _sweep(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True) as name:
+        held = os.open(name, os.O_RDONLY)
+        try:
+            take(held)
+            yield Path(name)
+        finally:
+            os.close(held)
+
+
+def _sweep(place: Path) -> None:
+    """Remove from `place` the folders of killed runs: those of this user that are older than a day
+    and locked by no process."""
+    for path in place.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            about = path.lstat()
+            mine = about.st_uid == os.geteuid() and stat.S_ISDIR(about.st_mode)
+            if mine and time.time() - about.st_mtime > DAY and _abandoned(path):
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _abandoned(path: Path) -> bool:
+    """Return whether no process has a lock on this folder: the kernel releases a killed process's
+    lock."""
+    # O_NOFOLLOW: in a shared folder another user could put a link in this place.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    try:
+        return take(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _check_files(count: int) -> None:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,9 @@ from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.holder import Advance
-from sims.live.live import LOOPBACK, check_sealed, live, opened
+from sims.live.live import LOOPBACK, live, opened, private
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
 from sims.live.reality import read, write
-from sims.live.scratch import scratch
 from sims.log import LogFile
 from sims.log_writer import LogWriter
 from sims.scenario import Scenario
@@ -170,19 +168,10 @@ class Cluster:
 @contextmanager
 def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
     """Yield a cluster of this many workers on loopback, which ends with this block."""
-    import dask
-    from distributed import Security
+    from dask import config
 
-    known: dict[str, Any] = {}
-    if check_sealed(open_to_all):
-        made: Any = Security.temporary()
-        pair = {"cert": made.tls_client_cert, "key": made.tls_client_key}
-        known = {"default-scheme": "tls", "tls.ca-file": made.tls_ca_file}
-        roles = product(("client", "scheduler", "worker"), pair.items())
-        known |= {f"tls.{role}.{part}": it for role, (part, it) in roles}
-    known = {f"distributed.comm.{key}": value for key, value in known.items()}
-    with scratch() as folder, dask.config.set(known):
-        cluster = Cluster(folder, dask.config.serialize(dask.config.config))
+    with private(open_to_all) as folder:
+        cluster = Cluster(folder, config.serialize(config.config))
         try:
             cluster.start(size)
             yield cluster

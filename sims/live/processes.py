@@ -129,7 +129,8 @@ class Processes:
     async def occupy(self, count: int | None) -> None:
         """Take the first `count` workers of the cluster, or all, and place an actor in each.
 
-        Raises InputError if the cluster has fewer workers after COMING seconds.
+        Raises InputError if the cluster has fewer workers after COMING seconds, and unless all of
+        them answer within JOINING seconds.
         """
         begun = time.monotonic()
         least = 1 if count is None else count
@@ -141,7 +142,14 @@ class Processes:
             raise InputError("cluster", "--scheduler", problem, f"one of {least} or more")
         for number, identity in enumerate(found[:count]):
             self.seats[number] = Seat(number, identity)
-        await asyncio.gather(*(self._renew(seat) for seat in self.seats.values()))
+        try:
+            async with asyncio.timeout(JOINING):
+                await asyncio.gather(*map(self._renew, self.seats.values()))
+        except TimeoutError:
+            last = self.trouble
+            why = f": {type(last).__name__}: {last}" if last else ""
+            problem = f"not all workers answered within {JOINING} s{why}"
+            raise InputError("cluster", "", problem, "workers with the same Holdfast") from None
         self._spawn(self._watch())
 
     async def _present(self) -> dict[str, str]:

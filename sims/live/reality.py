@@ -16,7 +16,7 @@ import orjson
 from attrs import frozen
 
 from actors.events import CheckpointTaken
-from actors.runtime import Record, stream
+from actors.runtime import Record
 from sims.audit.audit import audit
 from sims.campaign.cells import seeded
 from sims.intervals import LEVEL, Estimate, mean_of
@@ -69,9 +69,8 @@ def predict(
     drawn about them; return the outcomes of all runs."""
     found = []
     for draw in range(DRAWS + 1):
-        now = drawn(costs, stream(draw, "costs")) if draw else costs
         for name, scenario in variants.items():
-            expected = calibrated(scenario, now)
+            expected = calibrated(scenario, drawn(costs, draw))
             found += [simulate(name, expected, seed, folder, draw) for seed in seeds]
     return found
 
