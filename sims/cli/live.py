@@ -130,12 +130,12 @@ def live(
 def _kill(scenario: Scenario, advance: Advance, most: int, folder: Path, open_to_all: bool) -> int:
     """Kill processes of live runs at random until `most` have died, print a line on each run, and
     return the exit code."""
-    from sims.live.monkey import trials
+    from sims.live.monkey import Monkey
 
     where = unlinked(MONKEY / scenario.name, "no link to")
     show(f"{scenario.name}: logs and results in {where}")
     found = []
-    for it in trials(scenario, advance, most, folder, where, open_to_all):
+    for it in Monkey(scenario, advance, folder, where, open_to_all).trials(most):
         found.append(it)
         killed = Counter(kill.victim.value for kill in it.kills)
         whom = ", ".join(f"{what} x {number}" for what, number in killed.items()) or "nobody"

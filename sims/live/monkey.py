@@ -195,79 +195,76 @@ def planned(scenario: Scenario, run: int, seconds: float) -> list[Kill]:
     return kills
 
 
-def trials(
-    scenario: Scenario,
-    advance: Advance,
-    most: int,
-    folder: Path,
-    where: Path,
-    open_to_all: bool,
-) -> Iterator[Trial]:
-    """Yield live runs until `most` kills have happened, after those that the results in `where`
-    tell of. The first run has none: it shows how long a run takes. `folder`: where the scenario's
-    files are."""
-    results = where / "trials.jsonl"
-    done = read(Trial, results) if results.exists() else []
-    yield from done
-    size, due = scenario.full_platform.size, most - sum(len(it.kills) for it in done)
-    while due > 0:
-        traces = Traces()
-        with (
-            cluster_of(size, open_to_all) as cluster,
-            opened(size, advance, str(cluster.file), folder=folder) as processes,
-        ):
-            while True:
-                run = len(done)
-                seconds = LONGER * min((it.seconds for it in done if not it.lost), default=0)
-                kills = planned(scenario, run, seconds)[:due] if done else []
-                log = where / f"{run}.jsonl"
-                trial = _attempt(run, log, scenario, folder, processes, cluster, kills, seconds)
-                traces.look(cluster.folder)
-                done.append(trial)
-                write(done, results)
-                due -= len(trial.kills)
-                # A scheduler that is killed as the run ends takes the next one's cluster.
-                if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
-                    break
-                yield trial
-        done[-1] = attrs.evolve(done[-1], left=traces.left())
-        write(done, results)
-        yield done[-1]
+@define(eq=False)
+class Monkey:
+    """Carries a scenario out again and again, and kills processes meanwhile."""
 
+    scenario: Scenario
+    advance: Advance
+    folder: Path
+    """Folder of the scenario's files."""
+    where: Path
+    """Folder for logs and results."""
+    open_to_all: bool
+    done: list[Trial] = field(init=False, factory=list)
 
-def _attempt(
-    run: int,
-    log: Path,
-    scenario: Scenario,
-    folder: Path,
-    processes: Processes,
-    cluster: Cluster,
-    kills: Sequence[Kill],
-    seconds: float,
-) -> Trial:
-    """Carry out live run number `run` with these kills, and judge it; `seconds`: its expected
-    length."""
-    happened: list[Kill] = []
-    beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
-    beside.append(processes.post(_limit(processes, seconds, log)))
-    lost, right, begun = False, True, time.monotonic()
-    try:
-        with LogWriter(log) as writer:
-            right = all(live(scenario, processes, folder, [writer]).answers.values())
-    except InputError as error:
-        lost, right = True, error is LOST
-        if not any(it.victim is Victim.SCHEDULER for it in happened):
-            raise
-    finally:
-        for it in beside:
-            it.cancel()
-    # A run whose scheduler dies before it begins has no log.
-    records = list(LogFile(log)) if log.exists() or not lost else []
-    changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
-    down = sum(it.state is WorkerState.DOWN for it in changes)
-    # A log that ends early breaks one law, that of its end.
-    broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
-    return Trial(run, happened, time.monotonic() - begun, down, lost, right, not broken)
+    def trials(self, most: int) -> Iterator[Trial]:
+        """Yield live runs until `most` kills have happened, after those that earlier results tell
+        of. The first run has none: it shows how long a run takes."""
+        results, done = self.where / "trials.jsonl", self.done
+        if results.exists():
+            done += read(Trial, results)
+        yield from done
+        size = self.scenario.full_platform.size
+        while (due := most - sum(len(it.kills) for it in done)) > 0:
+            traces = Traces()
+            with (
+                cluster_of(size, self.open_to_all) as cluster,
+                opened(size, self.advance, str(cluster.file), folder=self.folder) as processes,
+            ):
+                while True:
+                    trial = self._attempt(processes, cluster, due)
+                    traces.look(cluster.folder)
+                    done.append(trial)
+                    write(done, results)
+                    due -= len(trial.kills)
+                    # A scheduler that is killed as the run ends takes the next one's cluster.
+                    if due <= 0 or any(it.victim is Victim.SCHEDULER for it in trial.kills):
+                        break
+                    yield trial
+            done[-1] = attrs.evolve(done[-1], left=traces.left())
+            write(done, results)
+            yield done[-1]
+
+    def _attempt(self, processes: Processes, cluster: Cluster, most: int) -> Trial:
+        """Carry out the next live run with at most so many kills, and judge it."""
+        run = len(self.done)
+        log = self.where / f"{run}.jsonl"
+        seconds = LONGER * min((it.seconds for it in self.done if not it.lost), default=0)
+        kills = planned(self.scenario, run, seconds)[:most] if run else []
+        happened: list[Kill] = []
+        beside = [processes.post(_carry_out(it, processes, cluster, happened)) for it in kills]
+        beside.append(processes.post(_limit(processes, LIMIT + 20 * seconds, log)))
+        lost, right, begun = False, True, time.monotonic()
+        try:
+            with LogWriter(log) as writer:
+                ended = live(self.scenario, processes, self.folder, [writer])
+            right = all(ended.answers.values())
+        except InputError as error:
+            lost, right = True, error is LOST
+            if not any(it.victim is Victim.SCHEDULER for it in happened):
+                raise
+        finally:
+            for it in beside:
+                it.cancel()
+        seconds = time.monotonic() - begun
+        # A run whose scheduler dies before it begins has no log.
+        records = list(LogFile(log)) if log.exists() or not lost else []
+        changes = (it.event for it in records if isinstance(it.event, WorkerChanged))
+        down = sum(it.state is WorkerState.DOWN for it in changes)
+        # A log that ends early breaks one law, that of its end.
+        broken = [it for it in audit(iter(records)) if not (lost and it.law is Law.FRAME)]
+        return Trial(run, happened, seconds, down, lost, right, not broken)
 
 
 async def _carry_out(
@@ -286,11 +283,10 @@ async def _carry_out(
 
 
 async def _limit(processes: Processes, seconds: float, log: Path) -> None:
-    """End a live run that has hung for much longer than its expected `seconds`."""
-    await asyncio.sleep(LIMIT + 20 * seconds)
-    if processes.failed is not None:
-        accepted = "one that ends, on a machine with less other work"
-        processes.failed(InputError(str(log), "", "the run does not end", accepted))
+    """End a live run that goes on for longer than these seconds: it hangs."""
+    await asyncio.sleep(seconds)
+    accepted = "one that ends, on a machine with less other work"
+    processes.failed(InputError(str(log), "", "the run does not end", accepted))
 
 
 def _children() -> set[psutil.Process]:

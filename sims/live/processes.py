@@ -85,6 +85,10 @@ class Seat:
     kills the worker, then finds it dead already."""
 
 
+def _ignore(_: object) -> None:
+    """Take no note of what processes do while no run is under way."""
+
+
 @define(eq=False)
 class Processes:
     """The processes of all workers.
@@ -100,12 +104,12 @@ class Processes:
     packed: Packed
     """The function, packed with the user's modules that it needs."""
     seats: dict[int, Seat] = field(factory=dict)
-    lost: Callable[[int], None] | None = None
+    lost: Callable[[int], object] = _ignore
     """Function that is called with the number of each worker whose process died without a command
     of this run."""
-    noticed: Callable[[int], None] | None = None
+    noticed: Callable[[int], object] = _ignore
     """Function that is called with the number of each worker whose process was told to end."""
-    failed: Callable[[BaseException], None] | None = None
+    failed: Callable[[BaseException], object] = _ignore
     """Function that is called with an error that ends the run, such as a lost scheduler."""
     starts: list[float] = field(factory=list)
     """Seconds that each fresh process took to start."""
@@ -203,7 +207,7 @@ class Processes:
     async def _listen(self, number: int, holder: Any) -> None:
         """Wait until the worker's process is told to end (SIGTERM), and report that."""
         with suppress(OSError, RuntimeError):  # it died without a notice
-            if await holder.told_to_end() and self.noticed is not None:
+            if await holder.told_to_end():
                 self.noticed(number)
 
     async def _watch(self) -> None:
@@ -222,8 +226,7 @@ class Processes:
 
     def _report_lost(self, seat: Seat) -> None:
         seat.missed = True
-        if self.lost is not None:
-            self.lost(seat.number)
+        self.lost(seat.number)
 
     def _await_replacement(self, seat: Seat) -> None:
         seat.generation += 1
@@ -242,7 +245,7 @@ class Processes:
     def _done(self, task: asyncio.Future[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
-        if error is not None and self.failed is not None:
+        if error is not None:
             # Whatever a lost scheduler makes fail first, its loss is what the user hears of; the
             # client itself may learn of it later.
             lost = isinstance(error, OSError) or self.client.status != "running"
@@ -314,7 +317,7 @@ class Processes:
                     with suppress(Gone):
                         await self.call(number, "pid")
             except TimeoutError:
-                self.lost = None  # this death ends the run, which need not go on elsewhere
+                self.lost = _ignore  # this death ends the run, which need not go on elsewhere
                 await self.murder(number)
                 accepted = "more seconds, or a function whose steps end"
                 raise unfit("live.patience", f"{problem} {limit:g} s", accepted) from None
@@ -370,7 +373,7 @@ class Processes:
 
     async def clear(self) -> None:
         """Continue all stopped processes, and report no more deaths to the run that has ended."""
-        self.lost = self.noticed = self.failed = None
+        self.lost = self.noticed = self.failed = _ignore
         for seat in self.seats.values():
             await self.stop(seat.number, False)
 
@@ -379,18 +382,14 @@ class Processes:
         await self.clear()
         self._left = True
         if not self.own:  # where it goes on, SIGTERM ends a process at once again
-            present = [it.holder for it in self.seats.values() if it.ready.is_set()]
+            present = (it.number for it in self.seats.values() if it.ready.is_set())
+            calls = (self.call(it, "dismiss") for it in present)
             with suppress(TimeoutError):
                 async with asyncio.timeout(COMING):
-                    await asyncio.gather(*(_dismissed(it) for it in present))
+                    await asyncio.gather(*calls, return_exceptions=True)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-
-async def _dismissed(holder: Any) -> None:
-    with suppress(OSError, RuntimeError):
-        await holder.dismiss()
 
 
 def _settled(cluster: Any) -> dict[str, str]:
@@ -417,7 +416,7 @@ async def trial(processes: Processes, state: bytes, steps: int) -> tuple[State, 
         for worker in processes.seats:
             task = asyncio.ensure_future(tried(processes, worker, state, steps))
             # A call to a process that has died need not end by itself.
-            processes.lost = lambda _, it=task: it.cancel()
+            processes.lost = task.cancel
             with suppress(Gone, asyncio.CancelledError):
                 return await task
 
