@@ -111,13 +111,12 @@ def live(
         if where is not None:
             refuse_inputs(where, "--log", file, *files_of(scenario, file.parent))
             LogWriter(where)  # refuses a name that it cannot have, before anything is started
-        foreseen = simulate(scenario.name, scenario, scenario.seed, folder)
+        foreseen = simulate(scenario.name, scenario, folder)
         seconds = foreseen.makespan * scenario.live.scale
         show(f"{scenario.name}: {foreseen.makespan:g} simulated, {seconds:,.1f} s at this scale")
         size = scenario.full_platform.size
         with opened(size, advance, scheduler, open_to_all, folder) as processes:
-            about = scenario.name, scenario, scenario.seed, processes, folder
-            outcome = measure(*about, where)
+            outcome = measure(scenario.name, scenario, processes, folder, where)
             show(
                 f"  makespan    {outcome.makespan:g}",
                 f"  answers     {'right' if outcome.right else 'WRONG'}",
@@ -182,6 +181,7 @@ def reality(
     Measures what the work costs in a rehearsal, and writes that as a scenario; simulates N runs of
     it (written down before any live run begins), carries N out live with the same faults, and
     prints both, with the error of each figure."""
+    from sims.campaign.cells import seeded
     from sims.live.calibration import (
         calibrated,
         costs_of,
@@ -223,7 +223,8 @@ def reality(
                 def measured() -> Iterator[Outcome]:
                     for (name, variant), number in planned:
                         log = where / f"{name.replace(':', '-')}-{number}.jsonl"
-                        yield measure(name, variant, number, processes, file.parent, log)
+                        it = seeded(variant, number)
+                        yield measure(name, it, processes, file.parent, log)
 
                 found: list[Outcome] = []
                 for outcome in tracked(measured(), planned, "live runs"):

@@ -219,11 +219,14 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield address_of(scheduler) if isinstance(scheduler, str) else scheduler
         return
     count = count or os.cpu_count() or 1
+    import dask
     from distributed import LocalCluster
 
+    security = security_of(open_to_all)
     _check_files(count)
     warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-    with private(open_to_all) as folder, ExitStack() as stack:
+    with scratch() as folder, ExitStack() as stack:
+        stack.enter_context(dask.config.set({"temporary-directory": str(folder)}))
         # Calls under way fail when the command is interrupted: asyncio would log each of them.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL + 1)
         with _starting(), safe_path(), at_once():
@@ -238,6 +241,7 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
                     dashboard_address=None,  # each process would import bokeh: 2 s more
                     worker_dashboard_address=None,
                     local_directory=str(folder),
+                    security=security,
                     silence_logs=logging.CRITICAL + 1,
                 )
             )
@@ -246,15 +250,10 @@ def _cluster(count: int | None, scheduler: Any, open_to_all: bool) -> Iterator[A
         yield cluster
 
 
-@contextmanager
-def private(open_to_all: bool) -> Iterator[Path]:
-    """Yield a folder for the files of a cluster that is started within the block, with Dask set to
-    encrypt its connections.
-
-    Raises InputError where they cannot be encrypted, so that every user of this machine could
-    connect, and the user has not allowed that.
-    """
-    from dask import config
+def security_of(open_to_all: bool) -> Any:
+    """Return Dask's settings that encrypt the connections of a cluster of this command's; None
+    where they cannot be encrypted. Raises InputError where every user of this machine could then
+    connect and the user has not allowed that."""
     from distributed import Security
 
     try:
@@ -266,25 +265,13 @@ def private(open_to_all: bool) -> Iterator[Path]:
             accepted = "pip install 'holdfast[cluster]', or --open"
             raise InputError("cluster", "", problem, accepted) from None
         note(f"without cryptography {danger}")
-        comm: dict[str, Any] = {}
-    else:
-        made: Any = Security.temporary()
-        comm = {
-            "default-scheme": "tls",
-            "require-encryption": True,
-            "tls.ca-file": made.tls_ca_file,
-        }
-        for role in ("client", "scheduler", "worker"):
-            comm[f"tls.{role}.cert"] = made.tls_client_cert
-            comm[f"tls.{role}.key"] = made.tls_client_key
-    with _scratch() as folder:
-        about = {f"distributed.comm.{key}": value for key, value in comm.items()}
-        with config.set({"temporary-directory": str(folder), **about}):
-            yield folder
+        return None
+    made: Any = Security.temporary()
+    return made
 
 
 @contextmanager
-def _scratch() -> Iterator[Path]:
+def scratch() -> Iterator[Path]:
     """Give a new temporary folder within a `with` block, and remove it at its end; remove first
     those that killed runs have left."""
     _sweep(Path(tempfile.gettempdir()))

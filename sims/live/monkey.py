@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from sims.audit.law import Law
 from sims.campaign.executors import safe_path
 from sims.errors import InputError
 from sims.live.holder import Advance
-from sims.live.live import LOOPBACK, live, opened, private
+from sims.live.live import LOOPBACK, live, opened, scratch, security_of
 from sims.live.processes import JOINING, LOOK, LOST, Processes, Seat
 from sims.live.reality import read, write
 from sims.log import LogFile
@@ -168,10 +169,17 @@ class Cluster:
 @contextmanager
 def cluster_of(size: int, open_to_all: bool) -> Iterator[Cluster]:
     """Yield a cluster of this many workers on loopback, which ends with this block."""
-    from dask import config
+    import dask
 
-    with private(open_to_all) as folder:
-        cluster = Cluster(folder, config.serialize(config.config))
+    known = {}
+    if (made := security_of(open_to_all)) is not None:
+        pair = {"cert": made.tls_client_cert, "key": made.tls_client_key}
+        roles = product(("client", "scheduler", "worker"), pair.items())
+        known = {"default-scheme": "tls", "tls.ca-file": made.tls_ca_file}
+        known |= {f"tls.{role}.{part}": it for role, (part, it) in roles}
+    known = {f"distributed.comm.{key}": value for key, value in known.items()}
+    with scratch() as folder, dask.config.set(known):
+        cluster = Cluster(folder, dask.config.serialize(dask.config.config))
         try:
             cluster.start(size)
             yield cluster

@@ -431,13 +431,13 @@ async def tried(
     """
     call, name, clock = processes.call, "trial", time.monotonic
     await call(worker, "load", name, {0: (0, state)})
-    done, order, step = 0, 0, 0.0
+    done, step = 0, 0.0
     while done < steps and step * done < LONG_ENOUGH:
-        more = min(max(1, done), steps - done)
-        order, begun = order + 1, clock()
-        first = call(worker, "compute", name, order, [0], done + more, 0.0, "", "", False)
+        reach, begun = min(max(1, 2 * done), steps), clock()
+        # Instructions are numbered by the steps that they lead to.
+        first = call(worker, "compute", name, reach, [0], reach, 0.0, "", "", False)
         await processes.heard(worker, "J1", first)
-        done, step = done + more, (clock() - begun) / more
+        done, step = reach, (clock() - begun) / (reach - done)
     begun = clock()
     states = await call(worker, "states", name)
     cost = clock() - begun

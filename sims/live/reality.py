@@ -71,24 +71,24 @@ def predict(
     for draw in range(DRAWS + 1):
         for name, scenario in variants.items():
             expected = calibrated(scenario, drawn(costs, draw))
-            found += [simulate(name, expected, seed, folder, draw) for seed in seeds]
+            seeding = (seeded(expected, it) for it in seeds)
+            found += [simulate(name, it, folder, draw) for it in seeding]
     return found
 
 
-def simulate(variant: str, scenario: Scenario, seed: int, folder: Path, draw: int = 0) -> Outcome:
-    """Simulate a scenario with this seed, under the conditions of a live run; return its outcome.
+def simulate(variant: str, scenario: Scenario, folder: Path, draw: int = 0) -> Outcome:
+    """Simulate a scenario under the conditions of a live run; return its outcome.
 
     `draw` is the number of the draw from which the scenario's costs come; 0: they are the means.
     """
     records: list[Record] = []
-    run(seeded(scenario, seed), [records.append], folder)
-    return _outcome(variant, scenario, seed, records, draw)
+    run(scenario, [records.append], folder)
+    return _outcome(variant, scenario, records, draw)
 
 
 def measure(
     variant: str,
     scenario: Scenario,
-    seed: int,
     processes: Processes,
     folder: Path,
     log: Path | None = None,
@@ -97,22 +97,20 @@ def measure(
     records: list[Record] = []
     with ExitStack() as opened:
         writers = [opened.enter_context(LogWriter(log))] if log else []
-        lived = live(seeded(scenario, seed), processes, folder, [records.append, *writers])
+        lived = live(scenario, processes, folder, [records.append, *writers])
     return attrs.evolve(
-        _outcome(variant, scenario, seed, records),
+        _outcome(variant, scenario, records),
         right=all(lived.answers.values()),
         sound=not list(audit(iter(records))),
         missed=lived.missed,
     )
 
 
-def _outcome(
-    variant: str, scenario: Scenario, seed: int, records: list[Record], draw: int = 0
-) -> Outcome:
+def _outcome(variant: str, scenario: Scenario, records: list[Record], draw: int = 0) -> Outcome:
     ledger = account(records, scenario.full_platform.size)
     uses = {use.value: float(amount) for use, amount in ledger.total.items()}
     saved = sum(isinstance(it.event, CheckpointTaken) for it in records)
-    return Outcome(variant, seed, ledger.end, uses, checkpoints=saved, draw=draw)
+    return Outcome(variant, scenario.seed, ledger.end, uses, checkpoints=saved, draw=draw)
 
 
 @frozen
@@ -132,9 +130,8 @@ class Comparison:
     def _of(self, variant: str) -> tuple[list[Outcome], list[Outcome]]:
         """Return (outcomes predicted with mean costs, measured outcomes) of a variant, seed by
         seed."""
-        runs = (it for it in self.predicted if not it.draw), self.measured
-        means, measured = ([it for it in them if it.variant == variant] for them in runs)
-        return means, measured
+        means = [it for it in self.predicted if it.variant == variant and not it.draw]
+        return means, [it for it in self.measured if it.variant == variant]
 
     def makespans(self, variant: str) -> tuple[list[float], list[float]]:
         """Return the predicted and the measured makespans of a variant, seed by seed."""

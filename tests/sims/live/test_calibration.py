@@ -237,7 +237,7 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     monkeypatch.setattr(calibration, "FAILURES", failures)
     few = {"kind": "rigid", "jobs": [{"processors": processors, "time": 90}] * 2}
     faults = {"mtbf": 20 if failures else 2000, "downtime": 1}
-    it = predictable(tasks(job=few, protection=protection, faults=faults), own=False)
+    it = predictable(tasks(seed=1, job=few, protection=protection, faults=faults), own=False)
     step, lines = at_work.post(survey(at_work)).result()
     assert any(line.startswith("  2 at once") for line in lines)
     log = tmp_path / "rehearsal.jsonl"
@@ -249,7 +249,7 @@ def test_a_simulation_with_measured_costs_predicts_live_runs(
     assert costs.keys() - {"recovery"} == {"step", "cost"} | measured_too
     assert any(recovers) or "recovery" not in costs
     predicted = predict({"EASY": it}, costs, [1], tmp_path)
-    measured = [measure("EASY", calibrated(it, drawn(costs, 0)), 1, at_work, tmp_path)]
+    measured = [measure("EASY", calibrated(it, drawn(costs, 0)), at_work, tmp_path)]
     assert measured[0].checkpoints >= 14
     assert all(it.right and it.sound for it in measured)
     compared = Comparison(predicted, measured, "s")
