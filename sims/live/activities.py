@@ -127,7 +127,9 @@ class Activities:
             if missing := await self._missing_states(context, worker):
                 await self._give(worker, context.name, missing)
             about = context.name, order, chains, target, self.carrier.seconds(due)
-            work = self._call(*(worker, "compute", *about, context.label, context.program, whole))
+            work = self.processes.call(
+                *(worker, "compute", *about, context.label, context.program, whole)
+            )
             context.latest.update(await self.processes.heard(worker, context.work.job, work))
 
         try:
@@ -139,7 +141,7 @@ class Activities:
             raise
 
     async def _halt(self, context: RunContext, worker: int, order: int) -> None:
-        context.latest.update(await self._call(worker, "halt", context.name, order))
+        context.latest.update(await self.processes.call(worker, "halt", context.name, order))
 
     async def _missing_states(self, context: RunContext, worker: int) -> States:
         """Return the states, at the beginning of the run, of those chains that this member has to
@@ -163,9 +165,9 @@ class Activities:
         await self._give(worker, context.name, await self._missing_states(context, worker))
 
     async def _give(self, worker: int, label: str, states: States) -> None:
-        """Send a process states of a run, or data."""
+        """Send a process states of a run, data, or a program, which has no states."""
         held = self.holds(worker, label)  # before the call, in which the process may die
-        await self._call(worker, "load", label, states)
+        await self.processes.call(worker, "load", label, states)
         held.update(states)
 
     async def snapshot(self, context: RunContext) -> States:
@@ -216,7 +218,7 @@ class Activities:
     async def _keep(self, lineage: Lineage, source: str, worker: int) -> None:
         """Have a member keep its states, whose name is `source`, for the checkpoint that is being
         taken, and send them to its buddies."""
-        if not await self._call(
+        if not await self.processes.call(
             worker, "share", source, lineage.taken, await self._peers(lineage, worker)
         ):
             raise Gone(worker)
@@ -237,7 +239,9 @@ class Activities:
             held, chains = self.holds(worker, context.name), context.shares[worker]
             if not held and context.in_memory:
                 peers = await self._peers(lineage, worker)
-                if await self._call(worker, "restore", context.name, former, chains, peers):
+                if await self.processes.call(
+                    worker, "restore", context.name, former, chains, peers
+                ):
                     held.update(chains)
             if not held:
                 if context.origin is None:
@@ -258,7 +262,7 @@ class Activities:
         """Check that no member has lost steps since its last report. Raises LiveError if one
         has."""
         for worker, chains in context.shares.items():
-            states = await self._call(worker, "states", context.name)
+            states = await self.processes.call(worker, "states", context.name)
             behind = [it for it in chains if states[it][0] < context.latest[it][0]]
             if behind:
                 raise LiveError(f"{context.name}: worker {worker} has lost steps of {behind}")
@@ -269,7 +273,21 @@ class Activities:
         """Send what is left of a message, at the channel's bandwidth; its receiver has the contents
         then."""
         await self._pass_bytes(event, due)
-        await self._complete(event, context)
+        worker, label = event.worker, context.label
+        match event.kind:
+            case TransferKind.SAVE:
+                source = await self._source(context)
+                context.sent.update(await self.processes.call(worker, "states", source))
+            case TransferKind.IMAGE:
+                await self._load(context, worker)
+            case TransferKind.PROGRAM:
+                await self._give(worker, context.program, {})
+            case TransferKind.DATA:
+                held, chains = self.holds(worker, label), context.shares[worker]
+                if event.job in self.tasks:  # one unit of data serves one task, hence one chain
+                    chains = [it for it in chains if it not in held][:1]
+                begins = context.work.begins
+                await self._give(worker, label, {chain: begins[chain] for chain in chains})
 
     async def _pass_bytes(self, event: TransferStarted, due: float) -> None:
         """Send the bytes in chunks, evenly spread over the time that is left until `due`."""
@@ -280,26 +298,10 @@ class Activities:
         size = round(whole * 1e6 / chunks)
         for left in range(chunks - 1, -1, -1):
             if event.kind is TransferKind.SAVE:
-                await self._call(worker, "send", size)
+                await self.processes.call(worker, "send", size)
             else:
-                await self._call(worker, "receive", bytes(size))
+                await self.processes.call(worker, "receive", bytes(size))
             await asyncio.sleep(self.carrier.seconds(due - left * event.left / chunks))
-
-    async def _complete(self, event: TransferStarted, context: RunContext) -> None:
-        worker, kind = event.worker, event.kind
-        if kind is TransferKind.SAVE:
-            source = await self._source(context)
-            context.sent.update(await self._call(worker, "states", source))
-        elif kind is TransferKind.PROGRAM:
-            await self._call(worker, "load", context.program, {})
-        elif kind is TransferKind.IMAGE:
-            await self._load(context, worker)
-        else:
-            held, chains = self.holds(worker, context.label), context.shares[worker]
-            if event.job in self.tasks:  # one unit of data serves one task, hence one chain
-                chains = [it for it in chains if it not in held][:1]
-            states = {chain: context.work.begins[chain] for chain in chains}
-            await self._give(worker, context.label, states)
 
     # --- work that no entry waits for -------------------------------------------------------------
 
@@ -318,15 +320,14 @@ class Activities:
         known = self.history.workers.get(worker)
         return known is not None and known.state is WorkerState.RECLAIMED
 
-    async def _call(self, worker: int, method: str, *arguments: Any) -> Any:
-        return await self.processes.call(worker, method, *arguments)
-
     async def _collect(self, workers: Iterable[int], name: str) -> dict[int, State]:
         """Return the states that these workers' processes have under a name."""
         return dict(ChainMap(*await self._call_each(workers, "states", name)))
 
     async def _call_each(self, workers: Iterable[int], method: str, *arguments: Any) -> list[Any]:
-        return await asyncio.gather(*(self._call(it, method, *arguments) for it in workers))
+        return await asyncio.gather(
+            *(self.processes.call(it, method, *arguments) for it in workers)
+        )
 
 
 async def _finished(work: Future[T]) -> T:
