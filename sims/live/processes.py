@@ -176,7 +176,7 @@ class Processes:
             await asyncio.sleep(LOOK if seat.address else 0)
             present = await self._present()
             taken = {it.identity for it in self.seats.values()}
-            if seat.identity not in present and not self.own:  # another worker may have come
+            if seat.identity not in present:  # another worker may have come
                 seat.identity = next((it for it in present if it not in taken), seat.identity)
             address = present.get(seat.identity)
             if address is None or address == seat.address:
@@ -189,13 +189,12 @@ class Processes:
         self.starts.append(time.monotonic() - begun)
 
     async def _seat(self, seat: Seat, address: str) -> None:
-        where = {"workers": [address], "pure": False}
         if not self.own and seat.address:  # it has just replaced another one
             await asyncio.sleep(SETTLING)
         # Otherwise the actor would be called through the client that was opened last, whichever.
         with self.client.as_current():
             seat.holder = await self.client.submit(
-                *(Holder, self.packed, self.own), actor=True, **where
+                *(Holder, self.packed, self.own), actor=True, workers=[address], pure=False
             )
         seat.process = await seat.holder.pid()
         seat.address, seat.missed = address, False
@@ -255,12 +254,12 @@ class Processes:
         """Wait until the worker has a process, and return its seat. Raises Gone where none
         comes."""
         seat = self.seats[number]
-        with suppress(TimeoutError):
+        try:
             async with asyncio.timeout(None if self.own else ABSENT):
                 await seat.ready.wait()
-        if not seat.ready.is_set():
+        except TimeoutError:
             self._report_lost(seat)
-            raise Gone(number)
+            raise Gone(number) from None
         return seat
 
     async def peer(self, number: int) -> Peer:
