@@ -47,8 +47,6 @@ class Lineage:
     """Name of the checkpoint that is being taken."""
     names: int = 0
     """Number of checkpoints begun so far, which makes their names unique."""
-    image: States | None = None
-    """States of the last checkpoint that the master keeps too; None: it keeps none."""
 
     def buddies(self, worker: int) -> list[int]:
         """Return the workers that keep a copy of this one's states, in the order of their
@@ -82,6 +80,9 @@ class RunContext:
     """Last state of each chain that a member has reported."""
     sent: dict[int, State] = field(factory=dict)
     """Received states of the checkpoint that is being sent to the master."""
+    saved: States | None = None
+    """States of the last checkpoint that the master keeps, of this run or of those before it on
+    the same workers; None: it keeps none."""
     frozen: str = ""
     """Name under which each member keeps the states that are saved while the run computes on; empty
     if it stands still meanwhile."""

@@ -87,8 +87,8 @@ class Driver(Activities):
             chains = tasks or count_in(event.processors)
             work = Work(event.job, chains, steps, self.given.get(event.job))
             self.works[event.job] = work
-        kept = None if event.keeps is None else self.contexts[event.job, event.keeps].lineage
-        lineage = kept or Lineage(list(numbers_in(event.processors)))
+        former = None if event.keeps is None else self.contexts[event.job, event.keeps]
+        lineage = former.lineage if former else Lineage(list(numbers_in(event.processors)))
         shares = {
             worker: list(range(place, work.chains, len(lineage.places)))
             for place, worker in enumerate(lineage.places)
@@ -97,19 +97,22 @@ class Driver(Activities):
             *(run, f"{self.name}{event.job}/{event.run}", work, shares, lineage),
             label=f"{self.name}{event.job}:{work.iteration}",
             program=self._labels.get(event.job, ""),
+            saved=former.saved if former else None,
         )
         if event.source is None:
             return
-        if kept is not None:
+        if former is not None:
             context.restores = True
             # After two buddies' deaths the next run begins from the image at the master.
             context.in_memory = lineage.done == event.saved
-            context.origin = lineage.image
-        elif run.clones:
-            source = self.contexts[event.job, event.source]
+            context.origin = former.saved
+            return
+        source = self.contexts[event.job, event.source]
+        if run.clones:
             context.origin = self.carrier.aside(self.snapshot(source))
         else:
-            context.origin = work.saved[event.source]
+            assert source.saved is not None
+            context.origin = source.saved
 
     def _steps(self, work: float) -> int:
         """Return the number of steps that a chain has to compute for so much work, in the
@@ -147,7 +150,7 @@ class Driver(Activities):
     def _commit(self, event: CheckpointTaken) -> None:
         context = self.contexts[event.job, event.run]
         if not context.run.saves_in_memory:
-            context.work.saved[event.run], context.sent = context.sent, {}
+            context.saved, context.sent = context.sent, {}
             return
         lineage = context.lineage
         self.drop(lineage.places, "", [lineage.name])
@@ -156,7 +159,7 @@ class Driver(Activities):
     @follow.register
     def _store(self, event: CheckpointStored) -> None:
         context = self.contexts[event.job, event.run]
-        context.lineage.image, context.sent = context.sent, {}
+        context.saved, context.sent = context.sent, {}
 
     @follow.register
     def _replace(self, event: MemberReplaced) -> None:

@@ -315,8 +315,6 @@ class Work:
     iteration: int = field(init=False, default=0)
     results: States = field(init=False, factory=dict)
     """States at the end of the last completed run."""
-    saved: dict[int, States] = field(init=False, factory=dict)
-    """Checkpoints that the master keeps, by the number of the run that sent them."""
 
     def __attrs_post_init__(self) -> None:
         self.begins = self._beginning()
@@ -338,7 +336,6 @@ class Work:
     def iterate(self) -> None:
         """Begin the next iteration: its chains start from the results of the one that has ended."""
         self.begins, self.iteration = _following(self.results), self.iteration + 1
-        self.saved.clear()
 
     def is_right(self, advance: Advance, known: dict[object, States]) -> bool:
         """Return whether the results equal those that one process computes without interruption.
