@@ -53,7 +53,7 @@ class Outside(Protocol):
 
     def wait(self, until: float) -> Sequence[Arrival]:
         """Return the arrivals since the last call; block until there is one, or until the time
-        `until`, but not for long: there may be none. Raises any error that occurred outside."""
+        `until`. Raises any error that occurred outside."""
 
     def now(self) -> float:
         """Return the present time of the wall clock, in the scenario's unit from the run's

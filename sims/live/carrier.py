@@ -1,7 +1,7 @@
 """The outside world of a live run: reads the wall clock, and starts, stops and completes real work.
 
 Two threads share a `Carrier`: the simulation's loop waits in `wait`, the loop of the Dask client
-reports to it by a queue.
+reports to it. `_news` guards everything that both of them touch.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from functools import partial
-from queue import Empty, SimpleQueue
+from threading import Condition
 from typing import Any
 
 from attrs import define, field
@@ -92,10 +91,10 @@ class Carrier:
     """Classes of the messages whose entries wait for real work."""
     _zero: float = field(init=False, factory=time.monotonic)
     """Time of the wall clock at which the run began."""
-    _arrived: SimpleQueue[Arrival | None] = field(init=False, factory=SimpleQueue)
-    """What has arrived; None only wakes the run, as there is an error."""
+    _arrived: list[Arrival] = field(init=False, factory=list)
     error: BaseException | None = field(init=False, default=None)
     """First error that occurred outside the simulation; `wait` raises it."""
+    _news: Condition = field(init=False, factory=Condition)
     _open: dict[int, Measured] = field(init=False, factory=dict)
     """Maps entries, by order, to their work, as long as the world waits for it."""
     system: System = field(init=False)
@@ -132,7 +131,7 @@ class Carrier:
         def tell(phase: Phase, message: object, number: int) -> None:
             if number < self.size:
                 self.missed += phase is Phase.FAULTS_OCCUR
-                self._arrived.put((self.now(), (phase, workers[number], message, 0)))
+                self._report((self.now(), (phase, workers[number], message, 0)))
 
         self.processes.lost = partial(tell, Phase.FAULTS_OCCUR, Fail(self.downtime))
         self.processes.noticed = partial(tell, Phase.NOTICES, ToldToEnd())
@@ -151,16 +150,15 @@ class Carrier:
 
     def wait(self, until: float) -> Sequence[Arrival]:
         """Return the arrivals (completed entries, failures, notices) since the last call; block
-        until there is one, or until the run's time `until`, but for GLANCE at most. Raises the
-        first error that occurred outside the simulation."""
-        left, found = (until - self.now()) * self.scale, list[Arrival | None]()
-        with suppress(Empty):
-            found.append(self._arrived.get(left > 0, min(left, GLANCE)))
-            while True:
-                found.append(self._arrived.get_nowait())
-        if self.error is not None:
-            raise self.error
-        return [it for it in found if it is not None]
+        until there is one, or until the run's time `until`. Raises the first error that occurred
+        outside the simulation."""
+        with self._news:
+            while not (self._arrived or self.error) and (left := until - self.now()) > 0:
+                self._news.wait(min(left * self.scale, GLANCE))
+            if self.error is not None:
+                raise self.error
+            arrived, self._arrived = self._arrived, []
+            return arrived
 
     # --- the work -----------------------------------------------------------------------------
 
@@ -191,7 +189,7 @@ class Carrier:
         if not self.free:  # nobody asks for its length
             self._open.pop(entry[1], None)
         about.busy = max(spent.values(), default=0.0) / self.scale
-        self._arrived.put((self.now(), entry))
+        self._report((self.now(), entry))
 
     def measured(self, entry: Timer) -> tuple[Receiver, object]:
         """Return the receiver and the message by which an entry with free work reaches its target:
@@ -223,11 +221,17 @@ class Carrier:
 
     def end(self, error: BaseException) -> None:
         """End the run with an error that occurred outside the simulation."""
-        self.error = self.error or error
-        self._arrived.put(None)
+        self._report(error=error)
+
+    def _report(self, arrival: Arrival | None = None, error: BaseException | None = None) -> None:
+        with self._news:
+            if arrival is not None:
+                self._arrived.append(arrival)
+            self.error = self.error or error
+            self._news.notify()
 
     def close(self) -> None:
         """Cancel all work that is under way; `wait` then raises, since the run is over."""
         for it in list(self._open.values()):
             it.future.cancel()
-        self.end(LiveError("the run is over"))
+        self.error = self.error or LiveError("the run is over")
