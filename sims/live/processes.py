@@ -306,6 +306,7 @@ class Processes:
         """Ask a worker's process again and again whether it answers. Raises InputError, and kills
         the process, when it does not for too long."""
         problem = f"{job}: worker {number} has not answered for"
+        BUSY.set(None)  # the process answers while it is busy with the work itself
         while True:
             await asyncio.sleep(min(QUIET, self.patience or QUIET))
             begun, limit = time.monotonic(), self.patience or max(SILENT, TIMES * self.longest)

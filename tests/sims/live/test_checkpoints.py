@@ -18,7 +18,7 @@ from sims.live import live as live_runs
 from sims.live.carrier import Carrier
 from sims.live.holder import Holder, Peer, hashed
 from sims.live.live import LiveResult, live, playable
-from sims.live.processes import Gone, Processes, Seat
+from sims.live.processes import BUSY, Gone, Processes, Seat
 from sims.packing import pack
 from sims.scenario import LiveSection
 from tests.sims.live.worlds import BUDDIES, FREE, RIGID, scenario
@@ -165,3 +165,25 @@ def test_a_carrier_forgets_work_that_is_stopped(here: Here) -> None:
     assert list(carrier._open) == [7]
     carrier.stop(entry)
     assert carrier._open == {}
+
+
+def test_a_question_whether_a_process_answers_does_not_count_as_its_work() -> None:
+    """It is answered while the process is busy with the work, whose time it would count twice."""
+    asked: list[str] = []
+
+    class Answering:
+        async def do(self, method: str) -> tuple[int, float]:
+            asked.append(method)
+            return 1, 0.5
+
+    async def heard() -> dict[int, float]:
+        seat = Seat(0, "0", "0", Answering())
+        seat.ready.set()
+        processes = Processes(None, True, hashed, pack(hashed), {0: seat}, patience=0.02)
+        spent: dict[int, float] = {}
+        BUSY.set(spent)
+        await processes.heard(0, "J1", asyncio.sleep(0.2))
+        return spent
+
+    assert asyncio.run(heard()) == {}
+    assert asked
