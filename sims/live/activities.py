@@ -86,7 +86,7 @@ class RunContext:
     frozen: str = ""
     """Name under which each member keeps the states that are saved while the run computes on; empty
     if it stands still meanwhile."""
-    freezing: Future[None] | None = None
+    freezing: Future[Any] | None = None
     """Completes when all members keep them, before which none of them computes on."""
 
 
@@ -203,10 +203,6 @@ class Activities:
     def drop(self, workers: Iterable[int], run: str, names: Sequence[str]) -> None:
         """Have workers forget the states of a run, and what they keep under these names."""
         self.carrier.aside(self._call_each(workers, "forget", run, names))
-
-    async def freeze(self, context: RunContext) -> None:
-        """Have each member keep its present states, which are saved while it computes on."""
-        await self._call_each(context.shares, "share", context.name, context.frozen, ())
 
     async def _source(self, context: RunContext) -> str:
         """Return the name under which members know the states that a checkpoint saves: the run's,

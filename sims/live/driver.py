@@ -144,7 +144,8 @@ class Driver(Activities):
         context = self.contexts[event.job, event.run]
         if not context.run.second_level:
             context.frozen = f"{context.name}&"
-            context.freezing = self.carrier.aside(self.freeze(context))
+            about = context.name, context.frozen, ()
+            context.freezing = self.carrier.aside(self._call_each(context.shares, "share", *about))
 
     @follow.register
     def _commit(self, event: CheckpointTaken) -> None:

@@ -316,9 +316,7 @@ class Work:
     results: States = field(init=False, factory=dict)
     """States at the end of the last completed run."""
 
-    def __attrs_post_init__(self) -> None:
-        self.begins = self._beginning()
-
+    @begins.default
     def _beginning(self) -> States:
         """Return the state of each chain before any work on the job."""
         chains = range(self.chains)

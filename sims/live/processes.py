@@ -71,8 +71,6 @@ class Seat:
     """Actor in the present process, a proxy of `Holder`."""
     process: int = 0
     """Id of the present process."""
-    generation: int = 0
-    """Number of processes that have died in this seat."""
     held: defaultdict[str, set[int]] = field(factory=lambda: defaultdict(set))
     """Maps labels to the chains whose data, or whose states in the run of that name, the present
     process has received."""
@@ -228,7 +226,6 @@ class Processes:
         self.lost(seat.number)
 
     def _await_replacement(self, seat: Seat) -> None:
-        seat.generation += 1
         seat.held = defaultdict(set)
         seat.ready.clear()
         self._spawn(self._renew(seat))
@@ -272,12 +269,12 @@ class Processes:
         """Call a method of the worker's actor, as soon as there is one, and return its result.
         Raises Gone if its process dies meanwhile."""
         seat = await self.present(number)
-        generation = seat.generation
+        holder = seat.holder
         try:
-            answer, seconds = await seat.holder.do(method, *arguments)
+            answer, seconds = await holder.do(method, *arguments)
         except (OSError, RuntimeError) as error:
             # Several calls can fail with one process: only the first of them reports its death.
-            if seat.generation == generation:
+            if seat.ready.is_set() and seat.holder is holder:
                 self._miss(seat)
             raise Gone(number) from error
         busy = BUSY.get()

@@ -47,9 +47,9 @@ class Here(Processes):
 
     async def call(self, number: int, method: str, *arguments: Any) -> Any:
         seat = self.seats[number]
-        generation = seat.generation
-        answer, _ = await seat.holder.do(method, *arguments)
-        if seat.generation != generation:
+        holder = seat.holder
+        answer, _ = await holder.do(method, *arguments)
+        if seat.holder is not holder:
             raise Gone(number)
         return answer
 
@@ -65,7 +65,6 @@ class Here(Processes):
 
     async def kill(self, number: int) -> None:
         seat = self.seats[number]
-        seat.generation += 1
         seat.held.clear()
         seat.holder = Holder(self.packed, False)
 
