@@ -32,6 +32,8 @@ from sims.scenario.jobs import SCHEDULER
 
 CARRIED: frozenset[type] = frozenset((AttemptOver, CheckpointDue, PartDue, TransferDue))
 """Classes of the messages that end an activity which takes real time."""
+Activity = Coroutine[Any, Any, None]
+"""Real work that one timer entry waits for."""
 Subject = tuple[str, int, int | None]
 """Job, run, and the worker whose message passes, or None."""
 LATE = 20.0
@@ -72,7 +74,7 @@ class Carrier:
 
     processes: Processes
     settings: LiveSection
-    work: Callable[[Timer], tuple[Coroutine[Any, Any, None], Subject]]
+    work: Callable[[Timer], tuple[Activity, Subject]]
     """Returns the coroutine that does the real work of an entry, and what the entry is about."""
     size: int
     """Number of workers of the platform; the cluster may have more."""
@@ -174,7 +176,7 @@ class Carrier:
         if (about := self._open.pop(entry[1], None)) is not None:
             about.future.cancel()
 
-    async def _carry(self, entry: Timer, work: Coroutine[Any, Any, None], about: Measured) -> None:
+    async def _carry(self, entry: Timer, work: Activity, about: Measured) -> None:
         due, spent, patience = entry[0], dict[int, float](), self._patience
         BUSY.set(spent)
         try:

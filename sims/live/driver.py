@@ -3,10 +3,9 @@ timer entry that takes real time becomes a coroutine."""
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from functools import singledispatchmethod
 from itertools import islice
-from typing import Any
 
 from attrs import define, field
 
@@ -32,13 +31,11 @@ from actors.runtime import Event, Record, Timer
 from actors.worker_messages import TransferDue
 from policies.availability import WorkerState
 from sims.live.activities import Activities, Lineage, RunContext
-from sims.live.carrier import Subject
+from sims.live.carrier import Activity, Subject
 from sims.live.holder import State, Work
 
 UNKNOWN = 0
 """Number of steps of a task's chain before the first tasks are dealt."""
-Activity = Coroutine[Any, Any, None]
-"""Real work that one timer entry waits for."""
 
 
 @define(eq=False)

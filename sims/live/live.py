@@ -8,7 +8,6 @@ import os
 import resource
 import shutil
 import signal
-import stat
 import tempfile
 import time
 import warnings
@@ -289,21 +288,16 @@ def _sweep(place: Path) -> None:
     and locked by no process."""
     for path in place.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            about = path.lstat()
-            mine = about.st_uid == os.geteuid() and stat.S_ISDIR(about.st_mode)
-            if mine and time.time() - about.st_mtime > DAY and _abandoned(path):
-                shutil.rmtree(path, ignore_errors=True)
-
-
-def _abandoned(path: Path) -> bool:
-    """Return whether no process has a lock on this folder: the kernel releases a killed process's
-    lock."""
-    # O_NOFOLLOW: in a shared folder another user could put a link in this place.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        return take(descriptor)
-    finally:
-        os.close(descriptor)
+            # O_NOFOLLOW: in a shared folder another user could put a link in this place.
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                about = os.fstat(descriptor)
+                old = time.time() - about.st_mtime > DAY
+                # The kernel releases a killed process's lock.
+                if old and about.st_uid == os.geteuid() and take(descriptor):
+                    shutil.rmtree(path, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 def _check_files(count: int) -> None:
